@@ -1,0 +1,97 @@
+/** Words used by more than one noun: references, paging, item errors, and the lenient scalars of the wire. */
+
+import { z } from './zod.js';
+
+/** Members of one list input at most (operations §1.5). */
+export const MAX_LIST = 5000;
+
+const INTEGER_TEXT = /^-?\d{1,15}$/;
+
+/** Integers arrive as JSON numbers or as text from a query string; `"12.7"` stays text and fails. */
+export function int(min: number, max = Number.MAX_SAFE_INTEGER) {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && INTEGER_TEXT.test(value) ? Number(value) : value),
+    z.number().int().min(min).max(max),
+  );
+}
+
+/** `true false 1 0` in any spelling of the wire; `"false"` is false, `"yes"` is an error (operations §1.3, §1.9). */
+export function bool() {
+  return z.preprocess((value) => {
+    if (value === 1 || value === '1') return true;
+    if (value === 0 || value === '0') return false;
+    if (typeof value === 'string') {
+      const text = value.toLowerCase();
+      if (text === 'true') return true;
+      if (text === 'false') return false;
+    }
+    return value;
+  }, z.boolean());
+}
+
+/** A list of at most 5,000. A scalar is refused, never widened to "everything" (operations §11.2). */
+export function list<T extends z.ZodTypeAny>(item: T) {
+  return z.array(item).max(MAX_LIST);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being removed
+const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
+
+/** Human text: trimmed, without markup and control characters (operations §5.4). */
+export function plainText(max: number) {
+  return z
+    .string()
+    .max(max)
+    .transform((text) =>
+      text
+        .replace(/<[a-zA-Z!/?][^>]*>/g, '')
+        .replace(CONTROL, '')
+        .trim(),
+    );
+}
+
+export const id = () => int(1);
+
+/** A site by id, domain or URL (operations §4.1). */
+export const siteRef = z
+  .union([z.number().int(), z.string().max(2048)])
+  .describe('Site id, or its domain or URL such as "example.com" or "example.com/blog".');
+
+export const clientRef = z.union([z.number().int(), z.string().max(255)]).describe('Client id or e-mail address.');
+
+export const siteRefs = list(siteRef);
+
+export const page = () => int(1).default(1).describe('Page, from 1.');
+export const perPage = (standard: number, max: number) =>
+  int(1, max).default(standard).describe(`Items per page, 1 to ${max}.`);
+
+/** ISO 8601 UTC, always with `Z` (operations §5.3). */
+export const timestamp = z.string();
+/** `YYYY-MM-DD`. */
+export const date = z.string();
+
+/** A failed member of a site selection (operations §6). */
+export const siteError = z.object({
+  identifier: z.union([z.number().int(), z.string()]).describe('As given by the caller.'),
+  site_id: z.number().int().nullable(),
+  code: z.string(),
+  message: z.string(),
+});
+
+/** A failed plugin or theme of one site. */
+export const slugError = z.object({ slug: z.string(), code: z.string(), message: z.string() });
+
+/** Members of every queued answer (operations §6). All absent on immediate answers. */
+export const queuedFields = {
+  queued: z.boolean().describe('True when the work goes on in the background.'),
+  job_id: z.string().optional(),
+  status_url: z.string().optional(),
+  sites_queued: z.number().int().optional(),
+  notice: z.string().optional().describe('What is unusual about how this job will run.'),
+};
+
+/** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
+export const confirmation = {
+  confirm: bool().default(false).describe('Must be true to go ahead.'),
+  dry_run: bool().default(false).describe('True previews what would happen and changes nothing.'),
+};

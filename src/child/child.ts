@@ -1,0 +1,277 @@
+/**
+ * What the service asks of a child site: the port between the verbs and the network. `http.ts` implements it over
+ * undici; every answer is normalised here once, so that no verb ever meets PHP's habits (child protocol §1.1).
+ */
+
+/** Where a child site answers and how to get there. */
+export interface ChildAddress {
+  /** Site URL with a trailing slash. */
+  url: string;
+  http_user: string | null;
+  http_pass: string | null;
+  ssl_verify: boolean;
+}
+
+/** A registered connection: enough for a signed call. */
+export interface ChildConnection extends ChildAddress {
+  site_id: number;
+  /** WordPress login of the connected administrator. */
+  user: string;
+  /** RSA private key, PKCS#8 PEM. */
+  private_key: string;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Whole call, milliseconds; default from the configuration. */
+  timeoutMs?: number | undefined;
+}
+
+export type ExtensionKind = 'plugin' | 'theme';
+
+export interface SnapshotExtension {
+  slug: string;
+  name: string;
+  version: string;
+  active: boolean;
+  description: string;
+  /** Must-use plugin. */
+  mu: boolean;
+  /** The child plugin itself. */
+  child_agent: boolean;
+  /** Theme only: parent of the active child theme. */
+  parent_active: boolean;
+}
+
+export interface SnapshotOffer {
+  slug: string;
+  name: string;
+  current_version: string;
+  new_version: string;
+}
+
+export interface SnapshotAbandoned {
+  slug: string;
+  name: string;
+  version: string;
+  /** Unix seconds of the last release. */
+  last_updated: number;
+}
+
+export interface SnapshotChange {
+  /** The child's own id of the entry, unique per site and source. */
+  child_id: string;
+  source: 'actions' | 'logs';
+  context: string;
+  action: string;
+  item: string;
+  user_login: string;
+  user_id: number;
+  /** Unix seconds with fraction. */
+  created: number;
+  duration: number | null;
+}
+
+/** One `stats` answer (or the `sync` part of another), normalised. A part that the answer lacks is absent, never empty. */
+export interface Snapshot {
+  child_version?: string;
+  wp_version?: string;
+  php_version?: string;
+  mysql_version?: string;
+  memory_limit?: string;
+  database_size?: string;
+  language?: string;
+  ip?: string;
+  debug_mode?: boolean;
+  search_visible?: boolean;
+  timezone?: string;
+  gmt_offset?: string;
+  /** The child's own idea of its URL. */
+  site_url?: string;
+  unique_id?: string;
+  admin_email?: string;
+  /** Name of the connected user when the child says that it changed. */
+  regverify?: string;
+  /** Offered core version; null = none on offer. */
+  core_update?: string | null;
+  plugins?: SnapshotExtension[];
+  themes?: SnapshotExtension[];
+  plugin_updates?: SnapshotOffer[];
+  theme_updates?: SnapshotOffer[];
+  translation_updates?: SnapshotOffer[];
+  health?: { good: number; recommended: number; critical: number };
+  /** Check key → the child's value (`Y`, `N`, `Y_UNABLE`, …). */
+  security?: Record<string, string>;
+  abandoned_plugins?: SnapshotAbandoned[];
+  abandoned_themes?: SnapshotAbandoned[];
+  changes?: SnapshotChange[];
+  /** As the child sent them, bounded in number and size. */
+  recent_posts?: unknown[];
+  recent_pages?: unknown[];
+  recent_comments?: unknown[];
+  categories?: string[];
+  /** Unix seconds. */
+  last_post?: number;
+}
+
+export interface StatsRequest {
+  /** Days after which an extension counts as abandoned. */
+  abandonedAfterDays: number;
+  /** Only changes newer than this come back: unix seconds with fraction. */
+  changesAfter: number;
+  /** Ask for a fresh `regverify` as well (child protocol §3.2). */
+  renewRegverify?: boolean;
+}
+
+export interface Registration {
+  user: string;
+  /** SPKI PEM. */
+  public_key: string;
+  unique_id: string;
+  /** The administrator's password: used once, never kept. */
+  password?: string | undefined;
+  /** Secret of an earlier registration. */
+  regverify?: string | undefined;
+}
+
+export interface Registered {
+  regverify: string | null;
+  unique_id: string;
+  snapshot: Snapshot;
+}
+
+/** Answer of the unsigned `stats` call (child protocol §3.1). */
+export type Probe =
+  | { state: 'unconnected'; child_version: string; wp_version: string }
+  /** The child holds a key, of whoever. */
+  | { state: 'connected' };
+
+/** Per-slug verdict of an action or update, as far as the child's answer tells. The verbs decide by inventory, not by this. */
+export interface ChildVerdict {
+  slug: string;
+  /** The child's word. Not proof (child protocol §6). */
+  claimed: boolean;
+  /** The child's text when it refused, stripped of markup; '' when silent. */
+  message: string;
+  /** Version the child says is installed now; '' when it does not say. */
+  version: string;
+  /** Version the child says was installed before; '' when nothing was replaced. */
+  old_version: string;
+  /** WordPress put the old copy back. */
+  rolled_back: boolean;
+}
+
+export interface ChildActionAnswer {
+  verdicts: ChildVerdict[];
+  /** Inventory that came along; null when the answer had none. */
+  snapshot: Snapshot | null;
+}
+
+export interface CoreUpdateAnswer {
+  claimed: boolean;
+  old_version: string;
+  version: string;
+  message: string;
+}
+
+/** A visit of the public front page, as a browser would (operations §5.12). */
+export interface Visit {
+  /** 0 = no HTTP answer. */
+  http_status: number;
+  /** Milliseconds until the headers came, or until the failure. */
+  response_time_ms: number;
+  /** First bytes of the body as text, to recognise a maintenance page. */
+  body: string;
+  /** Address that answered; '' when none did. */
+  ip: string;
+  failure: ChildFailure | null;
+}
+
+export type FailureKind =
+  /** DNS, refused, reset, no route. */
+  | 'unreachable'
+  | 'timed_out'
+  | 'tls'
+  /** The resolved address is private, loopback, link-local or metadata, and that is not allowed. */
+  | 'blocked_address'
+  | 'redirected'
+  /** HTTP Basic in front of the site. */
+  | 'http_auth'
+  /** HTTP answer without the child's frame: firewall page, plugin off, PHP fatal. */
+  | 'unframed'
+  | 'plugin_missing'
+  /** Frame present but empty or unreadable. */
+  | 'bad_answer'
+  | 'too_large'
+  /** Signature not accepted: wrong key, disconnected, or another dashboard's key. */
+  | 'refused'
+  /** The function is unknown to this child version. */
+  | 'outdated'
+  /** The child answered with an error of its own. */
+  | 'child_error'
+  | 'cancelled';
+
+/** A call that failed, typed. `message` is safe to show: no secrets, child text stripped and capped. */
+export class ChildFailure extends Error {
+  readonly kind: FailureKind;
+  readonly httpStatus: number;
+  /** The child's own error code, '' when it sent none. */
+  readonly childCode: string;
+  /** What the caller can do next. */
+  readonly advice: string;
+  /** The request had left: a write may have run and must be re-read before it is repeated. */
+  readonly mayHaveRun: boolean;
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    details: { httpStatus?: number; childCode?: string; advice?: string; mayHaveRun?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'ChildFailure';
+    this.kind = kind;
+    this.httpStatus = details.httpStatus ?? 0;
+    this.childCode = details.childCode ?? '';
+    this.advice = details.advice ?? '';
+    this.mayHaveRun = details.mayHaveRun ?? false;
+  }
+}
+
+/** Rejections are always ChildFailure. Signed calls answer `refused` alike for a wrong key and a lost connection: `probe` tells. */
+export interface ChildSites {
+  generateKey(): Promise<{ private_key: string; public_key: string }>;
+  probe(at: ChildAddress, user: string, options?: CallOptions): Promise<Probe>;
+  register(at: ChildAddress, registration: Registration, options?: CallOptions): Promise<Registered>;
+  stats(site: ChildConnection, request: StatsRequest, options?: CallOptions): Promise<Snapshot>;
+  pluginAction(
+    site: ChildConnection,
+    action: 'activate' | 'deactivate' | 'delete',
+    slugs: readonly string[],
+    options?: CallOptions,
+  ): Promise<ChildActionAnswer>;
+  themeAction(
+    site: ChildConnection,
+    action: 'activate' | 'delete',
+    slugs: readonly string[],
+    options?: CallOptions,
+  ): Promise<ChildActionAnswer>;
+  upgradeExtensions(
+    site: ChildConnection,
+    kind: ExtensionKind,
+    slugs: readonly string[],
+    options?: CallOptions,
+  ): Promise<ChildActionAnswer>;
+  upgradeTranslations(site: ChildConnection, slugs: readonly string[], options?: CallOptions): Promise<ChildActionAnswer>;
+  upgradeCore(site: ChildConnection, options?: CallOptions): Promise<CoreUpdateAnswer>;
+  checkAbandoned(site: ChildConnection, kind: ExtensionKind, options?: CallOptions): Promise<Snapshot>;
+  disconnect(site: ChildConnection, options?: CallOptions): Promise<void>;
+  deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
+  /** Any other signed function; the answer as decoded JSON. For the live reads (posts, comments, security, tools). */
+  call(site: ChildConnection, fn: string, params: ChildParams, options?: CallOptions): Promise<unknown>;
+  /** Never rejects for what the site did; only for cancellation. */
+  visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+/** Form parameters; nested ones become PHP brackets: `{post_data: {ID: 5}}` → `post_data[ID]=5` (child protocol §2.2). */
+export type ChildParams = { readonly [name: string]: string | number | boolean | ChildParams | readonly (string | number)[] };

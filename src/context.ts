@@ -1,0 +1,119 @@
+/** What a verb may touch. Built by main.ts; a way in adds who calls and what may cut the call short. */
+
+import type { ChildSites } from './child/child.js';
+import type { Store } from './store/store.js';
+
+export type Right = 'read' | 'write';
+export type WayIn = 'mcp' | 'run' | 'rest' | 'cli' | 'jobs';
+
+/** Who calls, and through which door. Plain data: it crosses the thread border with each call. */
+export interface Actor {
+  type: 'user' | 'key' | 'local' | 'system';
+  /** Row id of the user or key; null for the local shell and the schedule. */
+  id: number | null;
+  name: string;
+  rights: readonly Right[];
+  via: WayIn;
+  /** Sites this principal may neither see nor touch (operations §3 "Per-site access"). */
+  denied_sites: readonly number[];
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Structured, leveled, to stderr. Never give it a secret or a child's raw text. */
+export interface Log {
+  debug(facts: Record<string, unknown>, message: string): void;
+  info(facts: Record<string, unknown>, message: string): void;
+  warn(facts: Record<string, unknown>, message: string): void;
+  error(facts: Record<string, unknown>, message: string): void;
+}
+
+/** Optional parts of the product (operations rule 5, REST §6). */
+export const MODULES = [
+  'logs',
+  'cost-tracker',
+  'comments',
+  'ssl-monitor',
+  'domain-monitor',
+  'perf-audit',
+  'pro-reports',
+  'time-tracker',
+] as const;
+export type ModuleName = (typeof MODULES)[number];
+
+export const TOOLSETS = ['sites', 'clients', 'tags', 'updates', 'batch'] as const;
+export type Toolset = (typeof TOOLSETS)[number];
+
+/** The settled configuration. `config.ts` makes it from the environment; tests make their own. */
+export interface Config {
+  /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
+  db: string;
+  db_token: string | null;
+  host: string;
+  port: number;
+  /** Public base URL without a trailing slash; null = from host and port. */
+  base_url: string | null;
+  secret_key: string | null;
+  secret_key_file: string | null;
+  admin_user: string | null;
+  admin_password: string | null;
+  modules: readonly ModuleName[];
+  toolsets: readonly Toolset[];
+  read_only: boolean;
+  trust_proxy: boolean;
+  log_level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  /** Multi-site operations over more sites than this are queued. */
+  batch_threshold: number;
+  job_chunk: number;
+  job_delay_ms: number;
+  job_timeout_ms: number;
+  job_ttl_ms: number;
+  /** Sites worked on at once. */
+  concurrency: number;
+  /** Requests in flight to one host. */
+  per_host: number;
+  /** One call to one site. */
+  site_timeout_ms: number;
+  allow_private_sites: boolean;
+}
+
+/** A fact that happened (operations §5.13). Names are `<noun>.<past participle>`. */
+export interface Event {
+  name: string;
+  at: number;
+  site_id?: number;
+  facts: Record<string, unknown>;
+}
+
+export interface Events {
+  emit(event: Omit<Event, 'at'>): void;
+}
+
+export interface Progress {
+  done: number;
+  total: number;
+  message: string;
+}
+
+export interface Ctx {
+  readonly store: Store;
+  readonly child: ChildSites;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly log: Log;
+  readonly events: Events;
+  readonly actor: Actor;
+  /** Id of the request, for logs and error reports. */
+  readonly request_id: string;
+  /** The caller gave up, or the process is shutting down. */
+  readonly signal: AbortSignal;
+  /** Tells the caller how far a multi-site call has come. */
+  readonly progress: (progress: Progress) => void;
+  /** Public base URL without a trailing slash, for `status_url`. */
+  readonly base_url: string;
+}

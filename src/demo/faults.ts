@@ -1,0 +1,103 @@
+import type { Random } from './random.js';
+
+/** Milliseconds before the answer: fixed, a range drawn from the site's seed, or computed per function and site. */
+export type Latency = number | readonly [min: number, max: number] | ((functionName: string, site: number) => number);
+
+/** What is wrong with a site right now. All off by default; may be changed at any time. */
+export interface Faults {
+  latencyMs?: Latency | undefined;
+  /** The connection is cut before anything is answered. */
+  offline?: boolean | undefined;
+  /** Accepts the request and never answers. */
+  hang?: boolean | undefined;
+  /** Every signed call gets the authentication error. */
+  refused?: boolean | undefined;
+  /** HTTP 500 with WordPress' error page, no frame. */
+  http500?: boolean | undefined;
+  /** HTTP 403 page for protocol calls; `wp-admin` lets calls to the plain site URL pass. */
+  firewall?: boolean | 'wp-admin' | undefined;
+  /** The body dribbles in. */
+  slowBody?: boolean | { bytes: number; everyMs: number } | undefined;
+  /** The body never ends until the client hangs up. */
+  oversizedBody?: boolean | undefined;
+  /** Reports an old child plugin: true for 3.5.4, or this version. */
+  outdated?: boolean | string | undefined;
+  /** Updates fail: all, or these slugs (`core` for WordPress itself). */
+  failUpdates?: boolean | readonly string[] | undefined;
+  /** With failUpdates: WordPress put the old copy back and says so. */
+  rollback?: boolean | undefined;
+  /** Answers success to actions and updates, and changes nothing. */
+  falseSuccess?: boolean | undefined;
+  /** WordPress' maintenance page, HTTP 503. */
+  maintenance?: boolean | undefined;
+  /** Redirects everything to this address. */
+  redirect?: string | { to: string; status: number } | undefined;
+  /** HTTP Basic in front. */
+  httpAuth?: { user: string; pass: string } | undefined;
+  /** `<mainwp></mainwp>`. */
+  emptyFrame?: boolean | undefined;
+  /** A frame whose content is cut JSON. */
+  malformedJson?: boolean | undefined;
+  /** The plugin is not installed: 400 with body 0. */
+  pluginMissing?: boolean | undefined;
+  /** Does the update, then drops the connection. */
+  dieMidUpdate?: boolean | undefined;
+  /** What a core update answers instead of working. */
+  coreAnswer?: 'NORESPONSE' | 'LOCALIZATION' | 'LOCKED' | undefined;
+}
+
+const NAMES: Record<keyof Faults, true> = {
+  latencyMs: true,
+  offline: true,
+  hang: true,
+  refused: true,
+  http500: true,
+  firewall: true,
+  slowBody: true,
+  oversizedBody: true,
+  outdated: true,
+  failUpdates: true,
+  rollback: true,
+  falseSuccess: true,
+  maintenance: true,
+  redirect: true,
+  httpAuth: true,
+  emptyFrame: true,
+  malformedJson: true,
+  pluginMissing: true,
+  dieMidUpdate: true,
+  coreAnswer: true,
+};
+
+/** Milliseconds to wait before this call is answered. */
+export function latencyOf(faults: Faults, random: Random, functionName: string, site: number): number {
+  const latency = faults.latencyMs;
+  if (latency === undefined) return 0;
+  if (typeof latency === 'number') return latency;
+  if (typeof latency === 'function') return latency(functionName, site);
+  return random.int(latency[0], latency[1]);
+}
+
+export function updateFails(faults: Faults, slug: string): boolean {
+  if (Array.isArray(faults.failUpdates)) return faults.failUpdates.includes(slug);
+  return faults.failUpdates === true;
+}
+
+/**
+ * Merges faults that came as JSON into `target`; null removes one.
+ * Throws a TypeError that names a fault which does not exist.
+ */
+export function mergeFaults(target: Faults, patch: unknown): void {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    throw new TypeError('faults: expected an object of fault names and values');
+  }
+  for (const name of Object.keys(patch)) {
+    if (!Object.hasOwn(NAMES, name)) {
+      throw new TypeError(`faults.${name}: no such fault; there are ${Object.keys(NAMES).join(', ')}`);
+    }
+  }
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) Reflect.deleteProperty(target, name);
+    else Reflect.set(target, name, value);
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Every error code of the service with its HTTP status. One table for all surfaces: a code never has two statuses.
+ * (operations §1.8, §9; REST §2.3)
+ */
+export const STATUS = {
+  // framework
+  rest_no_route: 404,
+  rest_ability_not_found: 404,
+  rest_ability_category_not_found: 404,
+  rest_ability_invalid_method: 405,
+  rest_method_not_allowed: 405,
+  rest_invalid_json: 400,
+  rest_invalid_param: 400,
+  rest_missing_callback_param: 400,
+  rest_forbidden: 401,
+  ability_invalid_input: 400,
+  ability_invalid_output: 500,
+  empty_body: 400,
+  invalid_content_type: 415,
+
+  // who may
+  svc_permission_denied: 403,
+  svc_access_denied: 403,
+  svc_rest_authentication_error: 401,
+  svc_rest_authentication_missing_parameter: 401,
+  svc_rest_authentication_disabled_key: 401,
+  svc_rest_authentication_bad_request: 400,
+  svc_rest_insufficient_permission: 403,
+  svc_rest_too_many_requests: 429,
+  svc_forbidden_origin: 403,
+
+  // what was named
+  svc_site_not_found: 404,
+  svc_ambiguous_site: 400,
+  svc_client_not_found: 404,
+  svc_tag_not_found: 404,
+  svc_job_not_found: 404,
+  svc_invalid_job_id: 400,
+  svc_rest_invalid_site_id: 404,
+  svc_rest_invalid_site_data: 404,
+  svc_rest_invalid_client_id: 404,
+  svc_rest_invalid_client_data: 404,
+
+  // what was asked
+  svc_invalid_input: 400,
+  svc_invalid_url: 400,
+  svc_confirmation_required: 400,
+  svc_site_already_exists: 409,
+  svc_already_exists: 409,
+  svc_module_not_available: 501,
+  svc_rest_request_entity_too_large: 413,
+  svc_rest_conflict: 409,
+
+  // what the child site did
+  svc_connection_failed: 503,
+  svc_invalid_credentials: 422,
+  svc_site_add_failed: 500,
+  svc_site_suspended: 409,
+  svc_site_disconnected: 409,
+  svc_site_offline: 503,
+  svc_site_refused: 502,
+  svc_child_version_outdated: 400,
+  svc_child_error: 502,
+  svc_sync_failed: 502,
+  svc_sync_in_progress: 409,
+  svc_reconnect_failed: 503,
+  svc_disconnect_failed: 500,
+  svc_suspend_failed: 500,
+  svc_check_failed: 503,
+  svc_activation_failed: 502,
+  svc_deactivation_failed: 502,
+  svc_deletion_failed: 500,
+  svc_update_failed: 502,
+  svc_update_exception: 500,
+  svc_no_updates: 404,
+
+  // ourselves
+  svc_client_creation_failed: 500,
+  svc_client_update_failed: 500,
+  svc_client_deletion_failed: 500,
+  svc_operation_failed: 500,
+  svc_queue_failed: 500,
+  svc_job_timeout: 500,
+  svc_storage_unavailable: 503,
+  svc_cancelled: 499,
+  svc_internal_error: 500,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+export interface ErrorDetails {
+  /** The input field at fault, as the caller wrote it: `site_ids_or_domains[3]`. */
+  field?: string;
+  /** What the caller can do next, one sentence. */
+  advice?: string;
+  /** Further members of the error body's `data`. Never secrets. */
+  data?: Record<string, unknown>;
+  /** Status other than the table's. Only for 401 against 403 of the same code (operations §1.8). */
+  status?: number;
+  cause?: unknown;
+}
+
+/** A failure with a code of the catalogue. The message is safe to show to any caller. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly field: string | undefined;
+  readonly advice: string | undefined;
+  readonly data: Record<string, unknown>;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'ServiceError';
+    this.code = code;
+    this.status = details.status ?? STATUS[code];
+    this.field = details.field;
+    this.advice = details.advice;
+    this.data = details.data ?? {};
+  }
+}
+
+/** The wire form of an error, the same facts on every surface. */
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  data: { status: number; field?: string; advice?: string } & Record<string, unknown>;
+}
+
+/** Body for a caught value: a ServiceError as it is, anything else as `svc_internal_error` without internals. */
+export function errorBody(error: unknown): ErrorBody {
+  const known = asServiceError(error);
+  return {
+    code: known.code,
+    message: known.message,
+    data: {
+      status: known.status,
+      ...(known.field === undefined ? {} : { field: known.field }),
+      ...(known.advice === undefined ? {} : { advice: known.advice }),
+      ...known.data,
+    },
+  };
+}
+
+/** Any thrown value as a ServiceError; the original stays as `cause`, for the log only. */
+export function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof DOMException && error.name === 'AbortError') {
+    return new ServiceError('svc_cancelled', 'The call was cancelled before it finished.', { cause: error });
+  }
+  return new ServiceError('svc_internal_error', 'Something unexpected went wrong. The log has the details.', {
+    cause: error,
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * The storage port. Two drivers stand behind it, and nothing else in the program knows either:
+ * `embedded.ts` (native libsql on a file or in memory) and `remote.ts` (a libSQL server).
+ */
+
+/** What may be bound. `undefined`, NaN and NUL characters are refused by the driver wrapper. */
+export type Value = string | number | bigint | boolean | null | Uint8Array;
+export type Row = Record<string, string | number | null | Uint8Array>;
+
+export interface Statement {
+  sql: string;
+  args: readonly Value[];
+}
+
+export interface RunResult {
+  changes: number;
+  lastId: number;
+}
+
+/** Result of one statement of a batch: rows for a SELECT or RETURNING, else the change count. */
+export interface BatchResult {
+  rows: Row[];
+  changes: number;
+  lastId: number;
+}
+
+export interface Db {
+  readonly kind: 'embedded' | 'remote';
+  all<T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T[]>;
+  one<T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T | undefined>;
+  run(sql: string, args?: readonly Value[]): Promise<RunResult>;
+  /** All statements in one write transaction, or none. One round trip. */
+  batch(statements: readonly Statement[]): Promise<BatchResult[]>;
+  /** Several reads in one snapshot and one round trip. */
+  read(statements: readonly Statement[]): Promise<Row[][]>;
+  /** A script of several statements without arguments, inside one exclusive transaction. Migrations only. */
+  script(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rejections of a Db, typed by what the caller can do about it. */
+export class StorageError extends Error {
+  readonly kind: 'unique' | 'foreign_key' | 'check' | 'busy' | 'full' | 'readonly' | 'unavailable' | 'corrupt' | 'other';
+  constructor(kind: StorageError['kind'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StorageError';
+    this.kind = kind;
+  }
+}
+
+export function sql(text: string, ...args: Value[]): Statement {
+  return { sql: text, args };
+}
