@@ -100,6 +100,11 @@ export interface Progress {
   message: string;
 }
 
+/** Keeps two pieces of work from touching one site at the same time: the later one waits. */
+export interface SiteLocks {
+  exclusive<T>(siteId: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+}
+
 export interface Ctx {
   readonly store: Store;
   readonly child: ChildSites;
@@ -107,6 +112,7 @@ export interface Ctx {
   readonly config: Config;
   readonly log: Log;
   readonly events: Events;
+  readonly locks: SiteLocks;
   readonly actor: Actor;
   /** Id of the request, for logs and error reports. */
   readonly request_id: string;

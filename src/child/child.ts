@@ -3,6 +3,17 @@
  * undici; every answer is normalised here once, so that no verb ever meets PHP's habits (child protocol §1.1).
  */
 
+import type {
+  ExtensionKind,
+  Snapshot,
+  SnapshotAbandoned,
+  SnapshotChange,
+  SnapshotExtension,
+  SnapshotOffer,
+} from '../../schemas/snapshot.js';
+
+export type { ExtensionKind, Snapshot, SnapshotAbandoned, SnapshotChange, SnapshotExtension, SnapshotOffer };
+
 /** Where a child site answers and how to get there. */
 export interface ChildAddress {
   /** Site URL with a trailing slash. */
@@ -23,95 +34,10 @@ export interface ChildConnection extends ChildAddress {
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Whole call, milliseconds; default from the configuration. */
+  /** From the start of the call, which may have queued before, milliseconds; default from the configuration. */
   timeoutMs?: number | undefined;
-}
-
-export type ExtensionKind = 'plugin' | 'theme';
-
-export interface SnapshotExtension {
-  slug: string;
-  name: string;
-  version: string;
-  active: boolean;
-  description: string;
-  /** Must-use plugin. */
-  mu: boolean;
-  /** The child plugin itself. */
-  child_agent: boolean;
-  /** Theme only: parent of the active child theme. */
-  parent_active: boolean;
-}
-
-export interface SnapshotOffer {
-  slug: string;
-  name: string;
-  current_version: string;
-  new_version: string;
-}
-
-export interface SnapshotAbandoned {
-  slug: string;
-  name: string;
-  version: string;
-  /** Unix seconds of the last release. */
-  last_updated: number;
-}
-
-export interface SnapshotChange {
-  /** The child's own id of the entry, unique per site and source. */
-  child_id: string;
-  source: 'actions' | 'logs';
-  context: string;
-  action: string;
-  item: string;
-  user_login: string;
-  user_id: number;
-  /** Unix seconds with fraction. */
-  created: number;
-  duration: number | null;
-}
-
-/** One `stats` answer (or the `sync` part of another), normalised. A part that the answer lacks is absent, never empty. */
-export interface Snapshot {
-  child_version?: string;
-  wp_version?: string;
-  php_version?: string;
-  mysql_version?: string;
-  memory_limit?: string;
-  database_size?: string;
-  language?: string;
-  ip?: string;
-  debug_mode?: boolean;
-  search_visible?: boolean;
-  timezone?: string;
-  gmt_offset?: string;
-  /** The child's own idea of its URL. */
-  site_url?: string;
-  unique_id?: string;
-  admin_email?: string;
-  /** Name of the connected user when the child says that it changed. */
-  regverify?: string;
-  /** Offered core version; null = none on offer. */
-  core_update?: string | null;
-  plugins?: SnapshotExtension[];
-  themes?: SnapshotExtension[];
-  plugin_updates?: SnapshotOffer[];
-  theme_updates?: SnapshotOffer[];
-  translation_updates?: SnapshotOffer[];
-  health?: { good: number; recommended: number; critical: number };
-  /** Check key → the child's value (`Y`, `N`, `Y_UNABLE`, …). */
-  security?: Record<string, string>;
-  abandoned_plugins?: SnapshotAbandoned[];
-  abandoned_themes?: SnapshotAbandoned[];
-  changes?: SnapshotChange[];
-  /** As the child sent them, bounded in number and size. */
-  recent_posts?: unknown[];
-  recent_pages?: unknown[];
-  recent_comments?: unknown[];
-  categories?: string[];
-  /** Unix seconds. */
-  last_post?: number;
+  /** One of many calls of a larger run: calls without this mark go ahead of it in the queue. */
+  bulk?: boolean | undefined;
 }
 
 export interface StatsRequest {
@@ -121,6 +47,8 @@ export interface StatsRequest {
   changesAfter: number;
   /** Ask for a fresh `regverify` as well (child protocol §3.2). */
   renewRegverify?: boolean;
+  /** Parts of the answer to switch on or off against the defaults (child protocol §5.2), by the child's names. */
+  parts?: Readonly<Record<string, boolean>> | undefined;
 }
 
 export interface Registration {
@@ -261,7 +189,11 @@ export interface ChildSites {
     slugs: readonly string[],
     options?: CallOptions,
   ): Promise<ChildActionAnswer>;
-  upgradeTranslations(site: ChildConnection, slugs: readonly string[], options?: CallOptions): Promise<ChildActionAnswer>;
+  upgradeTranslations(
+    site: ChildConnection,
+    slugs: readonly string[],
+    options?: CallOptions,
+  ): Promise<ChildActionAnswer>;
   upgradeCore(site: ChildConnection, options?: CallOptions): Promise<CoreUpdateAnswer>;
   checkAbandoned(site: ChildConnection, kind: ExtensionKind, options?: CallOptions): Promise<Snapshot>;
   disconnect(site: ChildConnection, options?: CallOptions): Promise<void>;
@@ -274,4 +206,6 @@ export interface ChildSites {
 }
 
 /** Form parameters; nested ones become PHP brackets: `{post_data: {ID: 5}}` → `post_data[ID]=5` (child protocol §2.2). */
-export type ChildParams = { readonly [name: string]: string | number | boolean | ChildParams | readonly (string | number)[] };
+export type ChildParams = {
+  readonly [name: string]: string | number | boolean | ChildParams | readonly (string | number)[];
+};

@@ -79,8 +79,8 @@ export function latencyOf(faults: Faults, random: Random, functionName: string, 
 }
 
 export function updateFails(faults: Faults, slug: string): boolean {
-  if (Array.isArray(faults.failUpdates)) return faults.failUpdates.includes(slug);
-  return faults.failUpdates === true;
+  const { failUpdates } = faults;
+  return typeof failUpdates === 'object' ? failUpdates.includes(slug) : failUpdates === true;
 }
 
 /**

@@ -13,7 +13,12 @@ export interface Statement {
 }
 
 export interface RunResult {
+  /** Rows inserted, updated or deleted by the statement itself; 0 for any other statement. */
   changes: number;
+  /**
+   * Row id of an INSERT that inserted, else 0. Wrong after an upsert that updated (SQLite keeps the id before) and 0
+   * when the statement returns rows: use RETURNING in both cases.
+   */
   lastId: number;
 }
 
@@ -40,7 +45,16 @@ export interface Db {
 
 /** Rejections of a Db, typed by what the caller can do about it. */
 export class StorageError extends Error {
-  readonly kind: 'unique' | 'foreign_key' | 'check' | 'busy' | 'full' | 'readonly' | 'unavailable' | 'corrupt' | 'other';
+  readonly kind:
+    | 'unique'
+    | 'foreign_key'
+    | 'check'
+    | 'busy'
+    | 'full'
+    | 'readonly'
+    | 'unavailable'
+    | 'corrupt'
+    | 'other';
   constructor(kind: StorageError['kind'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StorageError';

@@ -271,6 +271,24 @@ CREATE TABLE site_security (
   PRIMARY KEY (site_id, check_id)
 ) WITHOUT ROWID;
 
+-- The certificate last seen on the site's own address; \`good\` = trusted chain, right name, in date.
+CREATE TABLE site_certificate (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  status TEXT NOT NULL CHECK (status IN ('valid', 'expiring', 'expired', 'invalid', 'unknown')),
+  good INTEGER NOT NULL DEFAULT 0,
+  issuer_o TEXT,
+  issuer_cn TEXT,
+  subject_cn TEXT,
+  subject_alt_names TEXT NOT NULL DEFAULT '[]',
+  serial TEXT,
+  signature_algorithm TEXT,
+  fingerprint TEXT,
+  valid_from INTEGER,
+  valid_to INTEGER,
+  error TEXT,
+  last_check INTEGER NOT NULL
+);
+
 CREATE TABLE site_change (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,

@@ -1,0 +1,75 @@
+/** Words about clients that more than one operation uses. */
+
+import { int, list, plainText, timestamp } from './common.js';
+import { z } from './zod.js';
+
+export const clientStatus = z.enum(['active', 'suspended']);
+
+export const clientStatusFilter = z
+  .enum(['any', 'active', 'suspended'])
+  .default('any')
+  .describe('Only clients in this state; any = all of them.');
+
+export const clientId = z.number().int();
+export const clientName = z.string();
+
+/** One client in full (operations §8.2). Text fields are "" when empty. */
+export const client = z.object({
+  id: clientId,
+  name: clientName,
+  email: z.string(),
+  phone: z.string(),
+  address_1: z.string(),
+  address_2: z.string(),
+  city: z.string(),
+  state: z.string(),
+  zip: z.string(),
+  country: z.string(),
+  note: z.string(),
+  status: clientStatus,
+  sites_count: z.number().int(),
+  created_at: timestamp.nullable(),
+  updated_at: timestamp.nullable(),
+});
+
+export const clientListItem = client.pick({
+  id: true,
+  name: true,
+  email: true,
+  phone: true,
+  status: true,
+  sites_count: true,
+  created_at: true,
+});
+
+/** What identifies the client in answers about its parts. */
+export const clientHead = { client_id: clientId, client_name: clientName };
+
+const EMAIL_MAX = 191;
+const EMAIL_RULE = 'must be an e-mail address such as name@example.com';
+
+export const clientEmail = z.string().trim().max(EMAIL_MAX).email(EMAIL_RULE);
+
+/** `""` is allowed and clears the address. */
+export const clientEmailOrNone = z
+  .string()
+  .trim()
+  .max(EMAIL_MAX)
+  .refine((text) => text === '' || clientEmail.safeParse(text).success, `${EMAIL_RULE}, or "" to clear it`);
+
+export const clientNameInput = plainText(255);
+
+/** Ids as callers send them: 0 and negative numbers are ids that nobody has, not malformed input. */
+export const ids = () => list(int(Number.MIN_SAFE_INTEGER));
+
+/** Optional text of a client, the same for a new and a known one; limits of operations §5.4. */
+export const clientDetails = {
+  client_phone: plainText(100).optional().describe('Phone number.'),
+  address_1: plainText(255).optional().describe('First address line.'),
+  address_2: plainText(255).optional().describe('Second address line.'),
+  city: plainText(100).optional().describe('City.'),
+  state: plainText(200).optional().describe('State or province.'),
+  zip: plainText(32).optional().describe('Postal code.'),
+  country: plainText(200).optional().describe('Country.'),
+  note: plainText(65_535).optional().describe('Free text about the client.'),
+};

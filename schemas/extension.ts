@@ -1,0 +1,22 @@
+import { z } from './zod.js';
+
+/** A plugin or theme on a site. */
+export const extensionEntry = z.object({
+  slug: z.string(),
+  name: z.string(),
+  version: z.string(),
+  active: z.boolean(),
+  update_version: z.string().nullable(),
+});
+
+/** `folder/file.php` of a plugin, folder name of a theme: exact and case-sensitive. */
+export const slug = z.string().max(512);
+
+export const abandonedItem = z.object({
+  site_id: z.number().int(),
+  site_url: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  version: z.string(),
+  last_updated: z.string().describe('YYYY-MM-DD'),
+});

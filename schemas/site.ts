@@ -1,0 +1,27 @@
+import { z } from './zod.js';
+
+export const siteStatus = z.enum(['connected', 'disconnected', 'suspended']);
+export const siteStatusFilter = z.enum(['any', 'connected', 'disconnected', 'suspended']).default('any');
+
+export const siteBasic = z.object({ id: z.number().int(), url: z.string(), name: z.string() });
+
+export const siteListItem = siteBasic.extend({ status: siteStatus, client_id: z.number().int().nullable() });
+
+/** A site without its client, as lists under a client or tag show it. */
+export const siteOfOwner = siteBasic.extend({ status: siteStatus });
+
+export const siteStats = z.object({
+  plugin_updates: z.number().int(),
+  theme_updates: z.number().int(),
+  wp_update_available: z.boolean(),
+  health_score: z.number().int().min(0).max(100).nullable(),
+});
+
+export const site = siteListItem.extend({
+  wp_version: z.string(),
+  php_version: z.string(),
+  last_sync: z.string().nullable().describe('Last successful sync, ISO 8601 UTC.'),
+  admin_username: z.string(),
+  child_version: z.string(),
+  notes: z.string(),
+});

@@ -1,0 +1,33 @@
+/** Words about tags that more than one operation uses. */
+
+import { id, plainText, timestamp } from './common.js';
+import { z } from './zod.js';
+
+export const tagColor = z.string().nullable().describe('#RRGGBB, or null when none was chosen.');
+
+export const tagListItem = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  color: tagColor,
+  sites_count: z.number().int(),
+});
+
+/** One tag in full (operations §8.3). */
+export const tag = tagListItem.extend({ created_at: timestamp, updated_at: timestamp });
+
+/** What identifies the tag in answers about its parts. */
+export const tagHead = { tag_id: z.number().int(), tag_name: z.string() };
+
+export const tagRef = id().describe('Tag id.');
+
+const clean = plainText(255);
+
+export const tagNameInput = z
+  .string()
+  .min(1)
+  .max(255)
+  .transform((text) => clean.parse(text));
+
+export const tagColorInput = z
+  .string()
+  .regex(/^#[0-9A-Fa-f]{6}$/, 'must be a hex color in the form #RRGGBB, for example #5EC130');

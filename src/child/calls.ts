@@ -1,0 +1,212 @@
+import { actionOf, coreUpdateOf, probeOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
+import {
+  type CallOptions,
+  type ChildActionAnswer,
+  type ChildAddress,
+  type ChildConnection,
+  ChildFailure,
+  type ChildParams,
+  type ChildSites,
+  type Snapshot,
+  type Visit,
+} from './child.js';
+import type { Courier } from './courier.js';
+import type { Errand } from './errand.js';
+import { answerFailure } from './failure.js';
+import { registerParams, statsParams } from './parameters.js';
+import { registrationFailure } from './registration.js';
+import { generateKey } from './sign.js';
+import { snapshotOf } from './snapshot.js';
+import { richText } from './text.js';
+import { get } from './values.js';
+
+/** Functions that change nothing on the site: a second try on the bare URL is harmless. */
+const READS = new Set([
+  'stats',
+  'security',
+  'get_all_plugins',
+  'get_all_themes',
+  'get_all_posts',
+  'get_all_pages',
+  'get_all_comments',
+  'get_all_users',
+  'search_users',
+  'get_site_icon',
+]);
+
+export interface CallsOptions {
+  courier: Courier;
+  /** The `server` string of this dashboard, the same in every call (child protocol §3.2). */
+  server: string;
+  /** Milliseconds for calls that download and install. */
+  updateTimeoutMs: () => number;
+  close: () => Promise<void>;
+}
+
+/** The typed calls of the port over a courier. */
+export function createCalls({ courier, server, updateTimeoutMs, close }: CallsOptions): ChildSites {
+  const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): Errand => ({
+    at,
+    site_id: 0,
+    fn,
+    user,
+    private_key: null,
+    params: {},
+    read: false,
+    timeoutMs: options?.timeoutMs ?? courier.settings.callTimeoutMs,
+    options,
+  });
+
+  async function call(
+    site: ChildConnection,
+    fn: string,
+    params: ChildParams,
+    options: CallOptions | undefined,
+    timeoutMs = courier.settings.callTimeoutMs,
+  ): Promise<unknown> {
+    const { site_id, user, private_key } = site;
+    const timeout = options?.timeoutMs ?? timeoutMs;
+    const errand = {
+      at: site,
+      site_id,
+      fn,
+      user,
+      private_key,
+      params,
+      read: READS.has(fn),
+      timeoutMs: timeout,
+      options,
+    };
+    const answer = await courier.run(errand);
+    const failure = answerFailure(answer, fn);
+    if (failure !== null) throw failure;
+    return answer;
+  }
+
+  const update = (site: ChildConnection, fn: string, params: ChildParams, options: CallOptions | undefined) =>
+    call(site, fn, params, options, updateTimeoutMs());
+
+  return {
+    generateKey,
+
+    async probe(at, user, options) {
+      return probeOf(await courier.run({ ...unsigned(at, 'stats', user, options), read: true }));
+    },
+
+    async register(at, registration, options) {
+      const params = registerParams(registration, server);
+      const answer = await courier.run({ ...unsigned(at, 'register', registration.user, options), params });
+      const failure = registrationFailure(answer);
+      if (failure !== null) throw failure;
+      return registeredOf(answer);
+    },
+
+    async stats(site, request, options) {
+      const answer = await call(site, 'stats', statsParams(request, server, site.site_id), options);
+      return snapshotOf(answer, true) ?? fail('a sync');
+    },
+
+    async pluginAction(site, action, slugs, options) {
+      return bySlug(slugs, '||', async (list) => {
+        const answer = await update(site, 'plugin_action', { action, plugin: list.join('||') }, options);
+        return actionOf(answer, 'plugin', list);
+      });
+    },
+
+    async themeAction(site, action, slugs, options) {
+      const [first, ...others] = slugs;
+      const sent = action === 'activate' && first !== undefined ? [first] : slugs;
+      const result = await bySlug(sent, '||', async (list) => {
+        const answer = await update(site, 'theme_action', { action, theme: list.join('||') }, options);
+        return actionOf(answer, 'theme', list);
+      });
+      if (action === 'delete') return result;
+      const left = others.map((slug) => unsent(slug, 'Only one theme can be active at a time.'));
+      return { ...result, verdicts: [...result.verdicts, ...left] };
+    },
+
+    async upgradeExtensions(site, kind, slugs, options) {
+      return bySlug(slugs, ',', async (list) =>
+        upgradesOf(await update(site, 'upgradeplugintheme', { type: kind, list: list.join(',') }, options), list),
+      );
+    },
+
+    async upgradeTranslations(site, slugs, options) {
+      return bySlug(slugs, ',', async (list) =>
+        upgradesOf(
+          await update(site, 'upgradetranslation', { type: 'translation', list: list.join(',') }, options),
+          list,
+        ),
+      );
+    },
+
+    async upgradeCore(site, options) {
+      return coreUpdateOf(await update(site, 'upgrade', {}, options));
+    },
+
+    async checkAbandoned(site, kind, options): Promise<Snapshot> {
+      const answer = await call(site, 'check_abandoned', { which: kind }, options);
+      return snapshotOf(get(answer, 'sync'), false) ?? fail('the check for abandoned extensions');
+    },
+
+    async disconnect(site, options) {
+      const answer = await call(site, 'disconnect', {}, options);
+      if (get(answer, 'result') !== 'success') fail('the disconnection');
+    },
+
+    async deactivate(site, options) {
+      const answer = await call(site, 'deactivate', {}, options);
+      if (get(answer, 'deactivated') !== true) fail('the deactivation');
+    },
+
+    call: (site, fn, params, options) => call(site, fn, params, options),
+
+    visit: (at, options) => visit(courier, { ...unsigned(at, 'visit', '', options), read: true }),
+
+    close,
+  };
+}
+
+function fail(what: string): never {
+  throw unexpected(what);
+}
+
+/** Sends the slugs that the list's separator can carry; nothing is called for none. */
+async function bySlug(
+  slugs: readonly string[],
+  separator: string,
+  send: (slugs: readonly string[]) => Promise<ChildActionAnswer>,
+): Promise<ChildActionAnswer> {
+  const unique = [...new Set(slugs)];
+  const sendable = unique.filter((slug) => slug !== '' && !slug.includes(separator));
+  const verdicts = unique
+    .filter((slug) => !sendable.includes(slug))
+    .map((slug) =>
+      unsent(slug, `A slug that is empty or contains "${separator}" cannot be named to the child plugin.`),
+    );
+  if (sendable.length === 0) return { verdicts, snapshot: null };
+  const answer = await send(sendable);
+  return { ...answer, verdicts: [...answer.verdicts, ...verdicts] };
+}
+
+/**
+ * A visitor's GET of the front page (operations §5.12). The original posts a form field instead (child protocol §7);
+ * a GET is what visitors and caches do, and it can set nothing off.
+ */
+async function visit(courier: Courier, errand: Errand): Promise<Visit> {
+  const began = performance.now();
+  try {
+    const answer = await courier.visit(errand);
+    return {
+      http_status: answer.status,
+      response_time_ms: Math.round(answer.headersMs),
+      body: richText(answer.body.toString('utf8'), 65_536),
+      ip: answer.address,
+      failure: null,
+    };
+  } catch (failure) {
+    if (!(failure instanceof ChildFailure) || failure.kind === 'cancelled') throw failure;
+    const response_time_ms = Math.round(performance.now() - began);
+    return { http_status: failure.httpStatus, response_time_ms, body: '', ip: '', failure };
+  }
+}

@@ -1,0 +1,130 @@
+import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
+import { createSecureContext, connect as tlsConnect } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { ChildFailure } from './child.js';
+import type { Resolver } from './resolve.js';
+import { blockedAddress, isPublicAddress } from './safety.js';
+
+export type Connector = buildConnector.connector;
+
+export interface ConnectorOptions {
+  resolver: Resolver;
+  allowPrivate: boolean;
+  verify: boolean;
+  timeoutMs: number;
+  /** TLS sessions kept for resumption: a resumed handshake costs a third of a full one. */
+  maxSessions?: number;
+}
+
+/**
+ * Opens the sockets of all outgoing calls. Addresses come from the resolver only, and the address really connected to
+ * is checked again, so nothing depends on who resolved the name. Each connector keeps its own TLS sessions: one
+ * made without verification can never be resumed by calls that verify.
+ */
+export function createConnector(options: ConnectorOptions): Connector {
+  const lookup = lookupThrough(options.resolver);
+  const secureContext = createSecureContext();
+  const sessions = new Sessions(options.maxSessions ?? 5_000);
+
+  return (target, callback) => {
+    const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+    const secure = target.protocol === 'https:';
+    const port = Number(target.port) || (secure ? 443 : 80);
+    const literal = isIP(host) !== 0;
+    if (literal && !options.allowPrivate && !isPublicAddress(host)) {
+      callback(blockedAddress(host), null);
+      return;
+    }
+    // Node's 250 ms per address drops far-away hosts whose second family does not work at all.
+    const common = { host, port, lookup, noDelay: true, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_000 };
+    const sessionKey = `${host}:${port}`;
+    const session = sessions.get(sessionKey);
+    const socket: Socket = secure
+      ? tlsConnect({
+          ...common,
+          secureContext,
+          rejectUnauthorized: options.verify,
+          ALPNProtocols: ['http/1.1'],
+          // SNI carries names only; for a literal address Node checks the certificate against `host`.
+          ...(literal ? {} : { servername: host }),
+          ...(session === undefined ? {} : { session }),
+        })
+      : netConnect(common);
+    if (secure) socket.on('session', (fresh: Buffer) => sessions.set(sessionKey, fresh));
+    settle(socket, secure ? 'secureConnect' : 'connect', options, host, callback);
+  };
+}
+
+function settle(
+  socket: Socket,
+  ready: string,
+  options: ConnectorOptions,
+  host: string,
+  callback: buildConnector.Callback,
+): void {
+  let open = true;
+  const timer = setTimeout(() => {
+    const failure = new ChildFailure(
+      'timed_out',
+      `${host} did not accept a connection within ${options.timeoutMs} ms.`,
+      {
+        advice: 'Check that the server is up and that no firewall drops the connection.',
+      },
+    );
+    socket.destroy(failure);
+  }, options.timeoutMs);
+  const finish = (error: Error | null): void => {
+    if (!open) return;
+    open = false;
+    clearTimeout(timer);
+    if (error === null) callback(null, socket);
+    else callback(error, null);
+  };
+  // Second line of defence: whatever the resolver said, no request goes to a socket that ended up inside.
+  socket.once('connect', () => {
+    if (!options.allowPrivate && !isPublicAddress(socket.remoteAddress ?? '')) socket.destroy(blockedAddress(host));
+  });
+  socket.once(ready, () => {
+    if (!socket.destroyed) finish(null);
+  });
+  socket.on('error', (error) => finish(error));
+  socket.once('close', () =>
+    finish(new ChildFailure('unreachable', `${host} closed the connection while it was opened.`)),
+  );
+}
+
+function lookupThrough(resolver: Resolver): LookupFunction {
+  return (hostname, options, callback) => {
+    resolver.resolve(hostname).then(
+      (addresses) => {
+        const first = addresses[0];
+        if (options.all === true) callback(null, [...addresses]);
+        // `resolve` never answers an empty list.
+        else if (first !== undefined) callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, '', 0),
+    );
+  };
+}
+
+/** TLS sessions by host and port, the oldest leaving first. */
+class Sessions {
+  readonly #entries = new Map<string, Buffer>();
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(key: string): Buffer | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, session: Buffer): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, session);
+    if (this.#entries.size <= this.#capacity) return;
+    const oldest = this.#entries.keys().next();
+    if (oldest.done !== true) this.#entries.delete(oldest.value);
+  }
+}

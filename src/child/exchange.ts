@@ -1,0 +1,215 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { ChildFailure } from './child.js';
+import { networkFailure } from './failure.js';
+
+const unzip = promisify(gunzip);
+
+export interface WireRequest {
+  url: URL;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body: string | null;
+  verify: boolean;
+  /** Most bytes of body, as sent and as decompressed. */
+  maxBytes: number;
+  /** At the limit: fail with `too_large`, or keep what came. */
+  atLimit: 'fail' | 'keep';
+  /** Between two pieces of the body / the whole exchange, milliseconds. The child sends its headers when all is done. */
+  bodyTimeoutMs: number;
+  deadlineMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface WireAnswer {
+  status: number;
+  location: string;
+  body: Buffer;
+  /** Bytes of body on the wire. */
+  bytes: number;
+  /** Milliseconds from the call until the headers. */
+  headersMs: number;
+  /** Address that answered; only known to `visit`. */
+  address: string;
+}
+
+/** Sends the request and decompresses what came, within the limits of the request. Rejects with ChildFailure. */
+export async function perform(dispatcher: Dispatcher, request: WireRequest): Promise<WireAnswer> {
+  const { answer, encoding } = await new Promise<{ answer: WireAnswer; encoding: string }>((resolve, reject) => {
+    new Exchange(request, resolve, reject).start(dispatcher);
+  });
+  if (encoding === '' || encoding === 'identity' || encoding === 'none') return answer;
+  if (encoding !== 'gzip' && encoding !== 'x-gzip')
+    throw undecodable(answer, `uses the compression "${encoding.slice(0, 20)}"`);
+  try {
+    return { ...answer, body: await unzip(answer.body, { maxOutputLength: request.maxBytes }) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(request, answer.status);
+    throw undecodable(answer, 'is damaged');
+  }
+}
+
+/** One request on its way. Settles exactly once, at the latest at the deadline, even while still connecting. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: WireRequest;
+  readonly #resolve: (value: { answer: WireAnswer; encoding: string }) => void;
+  readonly #reject: (error: ChildFailure) => void;
+  readonly #began = performance.now();
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #settled = false;
+  #bytes = 0;
+  #status = 0;
+  #location = '';
+  #encoding = '';
+  #headersMs = 0;
+
+  constructor(
+    request: WireRequest,
+    resolve: (value: { answer: WireAnswer; encoding: string }) => void,
+    reject: (error: ChildFailure) => void,
+  ) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  start(dispatcher: Dispatcher): void {
+    const { url, method, headers, body, bodyTimeoutMs, deadlineMs, signal } = this.#request;
+    if (signal?.aborted === true) {
+      this.#fail(this.#cancelled());
+      return;
+    }
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#timer = setTimeout(() => this.#fail(this.#late()), deadlineMs);
+    const options = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers,
+      body,
+      // The deadline above is the shorter one, and its error says more.
+      headersTimeout: deadlineMs + 5_000,
+    };
+    try {
+      dispatcher.dispatch({ ...options, bodyTimeout: bodyTimeoutMs }, this);
+    } catch (error) {
+      this.#fail(networkFailure(error, url.host, false));
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Given up while connecting: nothing must leave any more.
+    if (this.#settled) controller.abort(new Error('given up'));
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headersMs = performance.now() - this.#began;
+    this.#location = first(headers.location);
+    this.#encoding = first(headers['content-encoding']).trim().toLowerCase();
+    const announced = Number(first(headers['content-length']));
+    if (announced > this.#request.maxBytes && this.#request.atLimit === 'fail')
+      this.#fail(tooLarge(this.#request, status));
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    this.#bytes += chunk.length;
+    const over = this.#bytes - this.#request.maxBytes;
+    if (over <= 0) {
+      this.#chunks.push(chunk);
+    } else if (this.#request.atLimit === 'fail') {
+      this.#fail(tooLarge(this.#request, this.#status));
+    } else {
+      this.#chunks.push(chunk.subarray(0, chunk.length - over));
+      this.#succeed();
+      this.#controller?.abort(new Error('enough'));
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#succeed();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(networkFailure(error, this.#request.url.host, this.#sent));
+  }
+
+  get #sent(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  readonly #onAbort = (): void => this.#fail(this.#cancelled());
+
+  #succeed(): void {
+    if (!this.#settle()) return;
+    const body =
+      this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    this.#resolve({
+      answer: {
+        status: this.#status,
+        location: this.#location,
+        body,
+        bytes: this.#bytes,
+        headersMs: this.#headersMs,
+        address: '',
+      },
+      encoding: this.#encoding,
+    });
+  }
+
+  #fail(failure: ChildFailure): void {
+    if (!this.#settle()) return;
+    this.#reject(failure);
+    this.#controller?.abort(failure);
+  }
+
+  #settle(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+
+  #cancelled(): ChildFailure {
+    return new ChildFailure('cancelled', 'The call was cancelled.', { mayHaveRun: this.#sent });
+  }
+
+  #late(): ChildFailure {
+    const { url, deadlineMs } = this.#request;
+    return new ChildFailure('timed_out', `${url.host} did not answer within ${deadlineMs} ms.`, {
+      httpStatus: this.#status,
+      advice: 'Try again later, or raise the time limit.',
+      mayHaveRun: this.#sent,
+    });
+  }
+}
+
+function first(header: string | string[] | undefined): string {
+  return (Array.isArray(header) ? header[0] : header) ?? '';
+}
+
+function tooLarge(request: WireRequest, httpStatus: number): ChildFailure {
+  return new ChildFailure('too_large', `${request.url.host} sent more than ${request.maxBytes} bytes.`, {
+    httpStatus,
+    advice: 'Ask for less, or look on the site for what makes its answer so large.',
+    mayHaveRun: true,
+  });
+}
+
+function undecodable(answer: WireAnswer, what: string): ChildFailure {
+  return new ChildFailure('bad_answer', `The body of the answer ${what} and cannot be read.`, {
+    httpStatus: answer.status,
+    mayHaveRun: true,
+  });
+}

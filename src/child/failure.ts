@@ -1,0 +1,156 @@
+import { ChildFailure, type FailureKind } from './child.js';
+import { plainText } from './text.js';
+import { get } from './values.js';
+
+/** Facts of an HTTP answer that a failure is made of. */
+export interface AnswerFacts {
+  status: number;
+  /** `Location` header, '' when none. */
+  location: string;
+  body: Buffer;
+}
+
+const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const TLS_CODE =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_|EPROTO)/;
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_ABORTED']);
+/** Our own side closed its connections. */
+const ENDED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
+/** A socket, TLS or HTTP-parser error as a ChildFailure. `sent` = the request had left. */
+export function networkFailure(error: unknown, host: string, sent: boolean): ChildFailure {
+  if (error instanceof ChildFailure) return error;
+  const code = codeOf(error);
+  const make = (kind: FailureKind, message: string, advice: string): ChildFailure =>
+    new ChildFailure(kind, message, { advice, mayHaveRun: sent, cause: error });
+  if (TIMEOUTS.has(code))
+    return make('timed_out', `${host} did not answer in time.`, 'Try again later, or raise the time limit.');
+  if (TLS_CODE.test(code)) {
+    return make(
+      'tls',
+      `The TLS connection to ${host} failed (${code}).`,
+      "Renew or correct the site's certificate, or switch certificate verification off for this site if you accept the risk.",
+    );
+  }
+  if (ENDED.has(code)) return make('cancelled', 'The call was ended: the service is stopping.', '');
+  if (code === 'ECONNREFUSED')
+    return make('unreachable', `${host} refuses connections.`, 'Check that the web server is running.');
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return make('too_large', `${host} sent too many HTTP headers.`, '');
+  if (code.startsWith('HPE_'))
+    return make('unreachable', `${host} does not answer in HTTP.`, 'Check the port in the site URL.');
+  const what = CLOSED.has(code)
+    ? 'closed the connection without an answer'
+    : `cannot be reached (${code || 'unknown error'})`;
+  return make('unreachable', `${host} ${what}.`, 'Check that the site is up, then try again.');
+}
+
+function codeOf(error: unknown): string {
+  const own = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  if (typeof own === 'string') return own;
+  // Several addresses tried: the first one's reason stands for all.
+  if (error instanceof AggregateError) return error.errors.length > 0 ? codeOf(error.errors[0]) : '';
+  return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
+}
+
+/** Why an HTTP answer has no frame (child protocol §1, §2.3). */
+export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure {
+  const { status } = answer;
+  const make = (kind: FailureKind, message: string, advice: string, mayHaveRun: boolean): ChildFailure =>
+    new ChildFailure(kind, message, { httpStatus: status, advice, mayHaveRun });
+  if (status >= 300 && status < 400) return redirectFailure(answer, called);
+  if (status === 401) {
+    return make(
+      'http_auth',
+      'The site asks for an HTTP user name and password.',
+      'Set http_user and http_pass of the site to the HTTP Basic login that protects it.',
+      false,
+    );
+  }
+  if (status === 400 && answer.body.length <= 8 && answer.body.toString('latin1').trim() === '0') {
+    return make(
+      'plugin_missing',
+      'The child plugin is not active on the site.',
+      'Install and activate the MainWP Child plugin on the site, then reconnect it.',
+      false,
+    );
+  }
+  if (status >= 500) {
+    const advice =
+      status === 503
+        ? 'The site may be in maintenance or overloaded: try again later.'
+        : "Look for a PHP fatal error in the site's log.";
+    return make('unframed', `The site failed with HTTP ${status} and no answer of the child plugin.`, advice, true);
+  }
+  return make(
+    'unframed',
+    `The site answered HTTP ${status} without an answer of the child plugin.`,
+    'A firewall, cache, maintenance or login page may stand in front of it: allow requests to wp-admin/admin-ajax.php from this service.',
+    true,
+  );
+}
+
+/** A signed body is never posted again to a host that somebody else chose: the caller is told the other URL instead. */
+function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
+  let target = '';
+  try {
+    const url = new URL(answer.location, called);
+    // Neither the query, which may carry tokens, nor our own endpoint belongs in a URL to save.
+    const path = url.pathname.replace(/wp-admin\/admin-ajax\.php$/, '');
+    if (answer.location !== '' && /^https?:$/.test(url.protocol)) target = plainText(`${url.origin}${path}`, 300);
+  } catch {
+    // An unreadable Location names no URL.
+  }
+  return new ChildFailure('redirected', `The site redirects to ${target || 'another URL'} instead of answering.`, {
+    httpStatus: answer.status,
+    advice: target === '' ? "Use the site's final URL." : `If that is the same site, change its URL to ${target}.`,
+  });
+}
+
+/** Functions that have no errors of their own without a code: such an answer is the signature check speaking. */
+const ERRORS_MEAN_REFUSED = new Set([
+  'stats',
+  'disconnect',
+  'deactivate',
+  'check_abandoned',
+  'security',
+  'get_all_plugins',
+  'get_all_themes',
+  'get_all_posts',
+  'get_all_pages',
+  'get_all_comments',
+  'get_all_users',
+  'get_site_icon',
+]);
+
+/**
+ * The failure in a decoded answer, null when it has none (child protocol §2.3). Texts are translated, so code and
+ * shape decide: `PARSE_ERROR…` is always `refused`; an error without a code is `refused` for functions that have no
+ * code-less errors of their own, and `child_error` for the others, where only a `probe` tells.
+ * An `error` that is an object (theme_action, §6.3) is a verdict, not a failure.
+ */
+export function answerFailure(answer: unknown, fn: string): ChildFailure | null {
+  const error = get(answer, 'error');
+  if (typeof error !== 'string' || error === '') return null;
+  const text = plainText(error, 300) || 'The child plugin reports an error without a text.';
+  const rawCode = get(answer, 'error_code');
+  const childCode = typeof rawCode === 'string' || typeof rawCode === 'number' ? plainText(rawCode, 64) : '';
+  if (childCode === 'child_plugin_incompatible') {
+    return new ChildFailure('outdated', `The child plugin does not know this request: ${text}`, {
+      childCode,
+      advice: 'Update the MainWP Child plugin on the site.',
+    });
+  }
+  const code = childCode || (/^PARSE_ERROR\d$/.test(error) ? error : '');
+  if (code.startsWith('PARSE_ERROR') || (code === '' && ERRORS_MEAN_REFUSED.has(fn))) {
+    return new ChildFailure('refused', `The site does not accept our signature: ${text}`, {
+      childCode: code,
+      advice: 'Reconnect the site. If that fails, clear the connection in the child plugin and add the site again.',
+    });
+  }
+  return new ChildFailure('child_error', text, {
+    childCode: code,
+    advice:
+      code === '' ? 'If the text speaks of authentication, reconnect the site; otherwise follow what it says.' : '',
+    mayHaveRun: true,
+  });
+}

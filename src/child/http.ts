@@ -1,0 +1,103 @@
+import { createCalls } from './calls.js';
+import type { ChildSites } from './child.js';
+import { Courier, type CourierSettings } from './courier.js';
+import type { CallFacts } from './errand.js';
+import { type PaceLimits, Pacer } from './pace.js';
+import { type Lookup, Resolver } from './resolve.js';
+import { Signer } from './sign.js';
+import { Transport } from './transport.js';
+
+export type { CallFacts } from './errand.js';
+export type { Lookup, ResolvedAddress } from './resolve.js';
+
+/** All times in milliseconds. */
+export interface ChildSitesOptions extends PaceLimits {
+  /** The opaque `server` string, the same for ever: another one cuts this service off from its sites (child protocol §3.2). */
+  dashboardUrl: string;
+  /** Connections to private and loopback addresses; for sites in one's own network, the demo and tests. */
+  allowPrivate: boolean;
+  /** False = TLS certificates are never checked, whatever the site's own setting. Default true. */
+  verify?: boolean;
+  /** Default 10 s. */
+  connectTimeoutMs?: number;
+  /** Longest silence within a body. Default 15 s. */
+  bodyTimeoutMs?: number;
+  /** A whole call. Default 30 s. */
+  callTimeoutMs?: number;
+  /** A call that installs, deletes or updates. Default 5 minutes. */
+  updateTimeoutMs?: number;
+  /** Largest answer, also after decompression. Default 32 MiB. */
+  maxBodyBytes?: number;
+  userAgent?: string;
+  lookup?: Lookup;
+  onCall?: (facts: CallFacts) => void;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+/** What may change while calls are under way; it holds for what starts afterwards. */
+export interface ChildSitesSettings extends PaceLimits {
+  verify: boolean;
+  ipv4Only: boolean;
+  callTimeoutMs: number;
+  updateTimeoutMs: number;
+}
+
+export interface PacedChildSites extends ChildSites {
+  configure(settings: Partial<ChildSitesSettings>): void;
+  /** Calls under way and waiting. */
+  load(): { running: number; queued: number };
+}
+
+/** Hosts' firewalls know this prefix from the original dashboard (child protocol §1). */
+const USER_AGENT = 'Mozilla/5.0 (compatible; MainWP/6.1.2; Sitefleet)';
+
+/** The port to the child sites over HTTP. Nothing is opened until the first call. */
+export function createChildSites(options: ChildSitesOptions): PacedChildSites {
+  const now = options.now ?? (() => performance.now());
+  const { allowPrivate } = options;
+  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+  const resolver = new Resolver({ allowPrivate, lookup: options.lookup, timeoutMs: connectTimeoutMs, now });
+  const transport = new Transport({ resolver, allowPrivate, connectTimeoutMs });
+  const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
+  const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs });
+  const courier = new Courier(courierSettings(options), {
+    resolver,
+    transport,
+    pacer,
+    signer: new Signer(),
+    now,
+    onCall: options.onCall,
+  });
+  let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
+  const calls = createCalls({
+    courier,
+    server: options.dashboardUrl,
+    updateTimeoutMs: () => updateTimeoutMs,
+    async close() {
+      pacer.close();
+      await transport.close();
+    },
+  });
+  return {
+    ...calls,
+    configure({ verify, ipv4Only, callTimeoutMs, updateTimeoutMs: updates, ...limits }) {
+      if (verify !== undefined) courier.settings.verify = verify;
+      if (callTimeoutMs !== undefined) courier.settings.callTimeoutMs = callTimeoutMs;
+      if (ipv4Only !== undefined) resolver.family = ipv4Only ? 4 : 0;
+      if (updates !== undefined) updateTimeoutMs = updates;
+      pacer.configure(limits);
+    },
+    load: () => ({ running: pacer.running, queued: pacer.queued }),
+  };
+}
+
+function courierSettings(options: ChildSitesOptions): CourierSettings {
+  return {
+    verify: options.verify ?? true,
+    callTimeoutMs: options.callTimeoutMs ?? 30_000,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 15_000,
+    maxBodyBytes: options.maxBodyBytes ?? 32 * 1_024 * 1_024,
+    userAgent: options.userAgent ?? USER_AGENT,
+  };
+}

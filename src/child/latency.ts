@@ -1,0 +1,28 @@
+/** How long a call of a site takes, learnt as it goes: an exponentially weighted mean per site and per host. */
+export class LatencyBook {
+  readonly #means = new Map<string, number>();
+  readonly #capacity: number;
+
+  constructor(capacity = 50_000) {
+    this.#capacity = capacity;
+  }
+
+  /** Expected milliseconds: the site's own mean, else its host's, else one second. */
+  estimate(site: string, host: string): number {
+    return this.#means.get(`s ${site}`) ?? this.#means.get(`h ${host}`) ?? 1_000;
+  }
+
+  learn(site: string, host: string, ms: number): void {
+    this.#learn(`s ${site}`, ms);
+    this.#learn(`h ${host}`, ms);
+  }
+
+  #learn(key: string, ms: number): void {
+    const old = this.#means.get(key);
+    this.#means.delete(key);
+    this.#means.set(key, old === undefined ? ms : old * 0.7 + ms * 0.3);
+    if (this.#means.size <= this.#capacity) return;
+    const oldest = this.#means.keys().next();
+    if (oldest.done !== true) this.#means.delete(oldest.value);
+  }
+}

@@ -1,0 +1,34 @@
+export interface PaceLimits {
+  /** Calls in flight in all. */
+  concurrency: number;
+  /** Calls in flight to one host. */
+  perHost: number;
+  /** Least milliseconds between two starts to one host. */
+  perHostDelayMs: number;
+  /** Least milliseconds between any two starts. */
+  minDelayMs: number;
+}
+
+export interface PaceClock {
+  now(): number;
+  /** Calls back once after `ms`; the result cancels. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export interface PaceRequest {
+  /** Calls with the same host share a limit; the address that the site's name resolves to. */
+  host: string;
+  /** Whose latency to expect. */
+  site: string;
+  /** A person waits: goes ahead of bulk work. */
+  live?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export const systemClock: PaceClock = {
+  now: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};

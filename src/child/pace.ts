@@ -1,0 +1,210 @@
+import { ChildFailure } from './child.js';
+import { Heap } from './heap.js';
+import { LatencyBook } from './latency.js';
+import { Host, type Waiter } from './pace-host.js';
+import { type PaceClock, type PaceLimits, type PaceRequest, systemClock } from './pace-types.js';
+
+export type { PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
+
+/** Every eighth start goes to the oldest waiter that may run, so that nobody waits for ever behind longer queues. */
+const FAIR_EVERY = 8;
+const FAIR_LOOKS_AT = 64;
+
+/**
+ * Decides which call may leave next. Each host has its own queue, so a slow or crowded host never blocks the others;
+ * among hosts that may start a call, the one with the most expected work left goes first (longest processing time
+ * first), which keeps a host with many sites from being the long tail of a run. Limits are never exceeded.
+ */
+export class Pacer {
+  readonly #clock: PaceClock;
+  readonly #latency: LatencyBook;
+  readonly #hosts = new Map<string, Host>();
+  /** In the order of arrival. */
+  readonly #waiters = new Set<Waiter>();
+  readonly #ready = new Heap<{ host: Host; version: number; live: boolean; work: number }>((a, b) =>
+    a.live !== b.live ? a.live : a.work > b.work,
+  );
+  readonly #later = new Heap<{ host: Host; at: number }>((a, b) => a.at < b.at);
+  #limits: PaceLimits;
+  #running = 0;
+  #started = 0;
+  #arrived = 0;
+  #nextStart = Number.NEGATIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+  #closed = false;
+
+  constructor(limits: PaceLimits, clock: PaceClock = systemClock, latency: LatencyBook = new LatencyBook()) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#latency = latency;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get queued(): number {
+    return this.#waiters.size;
+  }
+
+  /** Takes effect at once for what has not started. */
+  configure(limits: Partial<PaceLimits>): void {
+    this.#limits = { ...this.#limits, ...limits };
+    this.#nextStart = Number.NEGATIVE_INFINITY;
+    for (const host of this.#hosts.values()) this.#refresh(host);
+    this.#pump();
+  }
+
+  /** Runs `work` when the limits allow it; fails with `cancelled` when the signal comes first. */
+  async run<T>(request: PaceRequest, work: () => Promise<T>): Promise<T> {
+    const host = await this.#admit(request);
+    const began = this.#clock.now();
+    try {
+      return await work();
+    } finally {
+      this.#latency.learn(request.site, request.host, this.#clock.now() - began);
+      this.#running--;
+      host.running--;
+      this.#refresh(host);
+      this.#pump();
+    }
+  }
+
+  /** Nothing starts any more; what waits is cancelled. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer?.();
+    for (const waiter of [...this.#waiters]) waiter.cancel();
+  }
+
+  #admit({ host: key, site, live = false, signal }: PaceRequest): Promise<Host> {
+    if (this.#closed || signal?.aborted === true) return Promise.reject(cancelled());
+    return new Promise((resolve, reject) => {
+      const host = this.#hostOf(key);
+      const cancel = (): void => {
+        signal?.removeEventListener('abort', cancel);
+        this.#leave(waiter);
+        this.#refresh(host);
+        reject(cancelled());
+      };
+      const start = (): void => {
+        signal?.removeEventListener('abort', cancel);
+        resolve(host);
+      };
+      const estimate = this.#latency.estimate(site, key);
+      const waiter: Waiter = { host, estimate, order: this.#arrived++, live, waiting: true, start, cancel };
+      signal?.addEventListener('abort', cancel, { once: true });
+      host.waiting++;
+      host.work += estimate;
+      if (live) host.live++;
+      host.queue.push(waiter);
+      this.#waiters.add(waiter);
+      this.#refresh(host);
+      this.#pump();
+    });
+  }
+
+  #hostOf(key: string): Host {
+    const known = this.#hosts.get(key);
+    if (known !== undefined) return known;
+    const host = new Host(key);
+    this.#hosts.set(key, host);
+    return host;
+  }
+
+  /** Takes a waiter out of all counts. It stays in its host's heap until it comes up there. */
+  #leave(waiter: Waiter): void {
+    waiter.waiting = false;
+    this.#waiters.delete(waiter);
+    const { host } = waiter;
+    host.waiting--;
+    host.work -= waiter.estimate;
+    if (waiter.live) host.live--;
+  }
+
+  /** Files the host anew after any change of it. */
+  #refresh(host: Host): void {
+    host.version++;
+    const now = this.#clock.now();
+    if (host.readyAt > now) {
+      if (host.filedAt === host.readyAt) return;
+      host.filedAt = host.readyAt;
+      this.#later.push({ host, at: host.readyAt });
+    } else if (host.waiting === 0) {
+      if (host.running === 0) this.#hosts.delete(host.key);
+    } else if (host.running < this.#limits.perHost) {
+      this.#ready.push({ host, version: host.version, live: host.live > 0, work: host.work });
+    }
+  }
+
+  #pump(): void {
+    if (this.#closed) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    while (this.#running < this.#limits.concurrency && this.#waiters.size > 0) {
+      const now = this.#clock.now();
+      if (now < this.#nextStart) {
+        this.#wake(this.#nextStart - now);
+        return;
+      }
+      this.#wakeHosts(now);
+      const waiter = this.#pick(now);
+      if (waiter === undefined) {
+        const next = this.#later.peek();
+        if (next !== undefined) this.#wake(next.at - now);
+        return;
+      }
+      this.#start(waiter, now);
+    }
+  }
+
+  #wake(ms: number): void {
+    this.#cancelTimer = this.#clock.after(Math.max(ms, 0), () => this.#pump());
+  }
+
+  #wakeHosts(now: number): void {
+    for (let next = this.#later.peek(); next !== undefined && next.at <= now; next = this.#later.peek()) {
+      this.#later.pop();
+      if (this.#hosts.get(next.host.key) === next.host) this.#refresh(next.host);
+    }
+  }
+
+  #pick(now: number): Waiter | undefined {
+    if (this.#started % FAIR_EVERY === FAIR_EVERY - 1) {
+      const oldest = this.#oldest(now);
+      if (oldest !== undefined) return oldest;
+    }
+    for (let best = this.#ready.pop(); best !== undefined; best = this.#ready.pop()) {
+      if (best.version !== best.host.version) continue;
+      for (let waiter = best.host.queue.pop(); waiter !== undefined; waiter = best.host.queue.pop()) {
+        if (waiter.waiting) return waiter;
+      }
+    }
+    return undefined;
+  }
+
+  #oldest(now: number): Waiter | undefined {
+    let looked = 0;
+    for (const waiter of this.#waiters) {
+      if (waiter.host.running < this.#limits.perHost && waiter.host.readyAt <= now) return waiter;
+      if (++looked >= FAIR_LOOKS_AT) return undefined;
+    }
+    return undefined;
+  }
+
+  #start(waiter: Waiter, now: number): void {
+    const { host } = waiter;
+    this.#leave(waiter);
+    this.#started++;
+    this.#running++;
+    host.running++;
+    host.readyAt = now + this.#limits.perHostDelayMs;
+    this.#nextStart = now + this.#limits.minDelayMs;
+    this.#refresh(host);
+    waiter.start();
+  }
+}
+
+function cancelled(): ChildFailure {
+  return new ChildFailure('cancelled', 'The call was cancelled before it was sent.');
+}

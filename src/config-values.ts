@@ -1,0 +1,78 @@
+/** Texts of the environment as typed values. Each parser answers the value, or what would have been allowed. */
+
+/** What a parser says of a text: the value, or what would have been allowed. */
+export type Parsed<T> = { value: T } | { allowed: string };
+export type Parser<T> = (text: string) => Parsed<T>;
+
+export function databaseUrl(text: string): Parsed<string> {
+  const allowed = 'file:<path>, :memory:, or a URL starting with libsql://, https://, http://, wss:// or ws://';
+  if (text === ':memory:' || /^file:(?!\/\/[^/])./.test(text)) return { value: text };
+  if (/^(libsql|https?|wss?):\/\//.test(text) && URL.canParse(text)) return { value: text };
+  return { allowed };
+}
+
+export function anyText(text: string): Parsed<string> {
+  return { value: text };
+}
+
+export function integer(min: number, max: number): Parser<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? { value } : { allowed: `a whole number from ${min} to ${max}` };
+  };
+}
+
+export function flag(text: string): Parsed<boolean> {
+  const word = text.toLowerCase();
+  if (['1', 'true', 'yes', 'on'].includes(word)) return { value: true };
+  if (['0', 'false', 'no', 'off'].includes(word)) return { value: false };
+  return { allowed: '1 or 0 (also true/false, yes/no, on/off)' };
+}
+
+export function oneOf<T extends string>(words: readonly T[]): Parser<T> {
+  return (text) => {
+    const value = words.find((word) => word === text.toLowerCase());
+    return value === undefined ? { allowed: words.join(', ') } : { value };
+  };
+}
+
+export function subset<T extends string>(words: readonly T[]): Parser<readonly T[]> {
+  return (text) => {
+    if (text.toLowerCase() === 'none') return { value: [] };
+    const asked = text.split(/[\s,]+/).filter((word) => word !== '');
+    const known = words.filter((word) => asked.includes(word));
+    return known.length === new Set(asked).size
+      ? { value: known }
+      : { allowed: `a comma list of ${words.join(', ')}, or none` };
+  };
+}
+
+export function hostName(text: string): Parsed<string> {
+  const bare = text.replace(/^\[(.*)\]$/, '$1');
+  return /^[A-Za-z0-9._:%-]+$/.test(bare)
+    ? { value: bare }
+    : { allowed: 'a host name or an IP address, without scheme and port' };
+}
+
+export function baseUrl(text: string): Parsed<string> {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const plain = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  return plain
+    ? { value: url.href.replace(/\/+$/, '') }
+    : { allowed: 'an http or https URL without login, query and fragment' };
+}
+
+export function secretKey(text: string): Parsed<string> {
+  const hex = /^[0-9a-fA-F]{64}$/.test(text);
+  const base64 = /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
+  return hex || base64 ? { value: text } : { allowed: '32 bytes as 64 hex digits or as base64' };
+}
+
+export function userName(text: string): Parsed<string> {
+  // A colon would end the name inside a Basic header.
+  return /^[^\s:][^:\p{Cc}]{0,59}$/u.test(text) ? { value: text } : { allowed: '1 to 60 characters without a colon' };
+}
+
+export function password(text: string): Parsed<string> {
+  return text.length >= 8 && text.length <= 200 ? { value: text } : { allowed: '8 to 200 characters' };
+}

@@ -1,0 +1,33 @@
+import { type Answer, page } from './answer.js';
+import type { DemoSite } from './site.js';
+
+/** What a visitor sees. A site whose active theme does not exist shows nothing (child protocol §6.3). */
+export function frontPage(site: DemoSite): Answer {
+  const state = site.inner;
+  if (!state.themes.some((theme) => theme.slug === state.activeTheme)) return page(200, '');
+  const latest = state.posts.filter((post) => post.type === 'post' && post.status === 'publish').slice(0, 3);
+  const articles = latest.map((post) => `<article><h2>${html(post.title)}</h2>${post.content}</article>`).join('\n');
+  const lang = state.language.replace('_', '-');
+  const name = html(state.title);
+  return page(
+    200,
+    `<!DOCTYPE html>\n<html lang="${lang}">\n<head><meta charset="UTF-8"><title>${name}</title>` +
+      `<meta name="generator" content="WordPress ${state.wpVersion}"></head>\n` +
+      `<body class="theme-${html(state.activeTheme)}"><h1>${name}</h1>\n${articles}\n</body>\n</html>\n`,
+  );
+}
+
+export function maintenancePage(): Answer {
+  const sentence = 'Briefly unavailable for scheduled maintenance. Check back in a minute.';
+  const body = `<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><body>${sentence}</body></html>\n`;
+  return page(503, body, { 'retry-after': '600' });
+}
+
+export function firewallPage(): Answer {
+  const body = '<!DOCTYPE html>\n<html><head><title>403</title></head><body><h1>Request blocked</h1></body></html>\n';
+  return page(403, body);
+}
+
+function html(value: string): string {
+  return value.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}

@@ -1,0 +1,93 @@
+import { type Call, ChildError, type ChildFunction } from '../answer.js';
+import { percentDecode } from '../auth.js';
+import { isRecord, json, text } from '../params.js';
+import type { PostState } from '../state.js';
+import { wpDate } from './dates.js';
+import { applyFields, decode, useCategories } from './post-fields.js';
+
+/** `newpost`: creates a post, or replaces one when an id is given (child protocol §6.4). */
+export const newPost: ChildFunction = (call) => {
+  const { state, params, site, user } = call;
+  const fields = json(decode(text(params, 'new_post')));
+  if (!isRecord(fields)) throw ChildError.of(site, 'invalid');
+  const custom = json(decode(text(params, 'post_custom')));
+  const editId = idToEdit(fields, isRecord(custom) ? custom : {});
+  const existing = state.posts.find((post) => post.id === editId);
+  if (editId !== 0 && existing === undefined) throw ChildError.of(site, 'noPost');
+  if (existing !== undefined && existing.lockedBy !== '' && existing.lockedBy !== user?.login) {
+    throw ChildError.of(site, 'editing');
+  }
+  const oldStatus = existing?.status ?? '';
+  const post = existing ?? blankPost(call);
+  if (site.faults.falseSuccess !== true) {
+    if (existing === undefined) state.posts.push(post);
+    fill(call, post, fields, isRecord(custom) ? custom : {});
+  }
+  return {
+    added: true,
+    added_id: post.id,
+    link: `${site.siteUrl}/${post.name}/`,
+    other_data: {
+      new_post_data: {
+        post_id: post.id,
+        post_type: post.type,
+        post_title: post.title,
+        post_date: wpDate(post.date, state.gmtOffset),
+        post_date_gmt: wpDate(post.date, 0),
+        new_status: post.status,
+        old_status: oldStatus,
+        singular_name: post.type,
+        is_editing: existing === undefined ? 0 : 1,
+      },
+    },
+  };
+};
+
+function idToEdit(fields: Record<string, unknown>, custom: Record<string, unknown>): number {
+  const marked = custom._mainwp_edit_post_id;
+  const id = Number(fields.ID ?? (Array.isArray(marked) ? marked[0] : 0));
+  return Number.isInteger(id) && id > 0 ? id : 0;
+}
+
+function fill(call: Call, post: PostState, fields: Record<string, unknown>, custom: Record<string, unknown>): void {
+  const { state, params, now } = call;
+  applyFields(state, post, fields);
+  if (typeof fields.post_type === 'string' && fields.post_type !== '') post.type = fields.post_type;
+  const author = fields.custom_post_author ?? fields.post_author;
+  const writer = state.users.find((user) => user.login === author || String(user.id) === String(author));
+  if (writer !== undefined) post.author = writer.login;
+  if (params.post_category !== undefined)
+    useCategories(state, post, percentDecode(decode(text(params, 'post_category'))));
+  if (params.post_featured_image !== undefined) post.featuredImage = decode(text(params, 'post_featured_image'));
+  for (const [key, values] of Object.entries(custom)) {
+    if (Array.isArray(values) && !key.startsWith('_mainwp_')) post.meta[key] = values.map(String);
+  }
+  post.modified = now;
+}
+
+function blankPost({ state, user, now }: Call): PostState {
+  const id = state.nextId;
+  state.nextId += 1;
+  return {
+    id,
+    type: 'post',
+    status: 'draft',
+    statusBefore: 'draft',
+    title: '',
+    content: '',
+    excerpt: '',
+    name: '',
+    author: user?.login ?? '',
+    categories: [],
+    tags: [],
+    date: now,
+    modified: now,
+    commentStatus: 'open',
+    pingStatus: 'open',
+    password: '',
+    sticky: false,
+    featuredImage: '',
+    meta: {},
+    lockedBy: '',
+  };
+}

@@ -1,0 +1,64 @@
+import { type Answer, type Call, ChildError, Crash, crashPage, framed } from './answer.js';
+import { authenticate, clean } from './auth.js';
+import { advanceCron } from './functions/abandoned.js';
+import { FUNCTIONS, READS, UPDATES } from './functions/index.js';
+import { type Params, text } from './params.js';
+import { probe, register } from './register.js';
+import type { DemoSite } from './site.js';
+import { childVersion } from './versions.js';
+
+export interface ProtocolRequest {
+  params: Params;
+  query: Params;
+  tls: boolean;
+  /** False leaves out the arithmetic of signatures, for benchmarks of the client side. */
+  verify: boolean;
+}
+
+/** Answers a POST that names a function: unsigned probing, registering, or a signed call (child protocol §2, §3). */
+export function answerCall(site: DemoSite, request: ProtocolRequest): Answer {
+  const name = clean(text(request.params, 'function'));
+  try {
+    if (name === 'register') return framed(site, register(callOf(site, request)));
+    if (name === 'stats' && request.params.mainwpsignature === undefined) {
+      return framed(site, probe(site, childVersion(site)));
+    }
+    return signedCall(site, request, name);
+  } catch (error) {
+    if (error instanceof Crash) return crashPage();
+    if (!(error instanceof ChildError)) throw error;
+    return framed(site, { error: error.message, ...(error.code === undefined ? {} : { error_code: error.code }) });
+  }
+}
+
+function signedCall(site: DemoSite, request: ProtocolRequest, name: string): Answer {
+  const user = authenticate(site, request.params, request.query, request.verify);
+  const run = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  if (run === undefined) throw ChildError.of(site, 'incompatible', 'child_plugin_incompatible');
+  if (!READS.has(name)) site.touch();
+  advanceCron(site);
+  const call = { ...callOf(site, request), user };
+  const answer = framed(site, run(call), user === undefined ? {} : { 'set-cookie': sessionCookies(user.login) });
+  return UPDATES.has(name) && site.faults.dieMidUpdate ? { ...answer, drop: true } : answer;
+}
+
+function callOf(site: DemoSite, request: ProtocolRequest): Call {
+  return {
+    site,
+    state: site.inner,
+    params: request.params,
+    user: undefined,
+    now: Math.floor(site.now() / 1000),
+    tls: request.tls,
+  };
+}
+
+/** A signed call logs the administrator in; a client does well not to keep these (child protocol §1). */
+function sessionCookies(login: string): string[] {
+  const value = `${encodeURIComponent(login)}%7Cdemo`;
+  return [
+    `wordpress_demo=${value}; path=/wp-content/plugins; HttpOnly`,
+    `wordpress_sec_demo=${value}; path=/wp-admin; HttpOnly`,
+    `wordpress_logged_in_demo=${value}; path=/; HttpOnly`,
+  ];
+}

@@ -1,0 +1,48 @@
+import { type Answer, crashPage, page } from './answer.js';
+import { firewallPage, frontPage, maintenancePage } from './front.js';
+import { type Params, text } from './params.js';
+import { answerCall } from './protocol.js';
+import type { DemoSite } from './site.js';
+
+/** One request, read completely. */
+export interface SiteRequest {
+  method: string;
+  /** Inside the site, without leading slash: `wp-admin/admin-ajax.php`. */
+  path: string;
+  query: Params;
+  /** Form fields of a POST; empty for everything else. */
+  params: Params;
+  authorization: string;
+  tls: boolean;
+  verify: boolean;
+}
+
+/** What the site answers, faults included that can be told in one answer. */
+export function respond(site: DemoSite, request: SiteRequest): Answer {
+  const { faults } = site;
+  if (faults.httpAuth !== undefined && request.authorization !== basic(faults.httpAuth)) {
+    return page(401, '<h1>401 Authorization Required</h1>', { 'www-authenticate': 'Basic realm="Restricted"' });
+  }
+  if (faults.redirect !== undefined) {
+    const { to, status } = typeof faults.redirect === 'string' ? { to: faults.redirect, status: 301 } : faults.redirect;
+    return page(status, '', { location: to });
+  }
+  if (faults.http500) return crashPage();
+  const isCall = text(request.params, 'function') !== '';
+  if (isCall && blocked(site, request)) return firewallPage();
+  if (faults.maintenance) return maintenancePage();
+  const ajax = request.path === 'wp-admin/admin-ajax.php';
+  const plugin = !faults.pluginMissing && site.inner.pluginActive;
+  // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
+  if (isCall && plugin) return answerCall(site, request);
+  return ajax ? page(400, '0') : frontPage(site);
+}
+
+function blocked(site: DemoSite, request: SiteRequest): boolean {
+  const { firewall } = site.faults;
+  return firewall === true || (firewall === 'wp-admin' && request.path.startsWith('wp-admin'));
+}
+
+function basic(login: { user: string; pass: string }): string {
+  return `Basic ${Buffer.from(`${login.user}:${login.pass}`).toString('base64')}`;
+}

@@ -1,0 +1,17 @@
+/** Site health as one number (operations §5.8). Pure. */
+
+export interface HealthCounts {
+  health_good: number | null;
+  health_recommended: number | null;
+  health_critical: number | null;
+}
+
+/** 0..100; null when the child never reported. A child that reported nothing to judge scores 100. */
+export function healthScore(counts: HealthCounts): number | null {
+  const { health_good: good, health_recommended: recommended, health_critical: critical } = counts;
+  if (good === null || recommended === null || critical === null) return null;
+  const total = good + recommended + 1.5 * critical;
+  if (total <= 0) return 100;
+  const failed = 0.5 * recommended + 1.5 * critical;
+  return Math.min(100, Math.max(0, 100 - Math.ceil((100 * failed) / total)));
+}

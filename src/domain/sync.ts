@@ -1,0 +1,77 @@
+/** One look at one site: fetch, judge, store. The same function now and from the queue. */
+
+import type { Snapshot } from '../child/child.js';
+import type { Ctx } from '../context.js';
+import { ServiceError } from '../errors.js';
+import {
+  childError,
+  MINIMUM_CHILD_VERSION,
+  outdated,
+  requireConnection,
+  requireReachable,
+  type Target,
+} from './targets.js';
+import { withChildsWww } from './urls.js';
+import { compareVersions } from './versions.js';
+
+/** A plugin or theme without a release for this long is abandoned (operations §5.7). */
+export const ABANDONED_AFTER_DAYS = 730;
+
+/** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
+export async function syncSite(ctx: Ctx, target: Target): Promise<void> {
+  requireReachable(target);
+  await look(ctx, target);
+}
+
+/** Fetches and stores whatever the marks say: reconnecting starts with this. */
+export async function look(ctx: Ctx, target: Target): Promise<Snapshot> {
+  const { site } = target;
+  try {
+    const connection = requireConnection(target);
+    const snapshot = await ctx.child.stats(
+      connection,
+      {
+        abandonedAfterDays: ABANDONED_AFTER_DAYS,
+        changesAfter: site.changes_after,
+        renewRegverify: connection.regverify === null,
+      },
+      { signal: ctx.signal },
+    );
+    await storeLook(ctx, target, snapshot);
+    return snapshot;
+  } catch (error) {
+    const failure = childError(error, site.id, 'svc_sync_failed');
+    // A cancelled call says nothing about the site.
+    if (failure.code !== 'svc_cancelled')
+      await ctx.store.inventory.saveFailure(site.id, failure.code, failure.message, ctx.clock.now());
+    ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
+    throw failure;
+  }
+}
+
+async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot): Promise<void> {
+  const { site } = target;
+  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true);
+  if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
+  const moved = withChildsWww(site.url, snapshot.site_url);
+  if (moved !== null) await ctx.store.sites.moveUrl(site.id, moved);
+  // The version is learned from the answer and judged then: judging the stored one could lock a site out for good.
+  if (snapshot.child_version !== undefined && compareVersions(snapshot.child_version, MINIMUM_CHILD_VERSION) < 0) {
+    throw outdated(site.id, snapshot.child_version);
+  }
+  ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
+}
+
+/** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
+export async function absorb(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
+  if (brought !== null) {
+    await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);
+    return brought;
+  }
+  try {
+    return await look(ctx, target);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code !== 'svc_internal_error') return null;
+    throw error;
+  }
+}

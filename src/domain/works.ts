@@ -1,0 +1,112 @@
+/** What is done to one site, by kind of job: one function per kind, the same now and from the queue (operations §6, §11.20). */
+
+import type { Ctx } from '../context.js';
+import type { ErrorCode } from '../errors.js';
+import { type ApplyResult, applyOffers } from './apply.js';
+import { type CheckResult, checkSite } from './check.js';
+import { reconnectSite } from './connect.js';
+import { syncSite } from './sync.js';
+import { requireReachable, requireVersion, type Target } from './targets.js';
+
+export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
+export type JobType = (typeof JOB_TYPES)[number];
+
+export interface Work<P, R> {
+  type: JobType;
+  /** Code of a failure that has none of its own. */
+  failure: ErrorCode;
+  /** Throws ServiceError when the site's work failed as a whole. */
+  run(ctx: Ctx, target: Target, params: P): Promise<R>;
+  /** Why a result that came back still counts as a failed site in a job; null = success. */
+  complaint?(result: R): { code: ErrorCode; message: string } | null;
+}
+
+export type NoParams = Record<string, never>;
+
+export interface UpdateParams {
+  /** Numbers of the update types; empty = all. */
+  types: number[];
+  /** Exact slugs; empty = all. */
+  specific_items: string[];
+}
+
+export const syncWork: Work<NoParams, void> = {
+  type: 'sync',
+  failure: 'svc_sync_failed',
+  run: (ctx, target) => ctx.locks.exclusive(target.site.id, ctx.signal, () => syncSite(ctx, target)),
+};
+
+export const reconnectWork: Work<NoParams, void> = {
+  type: 'reconnect',
+  failure: 'svc_reconnect_failed',
+  run: (ctx, target) => ctx.locks.exclusive(target.site.id, ctx.signal, () => reconnectSite(ctx, target)),
+};
+
+export const checkWork: Work<NoParams, CheckResult> = {
+  type: 'check',
+  failure: 'svc_check_failed',
+  run: (ctx, target) => checkSite(ctx, target),
+};
+
+export const disconnectWork: Work<NoParams, void> = {
+  type: 'disconnect',
+  failure: 'svc_disconnect_failed',
+  async run(ctx, { site }) {
+    const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
+    if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
+  },
+};
+
+export const suspendWork: Work<NoParams, void> = {
+  type: 'suspend',
+  failure: 'svc_suspend_failed',
+  async run(ctx, { site }) {
+    const changed = await ctx.store.sites.mark([site.id], { suspended: true });
+    if (changed.length > 0) ctx.events.emit({ name: 'site.suspended', site_id: site.id, facts: { suspended: 1 } });
+  },
+};
+
+export const unsuspendWork: Work<NoParams, void> = {
+  type: 'suspend',
+  failure: 'svc_suspend_failed',
+  async run(ctx, { site }) {
+    const changed = await ctx.store.sites.mark([site.id], { suspended: false });
+    if (changed.length > 0) ctx.events.emit({ name: 'site.unsuspended', site_id: site.id, facts: { suspended: 0 } });
+  },
+};
+
+/** All matching offers of one site: state, version, then core, plugins, themes, translations (operations §8.4 U2). */
+export const updateWork: Work<UpdateParams, ApplyResult> = {
+  type: 'update',
+  failure: 'svc_update_failed',
+  async run(ctx, target, params) {
+    // Offers are read when the work starts, not when it was asked for: a job may have waited, or have been here before.
+    const offers = (await ctx.store.updates.ofSites([target.site.id], params.types)).filter(
+      (offer) => params.specific_items.length === 0 || params.specific_items.includes(offer.slug),
+    );
+    if (offers.length === 0) return { updated: [], errors: [] };
+    requireReachable(target);
+    requireVersion(target);
+    return applyOffers(ctx, target, offers);
+  },
+  complaint({ errors }) {
+    if (errors.length === 0) return null;
+    return {
+      code: 'svc_update_failed',
+      message: errors
+        .map((error) => `${error.type}: ${error.slug}: ${error.message}`)
+        .join('; ')
+        .slice(0, 2000),
+    };
+  },
+};
+
+/** The work of a job type. The type decides the parameters, which were stored as JSON. */
+export const WORKS = {
+  sync: syncWork,
+  update: updateWork,
+  reconnect: reconnectWork,
+  disconnect: disconnectWork,
+  check: checkWork,
+  suspend: suspendWork,
+} as const;

@@ -1,0 +1,74 @@
+/** The socket that an HTTP app is served on, and how it is given up without cutting anybody off. */
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { HttpEnv } from './auth.js';
+
+export interface Listener {
+  /** `http://127.0.0.1:8787`, with the port that was really taken. */
+  url: string;
+  host: string;
+  port: number;
+  /** Takes no new requests, lets those in flight finish for `graceMs`, then cuts. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Listens; rejects with a message for people when the address cannot be had. */
+export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<Listener> {
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  server.requestTimeout = 60_000;
+  server.headersTimeout = 20_000;
+  server.keepAliveTimeout = 65_000;
+  const streams = trackStreams(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, address)));
+    server.listen(address.port, address.host, resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+  const shown = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return {
+    url: `http://${shown}:${port}`,
+    host: address.host,
+    port,
+    close: (graceMs = 10_000) => drain(server, streams, graceMs),
+  };
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: 'another program listens there. Choose another port with --port or SITEFLEET_PORT',
+    EACCES: 'this user may not listen there. Choose a port above 1023',
+    EADDRNOTAVAIL: 'this machine does not have that address. Check --host or SITEFLEET_HOST',
+    ENOTFOUND: 'that host name is not known. Check --host or SITEFLEET_HOST',
+  };
+  return new Error(`Cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`, {
+    cause: error,
+  });
+}
+
+/** Answers being written, so that a stop can end the ones that would never end by themselves. */
+function trackStreams(server: Server): Set<ServerResponse> {
+  const open = new Set<ServerResponse>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== 'GET') return;
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
+  return open;
+}
+
+async function drain(server: Server, streams: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  for (const response of streams) {
+    if (String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')) response.destroy();
+  }
+  // A connection that just gave its last answer would be kept alive for the next request.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(cut);
+}

@@ -1,0 +1,114 @@
+/** Open MCP sessions: a bounded number, forgotten when idle, each bound to the principal that opened it. */
+
+import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Actor, Clock, Log } from '../context.js';
+import { SessionTransport } from './transport.js';
+
+export interface Session {
+  readonly transport: SessionTransport;
+  /** The principal with the rights of its latest request. */
+  actor: Actor;
+  lastUsed: number;
+}
+
+export interface SessionsParts {
+  createServer(actor: () => Actor): Server;
+  clock: Clock;
+  log: Log;
+  /** Sessions at once; each costs about 50 kB. */
+  max: number;
+  /** Milliseconds without a request or an open stream. */
+  idleMs: number;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+
+export class Sessions {
+  readonly #parts: SessionsParts;
+  /** In the order of last use. */
+  readonly #open = new Map<string, Session>();
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY_MS);
+    this.#sweeper.unref();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** The session of an id when it belongs to the caller; a foreign one looks like none. */
+  use(id: string, actor: Actor): Session | undefined {
+    const session = this.#open.get(id);
+    if (session === undefined || !isSame(session.actor, actor)) return undefined;
+    if (this.#isExpired(session)) {
+      this.#close(session);
+      return undefined;
+    }
+    session.actor = actor;
+    this.#touch(id, session);
+    return session;
+  }
+
+  /**
+   * A session that its first request will open. The oldest idle one makes room when there are too many;
+   * undefined when all of them are at work.
+   */
+  async begin(actor: Actor): Promise<Session | undefined> {
+    if (this.#open.size >= this.#parts.max && !this.#evict()) return undefined;
+    const id = randomUUID();
+    const transport = new SessionTransport({ sessionIdGenerator: () => id });
+    const session: Session = { transport, actor, lastUsed: this.#parts.clock.now() };
+    const server = this.#parts.createServer(() => session.actor);
+    server.onclose = () => this.#open.delete(id);
+    server.onerror = (error) => this.#parts.log.debug({ err: error }, 'mcp session');
+    this.#open.set(id, session);
+    await server.connect(transport);
+    return session;
+  }
+
+  /** Ends a session whose first request was refused. */
+  end(session: Session): void {
+    this.#close(session);
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+    for (const session of [...this.#open.values()]) this.#close(session);
+  }
+
+  #touch(id: string, session: Session): void {
+    session.lastUsed = this.#parts.clock.now();
+    this.#open.delete(id);
+    this.#open.set(id, session);
+  }
+
+  #isExpired(session: Session): boolean {
+    return !session.transport.connected && this.#parts.clock.now() - session.lastUsed > this.#parts.idleMs;
+  }
+
+  #sweep(): void {
+    for (const session of [...this.#open.values()]) if (this.#isExpired(session)) this.#close(session);
+  }
+
+  #evict(): boolean {
+    for (const session of this.#open.values()) {
+      if (session.transport.pending > 0) continue;
+      this.#close(session);
+      return true;
+    }
+    return false;
+  }
+
+  #close(session: Session): void {
+    // Removes itself from the map through `onclose`.
+    session.transport.close().catch((error: unknown) => this.#parts.log.debug({ err: error }, 'mcp session close'));
+  }
+}
+
+function isSame(a: Actor, b: Actor): boolean {
+  return a.type === b.type && a.id === b.id;
+}

@@ -1,0 +1,56 @@
+/** Input in the body of a POST run: `{"input": {…}}` (operations §1.4). */
+
+import { ServiceError } from '../errors.js';
+
+/**
+ * The input that a body carries; `{}` for an empty body or an empty wrapper. Anything else that would have to be
+ * guessed is refused: no input means "all sites" to many operations.
+ * @throws ServiceError `rest_invalid_json`, or `ability_invalid_input` naming `input`
+ */
+export function bodyInput(text: string, contentType: string | undefined): Record<string, unknown> {
+  if (text.trim() === '') return {};
+  if (!isJson(contentType)) {
+    throw refuse(
+      'The body is not marked as JSON, so its input cannot be read.',
+      'Send the header "Content-Type: application/json" and the body {"input": {…}}.',
+    );
+  }
+  return unwrap(parse(text));
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return /^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;.*)?$/i.test(contentType?.trim() ?? '');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceError('rest_invalid_json', 'The body is not valid JSON.', {
+      advice: 'Send the body {"input": {…}} as JSON in UTF-8.',
+    });
+  }
+}
+
+function unwrap(body: unknown): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw refuse('The body is not a JSON object.', 'Send the body {"input": {…}}.');
+  }
+  const stray = Object.keys(body).find((name) => name !== 'input');
+  if (stray !== undefined) {
+    throw refuse(
+      `The body has the field ${JSON.stringify(stray.slice(0, 80))} outside of input, so it would not be seen.`,
+      'Wrap all fields: {"input": {…}}.',
+    );
+  }
+  const input = (body as { input?: unknown }).input ?? {};
+  if (Array.isArray(input) && input.length === 0) return {};
+  if (typeof input !== 'object' || Array.isArray(input)) {
+    throw refuse('input is not a JSON object.', 'Send an object: {"input": {…}}.');
+  }
+  return input as Record<string, unknown>;
+}
+
+function refuse(message: string, advice: string): ServiceError {
+  return new ServiceError('ability_invalid_input', message, { field: 'input', advice });
+}

@@ -1,0 +1,160 @@
+/** What clients read before they run anything: the operations and their categories (operations §2). */
+
+import type { Toolset } from '../context.js';
+import type { JsonSchema } from '../contract.js';
+import { contractOf } from '../contract.js';
+import { ServiceError } from '../errors.js';
+import type { GroupedOperation } from '../operation.js';
+
+export type View = 'view' | 'edit' | 'embed';
+
+/** The order in which groups are listed. */
+const GROUPS: readonly { group: Toolset; label: string; description: string }[] = [
+  { group: 'sites', label: 'Sites', description: 'Connect, read, check and change the sites of the fleet.' },
+  {
+    group: 'updates',
+    label: 'Updates',
+    description: 'Find, apply and ignore core, plugin, theme and translation updates.',
+  },
+  { group: 'clients', label: 'Clients', description: 'Keep the clients that sites belong to.' },
+  { group: 'tags', label: 'Tags', description: 'Group sites by tag.' },
+  { group: 'batch', label: 'Batch jobs', description: 'Follow work that goes on in the background.' },
+];
+
+/** Slug of a group as a category. */
+export function categorySlug(group: Toolset): string {
+  return `svc-${group}`;
+}
+
+export interface OperationEntry {
+  name: string;
+  label: string;
+  description: string;
+  category: string;
+  input_schema: JsonSchema;
+  output_schema: JsonSchema;
+  meta: {
+    annotations: { instructions: string; readonly: boolean; destructive: boolean; idempotent: boolean };
+    show_in_rest: true;
+    public: false;
+    deprecated: false;
+  };
+}
+
+export interface CategoryEntry {
+  slug: string;
+  label: string;
+  description: string;
+  meta: Record<string, never>;
+}
+
+/** All operations as discovery shows them, in the order of their groups. Computed once. */
+export function operationEntries(operations: readonly GroupedOperation[]): OperationEntry[] {
+  const rank = new Map(GROUPS.map(({ group }, index) => [group, index]));
+  const sorted = [...operations].sort((a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0));
+  return sorted.map((operation) => {
+    const contract = contractOf(operation);
+    const { instructions, readonly, destructive, idempotent } = contract.annotations;
+    return {
+      name: contract.id,
+      label: contract.title,
+      description: contract.description,
+      category: categorySlug(operation.group),
+      input_schema: inputSchema(contract.input_schema),
+      output_schema: contract.output_schema,
+      meta: {
+        annotations: { instructions, readonly, destructive, idempotent },
+        show_in_rest: true,
+        public: false,
+        deprecated: false,
+      },
+    };
+  });
+}
+
+export function categoryEntries(): CategoryEntry[] {
+  return GROUPS.map(({ group, label, description }) => ({ slug: categorySlug(group), label, description, meta: {} }));
+}
+
+/** Operations whose fields are all optional may be run with no input at all, and their schema says so. */
+function inputSchema(schema: JsonSchema): JsonSchema {
+  const required = Array.isArray(schema.required) && schema.required.length > 0;
+  return required ? schema : { ...schema, type: ['object', 'null'] };
+}
+
+export interface Filters {
+  category: string | undefined;
+  namespace: string | undefined;
+  readonly: boolean | undefined;
+  destructive: boolean | undefined;
+  idempotent: boolean | undefined;
+}
+
+export function matches(entry: OperationEntry, filters: Filters): boolean {
+  const { annotations } = entry.meta;
+  return (
+    (filters.category === undefined || entry.category === filters.category) &&
+    (filters.namespace === undefined || entry.name.startsWith(`${filters.namespace}/`)) &&
+    (['readonly', 'destructive', 'idempotent'] as const).every(
+      (name) => filters[name] === undefined || filters[name] === annotations[name],
+    )
+  );
+}
+
+type Links = Record<string, { href: string }[]>;
+
+/** An operation with its links, cut down to the context and the asked fields. `root` is the URL of `…/abilities`. */
+export function showOperation(entry: OperationEntry, root: string, view: View, fields: Fields): object {
+  const self = `${root}/${entry.name}`;
+  const links: Links = {
+    self: [{ href: self }],
+    collection: [{ href: root }],
+    'wp:action-run': [{ href: `${self}/run` }],
+  };
+  const { name, label, category } = entry;
+  return pick({ ...(view === 'embed' ? { name, label, category } : entry), _links: links }, fields);
+}
+
+/** A category with its links. `mount` is the URL above `…/categories`. */
+export function showCategory(entry: CategoryEntry, mount: string, fields: Fields): object {
+  const collection = `${mount}/categories`;
+  const links: Links = {
+    self: [{ href: `${collection}/${entry.slug}` }],
+    collection: [{ href: collection }],
+    abilities: [{ href: `${mount}/abilities?category=${entry.slug}` }],
+  };
+  return pick({ ...entry, _links: links }, fields);
+}
+
+export function operationNotFound(name: string): ServiceError {
+  return new ServiceError('rest_ability_not_found', `There is no operation ${JSON.stringify(name.slice(0, 100))}.`, {
+    advice:
+      'Names are case-sensitive, for example svc/list-sites-v1. GET /wp-json/wp-abilities/v1/abilities lists them.',
+  });
+}
+
+export function categoryNotFound(slug: string): ServiceError {
+  return new ServiceError(
+    'rest_ability_category_not_found',
+    `There is no category ${JSON.stringify(slug.slice(0, 100))}.`,
+    {
+      advice: `Categories are ${GROUPS.map(({ group }) => categorySlug(group)).join(', ')}.`,
+    },
+  );
+}
+
+/** Paths of `_fields`: `name`, `meta.annotations`; undefined for everything. */
+export type Fields = readonly (readonly string[])[] | undefined;
+
+/** The members that the paths name, in the order of the entry. */
+function pick(value: Record<string, unknown>, fields: Fields): Record<string, unknown> {
+  if (fields === undefined) return value;
+  const picked: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    const below = fields.filter((path) => path[0] === name).map((path) => path.slice(1));
+    if (below.length === 0) continue;
+    const whole = below.some((path) => path.length === 0) || typeof member !== 'object' || member === null;
+    picked[name] = whole ? member : pick(member as Record<string, unknown>, below);
+  }
+  return picked;
+}

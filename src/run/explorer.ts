@@ -1,0 +1,95 @@
+/** Discovery: what the operations are, for clients that ask before they run (operations §2). */
+
+import type { Auth } from '../auth.js';
+import { ServiceError } from '../errors.js';
+import type { GroupedOperation } from '../operation.js';
+import { collectionAnswer, fieldsOf, filtersOf, viewOf } from './collection.js';
+import {
+  type CategoryEntry,
+  categoryEntries,
+  categoryNotFound,
+  matches,
+  type OperationEntry,
+  operationEntries,
+  operationNotFound,
+  showCategory,
+  showOperation,
+} from './discovery.js';
+import { queryOf, type RunContext, routeDescription } from './respond.js';
+
+const READ_METHODS = ['GET', 'HEAD'] as const;
+
+/** Handlers of the four discovery routes. `mount` is the path above `…/abilities`. */
+export function createExplorer({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
+  const entries = operationEntries(operations);
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const categories = categoryEntries();
+
+  /** Login and method of a discovery request; the answer of an OPTIONS when it is one. */
+  async function enter(c: RunContext): Promise<Response | undefined> {
+    if (c.req.method === 'OPTIONS') return routeDescription(c, READ_METHODS);
+    await auth.basic(c.get('arrival'), 'run').catch((error: unknown) => {
+      throw asForbidden(error);
+    });
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') throw notAllowed(c.req.method);
+    return undefined;
+  }
+
+  const mountUrl = (c: RunContext, mount: string) => `${c.get('arrival').base_url}${mount}`;
+
+  return {
+    async operations(c: RunContext, mount: string): Promise<Response> {
+      const early = await enter(c);
+      if (early !== undefined) return early;
+      const query = queryOf(c);
+      const filters = filtersOf(query);
+      const view = viewOf(query);
+      const fields = fieldsOf(query);
+      const root = `${mountUrl(c, mount)}/abilities`;
+      const found = entries.filter((entry) => matches(entry, filters));
+      return collectionAnswer(c, found, root, (entry: OperationEntry) => showOperation(entry, root, view, fields));
+    },
+
+    async operation(c: RunContext, mount: string, name: string): Promise<Response> {
+      const early = await enter(c);
+      if (early !== undefined) return early;
+      const entry = byName.get(name);
+      if (entry === undefined) throw operationNotFound(name);
+      const query = queryOf(c);
+      return c.json(showOperation(entry, `${mountUrl(c, mount)}/abilities`, viewOf(query), fieldsOf(query)));
+    },
+
+    async categories(c: RunContext, mount: string): Promise<Response> {
+      const early = await enter(c);
+      if (early !== undefined) return early;
+      const query = queryOf(c);
+      viewOf(query);
+      const fields = fieldsOf(query);
+      const root = mountUrl(c, mount);
+      return collectionAnswer(c, categories, `${root}/categories`, (entry: CategoryEntry) =>
+        showCategory(entry, root, fields),
+      );
+    },
+
+    async category(c: RunContext, mount: string, slug: string): Promise<Response> {
+      const early = await enter(c);
+      if (early !== undefined) return early;
+      const entry = categories.find((category) => category.slug === slug);
+      if (entry === undefined) throw categoryNotFound(slug);
+      return c.json(showCategory(entry, mountUrl(c, mount), fieldsOf(queryOf(c))));
+    },
+  };
+}
+
+/** Discovery says "no login" with the platform's code (operations §2). */
+function asForbidden(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'svc_permission_denied') return error;
+  return new ServiceError('rest_forbidden', error.message, { advice: error.advice ?? '' });
+}
+
+function notAllowed(method: string): ServiceError {
+  return new ServiceError('rest_method_not_allowed', `${method} is not a method of this address.`, {
+    advice: 'Use GET.',
+    data: { allow: READ_METHODS },
+  });
+}

@@ -1,0 +1,133 @@
+/**
+ * Input in a query string: `input[page]=2&input[types][]=core`, as WordPress clients write it (operations §1.3).
+ * Values stay text; the operation's schema coerces them.
+ */
+
+import type { JsonSchema } from '../contract.js';
+import { ServiceError } from '../errors.js';
+
+type Fields = Map<string, unknown>;
+
+/** `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that begins like them. */
+const INPUT = /^input(?:$|\[)/;
+
+/** Whether a query string carries input at all. */
+export function hasQueryInput(query: URLSearchParams): boolean {
+  for (const [name, value] of query) if (INPUT.test(name) && value !== '') return true;
+  return false;
+}
+
+/**
+ * The input of a GET or DELETE run; `{}` when there is none.
+ * @param schema the operation's input schema: comma lists are split only where it wants a list
+ * @throws ServiceError `ability_invalid_input` with the field at fault
+ */
+export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
+  const fields: Fields = new Map();
+  let whole: Record<string, unknown> | undefined;
+  for (const [name, value] of query) {
+    if (!INPUT.test(name)) continue;
+    if (name === 'input') {
+      if (whole !== undefined) throw twice('input');
+      whole = wholeInput(value);
+    } else {
+      setField(fields, name, value);
+    }
+  }
+  if (whole !== undefined && fields.size > 0 && Object.keys(whole).length > 0) {
+    throw refuse('input', 'input is given both as JSON and field by field.', 'Use one of the two forms.');
+  }
+  if (fields.size === 0) return whole ?? {};
+  return withLists(fields, schema);
+}
+
+/** `input=`, `input={"page":2}`; an empty list counts as an empty object, as in a body. */
+function wholeInput(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (value === null || (Array.isArray(value) && value.length === 0)) return {};
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw refuse('input', 'input is not a JSON object.', 'Send fields as input[name]=value, or input={"name":"value"}.');
+}
+
+function setField(fields: Fields, name: string, value: string): void {
+  const match = /^input\[([^[\]]+)\](?:\[([^[\]]*)\])?$/.exec(name);
+  const field = match?.[1];
+  if (field === undefined) {
+    const known = /^input\[([^[\]]+)\]/.exec(name)?.[1] ?? 'input';
+    throw refuse(
+      known,
+      `${name.slice(0, 80)} is not a form of input.`,
+      'Send input[name]=value, or input[name][]=value for lists.',
+    );
+  }
+  const index = match?.[2];
+  if (index === undefined) {
+    if (fields.has(field)) throw twice(field);
+    fields.set(field, value);
+    return;
+  }
+  const members = fields.get(field) ?? new Map<number, string>();
+  if (!(members instanceof Map)) throw twice(field);
+  fields.set(field, members);
+  addMember(members as Map<number, string>, field, index, value);
+}
+
+function addMember(members: Map<number, string>, field: string, index: string, value: string): void {
+  if (index !== '' && !/^\d{1,6}$/.test(index)) {
+    throw refuse(
+      field,
+      `${field} holds nested fields, which a query string cannot carry.`,
+      'Send a list as input[name][]=value.',
+    );
+  }
+  const position = index === '' ? nextPosition(members) : Number(index);
+  if (members.has(position)) throw twice(`${field}[${position}]`);
+  members.set(position, value);
+}
+
+/** A member without an index goes behind the ones before it. */
+function nextPosition(members: Map<number, string>): number {
+  let next = members.size;
+  while (members.has(next)) next += 1;
+  return next;
+}
+
+/**
+ * The object has no prototype: a field named `__proto__` is then a field like any other, and the schema refuses it.
+ */
+function withLists(fields: Fields, schema: JsonSchema): Record<string, unknown> {
+  const input: Record<string, unknown> = Object.create(null);
+  for (const [field, value] of fields) {
+    if (value instanceof Map) {
+      const members = [...(value as Map<number, string>)].sort(([a], [b]) => a - b);
+      input[field] = members.map(([, member]) => member);
+    } else if (wantsList(schema, field)) {
+      input[field] = String(value)
+        .split(/[\s,]+/)
+        .filter((member) => member !== '');
+    } else {
+      input[field] = value;
+    }
+  }
+  return input;
+}
+
+function wantsList(schema: JsonSchema, field: string): boolean {
+  const properties = schema.properties;
+  if (typeof properties !== 'object' || properties === null || !Object.hasOwn(properties, field)) return false;
+  return (properties as Record<string, { type?: unknown }>)[field]?.type === 'array';
+}
+
+function twice(field: string): ServiceError {
+  return refuse(field, `${field} is given more than once.`, 'Send it once; a list as input[name][]=value.');
+}
+
+function refuse(field: string, message: string, advice: string): ServiceError {
+  return new ServiceError('ability_invalid_input', message, { field, advice });
+}

@@ -1,0 +1,256 @@
+/** Costs, what they cover, and the shares of sites and clients in them. */
+
+import type { Db, Row, Statement, Value } from './db.js';
+import { StorageError, sql } from './db.js';
+import { except, offset } from './lists.js';
+
+export interface CostFields {
+  name: string;
+  url: string;
+  type: string;
+  product_type: string;
+  license_type: string;
+  cost_status: string;
+  payment_method: string;
+  /** Decimal text. */
+  price: string;
+  renewal_type: string | null;
+  /** `YYYY-MM-DD`. */
+  last_renewal: string | null;
+  note: string;
+}
+
+/** Ids of what a cost covers. `groups` are tags. */
+export interface CostTargets {
+  sites: readonly number[];
+  groups: readonly number[];
+  clients: readonly number[];
+}
+export type TargetField = keyof CostTargets;
+
+export interface CostRow extends CostFields, CostTargets {
+  id: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A cost with the number of sites its targets expand to; null where the price is not shared. */
+export interface CoveringCost extends Row {
+  id: number;
+  name: string;
+  type: string;
+  license_type: string;
+  cost_status: string;
+  price: string;
+  renewal_type: string | null;
+  last_renewal: string | null;
+  covered_sites: number | null;
+}
+
+export interface CoveredSite extends Row {
+  cost_id: number;
+  site_id: number;
+  site_name: string;
+}
+
+/** `missing`: the first target that does not exist; then nothing was written. */
+export type CostWrite =
+  | { outcome: 'stored'; cost: CostRow }
+  | { outcome: 'no_cost' }
+  | { outcome: 'no_target'; missing: { field: TargetField; id: number } };
+
+type Hidden = readonly number[];
+
+const COLUMNS = [
+  'name',
+  'url',
+  'type',
+  'product_type',
+  'license_type',
+  'cost_status',
+  'payment_method',
+  'price',
+  'renewal_type',
+  'last_renewal',
+  'note',
+] as const satisfies readonly (keyof CostFields)[];
+
+const TARGETS: Record<TargetField, { column: string; table: string }> = {
+  sites: { column: 'site_id', table: 'site' },
+  groups: { column: 'tag_id', table: 'tag' },
+  clients: { column: 'client_id', table: 'client' },
+};
+const TARGET_FIELDS = Object.keys(TARGETS) as TargetField[];
+
+const COVERING = `c.id, c.name, c.type, c.license_type, c.cost_status, c.price, c.renewal_type, c.last_renewal,
+  CASE c.license_type WHEN 'multi_site' THEN (
+    SELECT count(*) FROM (
+      SELECT t.site_id FROM cost_target t WHERE t.cost_id = c.id AND t.site_id IS NOT NULL
+      UNION SELECT l.site_id FROM cost_target t JOIN site_tag l ON l.tag_id = t.tag_id WHERE t.cost_id = c.id
+      UNION SELECT s.id FROM cost_target t JOIN site s ON s.client_id = t.client_id WHERE t.cost_id = c.id
+    )
+  ) END AS covered_sites`;
+
+/** Pairs (cost_id, site_id), each once, of the sites that `mine` holds. */
+const PAIRS = `SELECT t.cost_id, m.id AS site_id FROM mine m JOIN cost_target t ON t.site_id = m.id
+  UNION SELECT t.cost_id, m.id FROM mine m JOIN site_tag l ON l.site_id = m.id JOIN cost_target t ON t.tag_id = l.tag_id
+  UNION SELECT t.cost_id, m.id FROM mine m JOIN cost_target t ON t.client_id = m.client_id`;
+
+function targetInserts(cost: string, targets: Partial<CostTargets>): Statement[] {
+  return TARGET_FIELDS.flatMap((field) => {
+    const ids = targets[field];
+    if (ids === undefined || ids.length === 0) return [];
+    const { column } = TARGETS[field];
+    // OR IGNORE lets a target be named twice; an unknown one still breaks the foreign key.
+    return sql(
+      `INSERT OR IGNORE INTO cost_target (cost_id, ${column}) SELECT ${cost}, value FROM json_each(?)`,
+      JSON.stringify(ids),
+    );
+  });
+}
+
+export function createCosts(db: Db) {
+  const idsOf = (field: TargetField, hidden: Hidden) => {
+    const { column } = TARGETS[field];
+    const seen = field === 'sites' ? except(column, hidden) : { text: '', args: [] };
+    return {
+      text: `(SELECT json_group_array(${column}) FROM cost_target WHERE cost_id = c.id AND ${column} IS NOT NULL${seen.text}) AS ${field}`,
+      args: seen.args,
+    };
+  };
+
+  const select = (tail: string, args: readonly Value[], hidden: Hidden): Statement => {
+    const lists = TARGET_FIELDS.map((field) => idsOf(field, hidden));
+    const columns = ['id', ...COLUMNS, 'created_at', 'updated_at'].map((column) => `c.${column}`);
+    return sql(
+      `SELECT ${[...columns, ...lists.map(({ text }) => text)].join(', ')} FROM cost c ${tail}`,
+      ...lists.flatMap((list) => list.args),
+      ...args,
+    );
+  };
+
+  /** Runs a write whose only foreign keys are the targets and the cost itself. */
+  const write = async (statements: Statement[], targets: Partial<CostTargets>): Promise<CostWrite> => {
+    try {
+      const results = await db.batch(statements);
+      const row = results.at(-1)?.rows[0];
+      return row === undefined ? { outcome: 'no_cost' } : { outcome: 'stored', cost: toCost(row) };
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.kind !== 'foreign_key') throw error;
+      const missing = await firstMissing(db, targets);
+      return missing === undefined ? { outcome: 'no_cost' } : { outcome: 'no_target', missing };
+    }
+  };
+
+  return {
+    /** Costs whose targets contain the site, once each. */
+    ofSite(siteId: number): Promise<CoveringCost[]> {
+      return db.all<CoveringCost>(
+        `WITH mine AS (SELECT id, client_id FROM site WHERE id = ?)
+         SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+        [siteId],
+      );
+    },
+
+    /** Costs that touch a client's sites, and every pair of such a cost and a site, in one snapshot. */
+    async ofClient(clientId: number, hidden: Hidden): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
+      const seen = except('id', hidden);
+      const mine = `WITH mine AS (SELECT id, client_id FROM site WHERE client_id = ?${seen.text})`;
+      const args = [clientId, ...seen.args];
+      const [costs = [], sites = []] = await db.read([
+        sql(
+          `${mine} SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+          ...args,
+        ),
+        sql(
+          `${mine} SELECT p.cost_id, p.site_id, s.name AS site_name FROM (${PAIRS}) p JOIN site s ON s.id = p.site_id`,
+          ...args,
+        ),
+      ]);
+      return { costs: costs as CoveringCost[], sites: sites as CoveredSite[] };
+    },
+
+    /** One page in name order with the true total, in one snapshot. */
+    async list(page: number, perPage: number, hidden: Hidden): Promise<{ items: CostRow[]; total: number }> {
+      const order = 'ORDER BY c.name COLLATE NOCASE, c.id LIMIT ? OFFSET ?';
+      const [items = [], totals = []] = await db.read([
+        select(order, [perPage, offset(page, perPage)], hidden),
+        sql('SELECT count(*) AS n FROM cost'),
+      ]);
+      return { items: items.map(toCost), total: Number(totals[0]?.n ?? 0) };
+    },
+
+    async find(id: number, hidden: Hidden): Promise<CostRow | undefined> {
+      const query = select('WHERE c.id = ?', [id], hidden);
+      const row = await db.one(query.sql, query.args);
+      return row === undefined ? undefined : toCost(row);
+    },
+
+    add(fields: CostFields, targets: Partial<CostTargets>, now: number, hidden: Hidden): Promise<CostWrite> {
+      // AUTOINCREMENT: within the batch the new cost has the highest id of all.
+      const newest = '(SELECT max(id) FROM cost)';
+      const insert = sql(
+        `INSERT INTO cost (${COLUMNS.join(', ')}, created_at, updated_at) VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
+        ...COLUMNS.map((column) => fields[column]),
+        now,
+        now,
+      );
+      return write([insert, ...targetInserts(newest, targets), select(`WHERE c.id = ${newest}`, [], hidden)], targets);
+    },
+
+    /** All fields are written; given targets replace the present ones, except sites hidden from the caller. */
+    update(
+      id: number,
+      fields: CostFields,
+      targets: Partial<CostTargets>,
+      now: number,
+      hidden: Hidden,
+    ): Promise<CostWrite> {
+      const sets = COLUMNS.map((column) => `${column} = ?`).join(', ');
+      const statements = [
+        sql(
+          `UPDATE cost SET ${sets}, updated_at = ? WHERE id = ?`,
+          ...COLUMNS.map((column) => fields[column]),
+          now,
+          id,
+        ),
+      ];
+      for (const field of TARGET_FIELDS) {
+        if (targets[field] === undefined) continue;
+        const { column } = TARGETS[field];
+        const kept = except(column, field === 'sites' ? hidden : []);
+        statements.push(
+          sql(`DELETE FROM cost_target WHERE cost_id = ? AND ${column} IS NOT NULL${kept.text}`, id, ...kept.args),
+        );
+      }
+      // The id is a number of ours, never text of a caller.
+      statements.push(...targetInserts(String(id), targets), select('WHERE c.id = ?', [id], hidden));
+      return write(statements, targets);
+    },
+
+    /** False when it was gone already. */
+    async remove(id: number): Promise<boolean> {
+      const { changes } = await db.run('DELETE FROM cost WHERE id = ?', [id]);
+      return changes > 0;
+    },
+  };
+}
+
+async function firstMissing(db: Db, targets: Partial<CostTargets>) {
+  const selects = TARGET_FIELDS.map(
+    (field) =>
+      `SELECT '${field}' AS field, value AS id FROM json_each(?) WHERE value NOT IN (SELECT id FROM ${TARGETS[field].table})`,
+  );
+  const row = await db.one(
+    `${selects.join(' UNION ALL ')} LIMIT 1`,
+    TARGET_FIELDS.map((field) => JSON.stringify(targets[field] ?? [])),
+  );
+  return row === undefined ? undefined : { field: row.field as TargetField, id: Number(row.id) };
+}
+
+function toCost(row: Row): CostRow {
+  const ids = (field: TargetField) => (JSON.parse(String(row[field])) as number[]).sort((a, b) => a - b);
+  return { ...(row as unknown as CostRow), sites: ids('sites'), groups: ids('groups'), clients: ids('clients') };
+}
+
+export type Costs = ReturnType<typeof createCosts>;

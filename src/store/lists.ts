@@ -1,0 +1,40 @@
+/** What every list of names shares: folding, literal search, offsets, hidden ids. */
+
+import type { Value } from './db.js';
+
+/** Form in which names are compared: SQLite folds ASCII only, so case is folded before storing and before searching. */
+export function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}
+
+/** A search as it is compared with folded names; '' = no filter. NUL cannot be bound, and no name holds one. */
+export function needle(search: string | undefined): string {
+  return fold((search ?? '').replaceAll('\0', '').trim());
+}
+
+/** Rows to skip; a page beyond every integer is simply past the end. */
+export function offset(page: number, perPage: number): number {
+  return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
+}
+
+/** Piece of SQL with the arguments it binds. */
+export interface Fragment {
+  text: string;
+  args: Value[];
+}
+
+/** `AND column NOT IN (…)` for any number of ids in one bound value; empty for none. */
+export function except(column: string, ids: readonly number[] | undefined): Fragment {
+  if (ids === undefined || ids.length === 0) return { text: '', args: [] };
+  return { text: ` AND ${column} NOT IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(ids)] };
+}
+
+/** `AND column IN (…)`; an empty list filters nothing (operations §8.0a). */
+export function among(column: string, ids: readonly number[] | undefined): Fragment {
+  if (ids === undefined || ids.length === 0) return { text: '', args: [] };
+  return { text: ` AND ${column} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(ids)] };
+}
+
+export function join(fragments: readonly Fragment[]): Fragment {
+  return { text: fragments.map(({ text }) => text).join(''), args: fragments.flatMap(({ args }) => args) };
+}

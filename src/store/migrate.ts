@@ -1,0 +1,77 @@
+import type { Db } from './db.js';
+import { StorageError } from './db.js';
+
+/** One step of the schema. `sql` is a script of any number of statements; ids ascend and are never used again. */
+export interface Migration {
+  id: number;
+  name: string;
+  sql: string;
+}
+
+const TABLE = `CREATE TABLE IF NOT EXISTS migration (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  applied_at INTEGER NOT NULL
+)`;
+
+/**
+ * Brings the schema up to date, one transaction per migration. Any number of processes may do so at once: each step
+ * begins by writing its own row in its transaction, so exactly one process takes it and the others find it done.
+ * @returns the highest migration id before and after, 0 for an empty database
+ * @throws StorageError `other` when the database has migrations this program does not know
+ */
+export async function migrate(db: Db, migrations: readonly Migration[]): Promise<{ from: number; to: number }> {
+  assertAscending(migrations);
+  if (!(await hasTable(db))) await db.run(TABLE);
+  const done = await appliedIds(db);
+  const from = Math.max(0, ...done);
+  const known = new Set(migrations.map((migration) => migration.id));
+  const strange = [...done].filter((id) => !known.has(id));
+  if (strange.length > 0) throw newer(Math.max(...strange), Math.max(0, ...known));
+  for (const migration of migrations) {
+    if (!done.has(migration.id)) await apply(db, migration);
+  }
+  return { from, to: Math.max(from, ...known) };
+}
+
+async function apply(db: Db, { id, name, sql }: Migration): Promise<void> {
+  // `script` takes no arguments, so the two literals are written here: a checked integer and a quoted text.
+  const claim = `INSERT INTO migration (id, name, applied_at) VALUES (${id}, '${name.replaceAll("'", "''")}', unixepoch());`;
+  try {
+    await db.script(`${claim}\n${sql}`);
+  } catch (error) {
+    // The same kind of error comes from a unique index the migration itself ran into; the row tells them apart.
+    const lost = error instanceof StorageError && error.kind === 'unique' && (await appliedIds(db)).has(id);
+    if (!lost) throw error;
+  }
+}
+
+/** Looked up first because even an unneeded CREATE waits for the write lock. */
+async function hasTable(db: Db): Promise<boolean> {
+  return (
+    (await db.one("SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = 'migration'")) !== undefined
+  );
+}
+
+async function appliedIds(db: Db): Promise<Set<number>> {
+  const rows = await db.all<{ id: number }>('SELECT id FROM migration');
+  return new Set(rows.map((row) => row.id));
+}
+
+function assertAscending(migrations: readonly Migration[]): void {
+  let last = 0;
+  for (const { id, name } of migrations) {
+    if (!Number.isSafeInteger(id) || id <= last) {
+      throw new TypeError(`Migration "${name}" has the id ${id}; ids are whole numbers that ascend from 1.`);
+    }
+    last = id;
+  }
+}
+
+function newer(found: number, known: number): StorageError {
+  return new StorageError(
+    'other',
+    `The database has migration ${found}, this program knows them up to ${known}. ` +
+      'It was written by a newer version: upgrade the program, or open another database.',
+  );
+}

@@ -1,0 +1,52 @@
+import { StorageError } from './db.js';
+import { excerpt } from './sql-text.js';
+
+type Kind = StorageError['kind'];
+
+/** Beginnings of SQLite and server codes, in the order they are tried. */
+const KINDS: ReadonlyArray<readonly [prefix: string, kind: Kind]> = [
+  ['SQLITE_CONSTRAINT_UNIQUE', 'unique'],
+  ['SQLITE_CONSTRAINT_PRIMARYKEY', 'unique'],
+  ['SQLITE_CONSTRAINT_ROWID', 'unique'],
+  ['SQLITE_CONSTRAINT_FOREIGNKEY', 'foreign_key'],
+  ['SQLITE_CONSTRAINT_', 'check'],
+  ['SQLITE_BUSY', 'busy'],
+  ['SQLITE_LOCKED', 'busy'],
+  ['TRANSACTION_TIMEOUT', 'busy'],
+  ['TRANSACTION_BUSY', 'busy'],
+  ['SQLITE_FULL', 'full'],
+  ['SQLITE_READONLY', 'readonly'],
+  ['SQLITE_AUTH', 'readonly'],
+  ['BLOCKED', 'readonly'],
+  ['SQLITE_CANTOPEN', 'unavailable'],
+  ['SQLITE_IOERR', 'unavailable'],
+  ['SQLITE_CORRUPT', 'corrupt'],
+  ['SQLITE_NOTADB', 'corrupt'],
+];
+
+/**
+ * The typed error for a code and message of SQLite. A server reports only `SQLITE_CONSTRAINT`, so there the message
+ * tells which constraint it was. Values never stand in these messages, only names of tables and columns.
+ */
+export function storageError(code: string, message: string, cause: unknown, sql?: string): StorageError {
+  const kind = kindOf(code, message);
+  const where = kind === 'other' && sql !== undefined ? ` (in: ${excerpt(sql)})` : '';
+  return new StorageError(kind, `${message}${where}`, cause);
+}
+
+function kindOf(code: string, message: string): Kind {
+  if (code === 'SQLITE_CONSTRAINT') {
+    if (/UNIQUE constraint failed|PRIMARY KEY must be unique/.test(message)) return 'unique';
+    return message.includes('FOREIGN KEY constraint failed') ? 'foreign_key' : 'check';
+  }
+  return KINDS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'other';
+}
+
+export function closedError(): StorageError {
+  return new StorageError('unavailable', 'The database connection is closed.');
+}
+
+/** Whether a caught value carries an error code, as those of SQLite, Node and the network do. */
+export function hasCode(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code !== '';
+}

@@ -1,0 +1,53 @@
+/** The HTTP half of the composition root, loaded only where HTTP is served: it costs start time. */
+
+import type { Hono } from 'hono';
+import type { Auth, HttpEnv } from './auth.js';
+import type { Clock, Config, Log } from './context.js';
+import { createHttp } from './http.js';
+import { VERSION } from './main.js';
+import { createMcpHttp } from './mcp/http.js';
+import { createToolRegistry } from './mcp/registry.js';
+import { createMcpServer } from './mcp/server.js';
+import type { GroupedOperation, Invoke } from './operation.js';
+import { createRunApp } from './run/app.js';
+
+export interface SurfaceParts {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  auth: Auth;
+  operations: readonly GroupedOperation[];
+  invoke: Invoke;
+  newRequestId(): string;
+  ready(): Promise<{ ok: boolean; reasons: string[] }>;
+}
+
+export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
+  const { config, clock, log, auth, operations, invoke, newRequestId } = parts;
+  const registry = createToolRegistry({
+    operations,
+    invoke,
+    log,
+    readOnly: config.read_only,
+    toolsets: config.toolsets,
+  });
+  const mcp = createMcpHttp({
+    auth,
+    createServer: (actor) => createMcpServer({ registry, clock, version: VERSION, newRequestId }, actor),
+    origin: { host: config.host, base_url: config.base_url },
+    clock,
+    log,
+  });
+  const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only });
+  const app = createHttp({
+    config,
+    log,
+    newRequestId,
+    ready: parts.ready,
+    mounts: [
+      { at: '/', app: mcp.app },
+      { at: '/', app: run },
+    ],
+  });
+  return { app, close: () => mcp.close() };
+}

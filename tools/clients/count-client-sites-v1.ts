@@ -1,0 +1,18 @@
+import { clientHead } from '../../schemas/client.js';
+import { clientRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { countClientSites } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/count-client-sites-v1',
+  title: "Count a client's sites",
+  about:
+    'Answers how many sites belong to one client, whatever their status. Answers svc_client_not_found for an unknown client.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ client_id_or_email: clientRef }),
+  output: z.object({ ...clientHead, sites_count: z.number().int() }),
+  handle: ({ client_id_or_email }, ctx) => countClientSites(ctx, client_id_or_email),
+});

@@ -1,0 +1,16 @@
+import { clientStatusFilter } from '../../schemas/client.js';
+import { z } from '../../schemas/zod.js';
+import { countClients } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/count-clients-v1',
+  title: 'Count clients',
+  about: 'Answers how many clients there are, all of them or those in one state, without listing them.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ status: clientStatusFilter }),
+  output: z.object({ total: z.number().int() }),
+  handle: async (input, ctx) => ({ total: await countClients(ctx, input) }),
+});

@@ -1,0 +1,26 @@
+import { clientHead } from '../../schemas/client.js';
+import { clientRef, confirmation } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { deleteClient, previewDeleteClient } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/delete-client-v1',
+  title: 'Delete a client',
+  about:
+    'Deletes a client for good; its sites stay, without a client and as suspended as they were. Preview with dry_run, then send confirm: true, else svc_confirmation_required.',
+  instructions: 'Preview with dry_run first and show the number of affected sites before confirming.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: false,
+  input: z.object({ client_id_or_email: clientRef, ...confirmation }),
+  output: z.object({
+    deleted: z.boolean(),
+    ...clientHead,
+    dry_run: z.boolean().optional().describe('True on a preview.'),
+    sites_affected: z.number().int().optional().describe('On a preview: sites that would lose the client.'),
+    warnings: z.array(z.string()).optional().describe('On a preview: what to know before confirming.'),
+  }),
+  preview: ({ client_id_or_email }, ctx) => previewDeleteClient(ctx, client_id_or_email),
+  handle: ({ client_id_or_email }, ctx) => deleteClient(ctx, client_id_or_email),
+});

@@ -1,0 +1,20 @@
+import { clientHead } from '../../schemas/client.js';
+import { clientRef } from '../../schemas/common.js';
+import { clientCostEntry, costTotals } from '../../schemas/cost.js';
+import { z } from '../../schemas/zod.js';
+import { clientCosts } from '../../src/domain/costs.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-client-costs-v1',
+  title: "Read a client's costs",
+  about:
+    'Lists what the sites of a client cost, one entry per cost and site, with the totals of active subscriptions per month and year. Answers svc_module_not_available while the Cost Tracker is off.',
+  instructions: 'Take totals from total_monthly and total_yearly; adding up rounded amounts differs by cents.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ client_id_or_email: clientRef }),
+  output: z.object({ ...clientHead, costs: z.array(clientCostEntry), ...costTotals }),
+  handle: ({ client_id_or_email }, ctx) => clientCosts(ctx, client_id_or_email),
+});

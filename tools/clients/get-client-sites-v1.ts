@@ -1,0 +1,25 @@
+import { clientHead } from '../../schemas/client.js';
+import { clientRef, page, perPage } from '../../schemas/common.js';
+import { siteOfOwner } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { listClientSites } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-client-sites-v1',
+  title: "List a client's sites",
+  about:
+    'Lists the sites of one client in URL order, a page at a time, with their status. Answers svc_client_not_found for an unknown client; count-client-sites-v1 answers the number alone.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ client_id_or_email: clientRef, page: page(), per_page: perPage(20, 100) }),
+  output: z.object({
+    ...clientHead,
+    sites: z.array(siteOfOwner),
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+  }),
+  handle: ({ client_id_or_email, page, per_page }, ctx) => listClientSites(ctx, client_id_or_email, page, per_page),
+});

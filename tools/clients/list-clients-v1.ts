@@ -1,0 +1,30 @@
+import { clientListItem, clientStatusFilter, ids } from '../../schemas/client.js';
+import { int, perPage } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { listClients } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-clients-v1',
+  title: 'List clients',
+  about:
+    'Lists clients in name order, a page at a time, with the number of sites of each. Use it to find a client id or e-mail for the other client operations; total counts all matches.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({
+    page: int(1, 10_000).default(1).describe('Page, from 1.'),
+    per_page: perPage(20, 100),
+    status: clientStatusFilter,
+    search: z.string().max(255).default('').describe('Part of the name or e-mail, in any case; blank = all.'),
+    include: ids().default([]).describe('Only these client ids; empty = all.'),
+    exclude: ids().default([]).describe('Not these client ids.'),
+  }),
+  output: z.object({
+    items: z.array(clientListItem),
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+  }),
+  handle: ({ page, per_page, ...filter }, ctx) => listClients(ctx, filter, page, per_page),
+});

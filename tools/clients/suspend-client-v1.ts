@@ -1,0 +1,21 @@
+import { clientHead } from '../../schemas/client.js';
+import { clientRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { markClient } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/suspend-client-v1',
+  title: 'Suspend a client and its sites',
+  about:
+    'Suspends a client and all its sites at once, so that syncs and updates leave them out. sites_suspended counts those that were not suspended before; a repeated call answers 0. unsuspend-client-v1 lifts it.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+  input: z.object({ client_id_or_email: clientRef }),
+  output: z.object({ suspended: z.boolean(), ...clientHead, sites_suspended: z.number().int() }),
+  handle: async ({ client_id_or_email }, ctx) => {
+    const { sites, ...head } = await markClient(ctx, client_id_or_email, true);
+    return { suspended: true, ...head, sites_suspended: sites };
+  },
+});

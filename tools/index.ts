@@ -1,0 +1,21 @@
+/** The 62 operations, grouped and in the order in which they are published. Explicit: nothing is found by directory. */
+
+import type { Toolset } from '../src/context.js';
+import type { GroupedOperation, Operation } from '../src/operation.js';
+import { clients } from './clients/index.js';
+import { jobs } from './jobs/index.js';
+import { sites } from './sites/index.js';
+import { tags } from './tags/index.js';
+import { updates } from './updates/index.js';
+
+function group(name: Toolset, operations: readonly Operation[]): GroupedOperation[] {
+  return operations.map((operation) => ({ ...operation, group: name }));
+}
+
+export const operations: readonly GroupedOperation[] = [
+  ...group('sites', sites),
+  ...group('updates', updates),
+  ...group('clients', clients),
+  ...group('tags', tags),
+  ...group('batch', jobs),
+];

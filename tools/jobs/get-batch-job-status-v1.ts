@@ -1,0 +1,27 @@
+import { jobStatus as status } from '../../schemas/job.js';
+import { z } from '../../schemas/zod.js';
+import { jobStatus } from '../../src/domain/jobs.js';
+import { JOB_TYPES } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-batch-job-status-v1',
+  title: 'Read a job’s status',
+  about:
+    'Reads how far a queued job has come and which sites failed. Poll every 30 seconds until status is completed or failed.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    job_id: z
+      .string()
+      .max(64)
+      .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'expected a job id such as sync_… from a queued answer')
+      .describe('From a queued answer.'),
+  }),
+
+  output: status,
+
+  handle: ({ job_id }, ctx) => jobStatus(ctx, job_id),
+});

@@ -1,0 +1,26 @@
+import { siteRef } from '../../schemas/common.js';
+import { slug } from '../../schemas/extension.js';
+import { z } from '../../schemas/zod.js';
+import { activateTheme, requireSlugs } from '../../src/domain/extensions.js';
+import { getSite } from '../../src/domain/select.js';
+import { loadTarget } from '../../src/domain/targets.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/activate-site-theme-v1',
+  title: 'Switch the active theme',
+  about: 'Switches a site to another installed theme and verifies it.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef, slug: slug.describe('As get-site-themes-v1 shows it.') }),
+
+  output: z.object({ site_id: z.number().int(), activated: z.string(), previous_theme: z.string() }),
+
+  async handle({ site_id_or_domain, slug }, ctx) {
+    const site = await getSite(ctx, site_id_or_domain);
+    const [wanted = ''] = requireSlugs([slug], 'slug');
+    return { site_id: site.id, ...(await activateTheme(ctx, await loadTarget(ctx, site.id), wanted)) };
+  },
+});

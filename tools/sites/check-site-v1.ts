@@ -1,0 +1,27 @@
+import { siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { resultOnOne } from '../../src/domain/single.js';
+import { checkWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/check-site-v1',
+  title: 'Check one site’s reachability',
+  about:
+    'Visits the public front page once and stores the outcome. An unreachable site is a normal answer, not an error.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    reachable: z.boolean(),
+    response_time_ms: z.number().int(),
+    http_status: z.number().int().describe('0 = no answer.'),
+  }),
+
+  handle: ({ site_id_or_domain }, ctx) => resultOnOne(ctx, checkWork, site_id_or_domain),
+});

@@ -1,0 +1,58 @@
+import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
+import { allSites } from '../../src/domain/sites.js';
+import { checkWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/check-sites-v1',
+  title: 'Check several sites',
+  about:
+    'Visits the front pages of sites and stores the outcomes. No list = all sites. Over 200 sites a job is queued.',
+  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+  multi: true,
+
+  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.') }),
+
+  output: z.object({
+    ...queuedFields,
+    results: z
+      .array(
+        z.object({
+          site_id: z.number().int(),
+          site_url: z.string(),
+          reachable: z.boolean(),
+          response_time_ms: z.number().int(),
+        }),
+      )
+      .optional(),
+    summary: z
+      .object({ total_checked: z.number().int(), reachable: z.number().int(), unreachable: z.number().int() })
+      .optional(),
+    errors: z.array(siteError),
+    total_errors: z.number().int(),
+  }),
+
+  async handle({ site_ids_or_domains }, ctx) {
+    const selection = await chooseSites(ctx, site_ids_or_domains, {
+      whenEmpty: () => allSites(ctx),
+      failWhenNothingResolves: true,
+    });
+    const answer = await nowOrQueued(ctx, checkWork, selection, NO_PARAMS);
+    if (answer.queued) return answer;
+    const results = answer.done.map(({ result }) => result);
+    const reachable = results.filter((result) => result.reachable).length;
+    const errors = errorEntries(selection, answer.failures);
+    return {
+      queued: false,
+      results,
+      summary: { total_checked: results.length, reachable, unreachable: results.length - reachable },
+      errors,
+      total_errors: errors.length,
+    };
+  },
+});

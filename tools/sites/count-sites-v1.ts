@@ -1,0 +1,21 @@
+import { siteStatusFilter } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { countSites } from '../../src/domain/sites.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/count-sites-v1',
+  title: 'Count sites',
+  about: 'Counts sites, all or by connection status.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ status: siteStatusFilter }),
+
+  output: z.object({ total: z.number().int() }),
+
+  async handle({ status }, ctx) {
+    return { total: await countSites(ctx, { status: status === 'any' ? undefined : status }) };
+  },
+});

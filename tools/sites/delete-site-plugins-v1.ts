@@ -1,0 +1,31 @@
+import { confirmation, list, siteRef, slugError } from '../../schemas/common.js';
+import { extensionEntry, slug } from '../../schemas/extension.js';
+import { z } from '../../schemas/zod.js';
+import { deleteExtensions, previewDeletion } from '../../src/domain/deletion.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/delete-site-plugins-v1',
+  title: 'Delete plugins',
+  about: 'Deletes plugins from a site for good, one by one, and verifies each. Active ones are deactivated first.',
+  instructions: 'Preview with dry_run: true, show the warnings to the user, then repeat with confirm: true.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: false,
+
+  input: z.object({ site_id_or_domain: siteRef, slugs: list(slug), ...confirmation }),
+
+  output: z.object({
+    dry_run: z.boolean().optional(),
+    site_id: z.number().int(),
+    deleted: z.array(z.string()).optional(),
+    errors: z.array(slugError).optional(),
+    would_affect: z.array(extensionEntry).optional(),
+    count: z.number().int().optional(),
+    warnings: z.array(z.string()).optional(),
+  }),
+
+  preview: ({ site_id_or_domain, slugs }, ctx) => previewDeletion(ctx, site_id_or_domain, 'plugin', slugs),
+
+  handle: ({ site_id_or_domain, slugs }, ctx) => deleteExtensions(ctx, site_id_or_domain, 'plugin', slugs),
+});

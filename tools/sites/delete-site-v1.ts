@@ -1,0 +1,46 @@
+import { confirmation, siteRef } from '../../schemas/common.js';
+import { siteBasic } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { getSite } from '../../src/domain/select.js';
+import { DELETE_WARNINGS, deleteSite } from '../../src/domain/sites.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/delete-site-v1',
+  title: 'Remove a site record',
+  about:
+    'Removes a site and its history from this service, for good. The site itself keeps running and keeps its plugin.',
+  instructions: 'Preview with dry_run: true, show the warnings to the user, then repeat with confirm: true.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: false,
+
+  input: z.object({ site_id_or_domain: siteRef, ...confirmation }),
+
+  output: z.object({
+    dry_run: z.boolean().optional(),
+    deleted: z.boolean(),
+    site_id: z.number().int(),
+    site_url: z.string(),
+    would_affect: siteBasic.optional(),
+    warnings: z.array(z.string()).optional(),
+  }),
+
+  async preview({ site_id_or_domain }, ctx) {
+    const { id, url, name } = await getSite(ctx, site_id_or_domain);
+    return {
+      dry_run: true,
+      deleted: false,
+      site_id: id,
+      site_url: url,
+      would_affect: { id, url, name },
+      warnings: [...DELETE_WARNINGS],
+    };
+  },
+
+  async handle({ site_id_or_domain }, ctx) {
+    const site = await getSite(ctx, site_id_or_domain);
+    await deleteSite(ctx, site);
+    return { deleted: true, site_id: site.id, site_url: site.url };
+  },
+});

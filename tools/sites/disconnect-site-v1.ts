@@ -1,0 +1,24 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteStatus } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { workOnOne } from '../../src/domain/single.js';
+import { disconnectWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/disconnect-site-v1',
+  title: 'Disconnect one site',
+  about:
+    'Marks a site as disconnected: it is no longer contacted until reconnect-site-v1. The site itself is not told.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({ disconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    return { disconnected: true, ...(await workOnOne(ctx, disconnectWork, site_id_or_domain)) };
+  },
+});

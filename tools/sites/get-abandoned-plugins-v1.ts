@@ -1,0 +1,20 @@
+import { page, perPage } from '../../schemas/common.js';
+import { abandonedItem } from '../../schemas/extension.js';
+import { z } from '../../schemas/zod.js';
+import { listAbandoned } from '../../src/domain/insight.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-abandoned-plugins-v1',
+  title: 'List abandoned plugins',
+  about: 'Lists plugins on all sites that had no release for two years or more, by site URL.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ page: page(), per_page: perPage(50, 200) }),
+
+  output: z.object({ items: z.array(abandonedItem), total: z.number().int() }),
+
+  handle: ({ page, per_page }, ctx) => listAbandoned(ctx, 'plugin', page, per_page),
+});

@@ -1,0 +1,32 @@
+import { page, perPage, siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { siteChanges } from '../../src/domain/insight.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-changes-v1',
+  title: 'Read a site’s change log',
+  about: 'Lists changes that people made on the site itself, newest first, as of the last sync.',
+  instructions: 'Needs the logs module; svc_module_not_available says that it is off.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef, page: page(), per_page: perPage(50, 100) }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    changes: z.array(
+      z.object({
+        id: z.number().int(),
+        type: z.string(),
+        description: z.string(),
+        user: z.string(),
+        timestamp: z.string(),
+      }),
+    ),
+    total: z.number().int(),
+  }),
+
+  handle: ({ site_id_or_domain, page, per_page }, ctx) => siteChanges(ctx, site_id_or_domain, page, per_page),
+});

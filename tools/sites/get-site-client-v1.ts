@@ -1,0 +1,21 @@
+import { client } from '../../schemas/client.js';
+import { siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { getSiteClient } from '../../src/domain/clients.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-client-v1',
+  title: "Read a site's client",
+  about:
+    'Answers which client a site belongs to, with name, e-mail and status; client is null when it belongs to none. update-site-v1 assigns one.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ site_id_or_domain: siteRef }),
+  output: z.object({
+    site_id: z.number().int(),
+    client: client.pick({ id: true, name: true, email: true, status: true }).nullable(),
+  }),
+  handle: ({ site_id_or_domain }, ctx) => getSiteClient(ctx, site_id_or_domain),
+});

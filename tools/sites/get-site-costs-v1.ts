@@ -1,0 +1,18 @@
+import { siteRef } from '../../schemas/common.js';
+import { costEntry, costTotals } from '../../schemas/cost.js';
+import { z } from '../../schemas/zod.js';
+import { siteCosts } from '../../src/domain/costs.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-costs-v1',
+  title: "Read a site's costs",
+  about:
+    'Lists what one site costs, by next due date, with the totals of active subscriptions per month and year; a price shared by several sites counts with its share. Answers svc_module_not_available while the Cost Tracker is off.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ site_id_or_domain: siteRef }),
+  output: z.object({ site_id: z.number().int(), costs: z.array(costEntry), ...costTotals }),
+  handle: ({ site_id_or_domain }, ctx) => siteCosts(ctx, site_id_or_domain),
+});

@@ -1,0 +1,36 @@
+import { bool, siteRef } from '../../schemas/common.js';
+import { extensionEntry } from '../../schemas/extension.js';
+import { z } from '../../schemas/zod.js';
+import { listExtensions } from '../../src/domain/extensions.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-plugins-v1',
+  title: 'List a site’s plugins',
+  about: 'Lists the plugins of a site as of its last sync, with versions, state and offered updates.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: siteRef,
+    status: z.enum(['all', 'active', 'inactive']).default('all'),
+    has_update: bool().default(false).describe('True = only those with an update.'),
+  }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    plugins: z.array(extensionEntry),
+    total: z.number().int(),
+  }),
+
+  async handle({ site_id_or_domain, status, has_update }, ctx) {
+    const { site, items } = await listExtensions(ctx, site_id_or_domain, 'plugin');
+    const plugins = items.filter(
+      (item) =>
+        (status === 'all' || item.active === (status === 'active')) && (!has_update || item.update_version !== null),
+    );
+    return { site_id: site.id, site_url: site.url, plugins, total: plugins.length };
+  },
+});

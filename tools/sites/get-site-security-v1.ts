@@ -1,0 +1,25 @@
+import { siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { siteSecurity } from '../../src/domain/insight.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-security-v1',
+  title: 'Read a site’s security findings',
+  about: 'Lists failed security checks of a site as of its last sync, and the state of its certificate.',
+  instructions: 'Stored findings, no live scan: sync the site first when they matter.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    security_issues: z.array(z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() })),
+    ssl_status: z.object({ valid: z.boolean(), expires: z.string().nullable() }),
+  }),
+
+  handle: ({ site_id_or_domain }, ctx) => siteSecurity(ctx, site_id_or_domain),
+});

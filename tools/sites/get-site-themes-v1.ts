@@ -1,0 +1,32 @@
+import { siteRef } from '../../schemas/common.js';
+import { extensionEntry } from '../../schemas/extension.js';
+import { z } from '../../schemas/zod.js';
+import { listExtensions } from '../../src/domain/extensions.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-themes-v1',
+  title: 'List a site’s themes',
+  about: 'Lists the themes of a site as of its last sync and tells which one is active.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    active_theme: z.string().describe('Slug; empty when unknown.'),
+    themes: z.array(extensionEntry),
+    total: z.number().int(),
+  }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    const { site, items } = await listExtensions(ctx, site_id_or_domain, 'theme');
+    const active = items.find((item) => item.active)?.slug ?? '';
+    // Exactly one is active, whatever the child says of parents.
+    const themes = items.map((item) => ({ ...item, active: item.slug === active && active !== '' }));
+    return { site_id: site.id, site_url: site.url, active_theme: active, themes, total: themes.length };
+  },
+});

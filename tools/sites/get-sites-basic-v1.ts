@@ -1,0 +1,22 @@
+import { siteBasic } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { allSites } from '../../src/domain/sites.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-sites-basic-v1',
+  title: 'List all sites, minimal fields',
+  about: 'Lists id, URL and name of every site in one answer. For large fleets prefer list-sites-v1 with search.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({}),
+
+  output: z.object({ sites: z.array(siteBasic), total: z.number().int() }),
+
+  async handle(_input, ctx) {
+    const sites = await allSites(ctx);
+    return { sites, total: sites.length };
+  },
+});

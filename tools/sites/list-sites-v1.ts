@@ -1,0 +1,36 @@
+import { id, page, perPage } from '../../schemas/common.js';
+import { siteListItem, siteStatusFilter } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { listSites } from '../../src/domain/sites.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-sites-v1',
+  title: 'List sites',
+  about: 'Lists sites with their connection status, in URL order. Filters combine. Start here to find a site id.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    page: page(),
+    per_page: perPage(20, 100),
+    status: siteStatusFilter,
+    search: z.string().max(255).default('').describe('Part of the name or URL.'),
+    client_id: id().optional(),
+    tag_id: id().optional(),
+  }),
+
+  output: z.object({
+    items: z.array(siteListItem),
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+  }),
+
+  async handle({ page, per_page, status, search, client_id, tag_id }, ctx) {
+    const filter = { status: status === 'any' ? undefined : status, search, client_id, tag_id };
+    const { items, total } = await listSites(ctx, filter, page, per_page);
+    return { items, page, per_page, total };
+  },
+});

@@ -1,0 +1,23 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteStatus } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { workOnOne } from '../../src/domain/single.js';
+import { reconnectWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/reconnect-site-v1',
+  title: 'Reconnect one site',
+  about: 'Restores a lost connection: syncs, and registers a fresh key when the site refuses ours. No password needed.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({ reconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    return { reconnected: true, ...(await workOnOne(ctx, reconnectWork, site_id_or_domain)) };
+  },
+});

@@ -1,0 +1,39 @@
+import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
+import { allSites } from '../../src/domain/sites.js';
+import { reconnectWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/reconnect-sites-v1',
+  title: 'Reconnect several sites',
+  about: 'Restores lost connections. No list = all disconnected sites. Over 200 sites a job is queued.',
+  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+  multi: true,
+
+  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all disconnected sites.') }),
+
+  output: z.object({
+    ...queuedFields,
+    reconnected: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
+    errors: z.array(siteError),
+    total_reconnected: z.number().int().optional(),
+    total_errors: z.number().int(),
+  }),
+
+  async handle({ site_ids_or_domains }, ctx) {
+    const selection = await chooseSites(ctx, site_ids_or_domains, {
+      whenEmpty: () => allSites(ctx, { status: 'disconnected' }),
+      failWhenNothingResolves: true,
+    });
+    const answer = await nowOrQueued(ctx, reconnectWork, selection, NO_PARAMS);
+    if (answer.queued) return answer;
+    const reconnected = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
+    const errors = errorEntries(selection, answer.failures);
+    return { queued: false, reconnected, errors, total_reconnected: reconnected.length, total_errors: errors.length };
+  },
+});

@@ -1,0 +1,23 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteStatus } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { workOnOne } from '../../src/domain/single.js';
+import { suspendWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/suspend-site-v1',
+  title: 'Suspend one site',
+  about: 'Suspends a site: it is left out of syncs and updates until unsuspend-site-v1.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({ suspended: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    return { suspended: true, ...(await workOnOne(ctx, suspendWork, site_id_or_domain)) };
+  },
+});

@@ -1,0 +1,35 @@
+import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
+import { suspendWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/suspend-sites-v1',
+  title: 'Suspend several sites',
+  about: 'Suspends sites: they are left out of syncs and updates. Over 200 sites a job is queued.',
+  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+  multi: true,
+
+  input: z.object({ site_ids_or_domains: siteRefs.describe('At least one.') }),
+
+  output: z.object({
+    ...queuedFields,
+    suspended: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
+    errors: z.array(siteError),
+    total_suspended: z.number().int().optional(),
+    total_errors: z.number().int(),
+  }),
+
+  async handle({ site_ids_or_domains }, ctx) {
+    const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });
+    const answer = await nowOrQueued(ctx, suspendWork, selection, NO_PARAMS);
+    if (answer.queued) return answer;
+    const suspended = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
+    const errors = errorEntries(selection, answer.failures);
+    return { queued: false, suspended, errors, total_suspended: suspended.length, total_errors: errors.length };
+  },
+});

@@ -1,0 +1,40 @@
+import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
+import { siteBasic } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
+import { allSites } from '../../src/domain/sites.js';
+import { syncWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/sync-sites-v1',
+  title: 'Synchronise sites',
+  about:
+    'Fetches fresh data from sites. No list = all but suspended ones. Each site ends in `synced` or `errors`; over 200 sites a job is queued.',
+  instructions: 'Sync before judging updates. When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+  multi: true,
+
+  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.') }),
+
+  output: z.object({
+    ...queuedFields,
+    synced: z.array(siteBasic).optional(),
+    errors: z.array(siteError),
+    total_synced: z.number().int().optional(),
+    total_errors: z.number().int(),
+  }),
+
+  async handle({ site_ids_or_domains }, ctx) {
+    const selection = await chooseSites(ctx, site_ids_or_domains, {
+      whenEmpty: () => allSites(ctx, { status: ['connected', 'disconnected'] }),
+    });
+    const answer = await nowOrQueued(ctx, syncWork, selection, NO_PARAMS);
+    if (answer.queued) return answer;
+    const synced = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url, name: site.name }));
+    const errors = errorEntries(selection, answer.failures);
+    return { queued: false, synced, errors, total_synced: synced.length, total_errors: errors.length };
+  },
+});

@@ -1,0 +1,23 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteStatus } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { workOnOne } from '../../src/domain/single.js';
+import { unsuspendWork } from '../../src/domain/works.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/unsuspend-site-v1',
+  title: 'Lift a site suspension',
+  about: 'Lifts the suspension of a site. One that was also disconnected stays so until it is reconnected.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({ unsuspended: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    return { unsuspended: true, ...(await workOnOne(ctx, unsuspendWork, site_id_or_domain)) };
+  },
+});

@@ -1,0 +1,25 @@
+import { confirmation } from '../../schemas/common.js';
+import { tagHead, tagRef } from '../../schemas/tag.js';
+import { z } from '../../schemas/zod.js';
+import { deleteTag, previewDeleteTag } from '../../src/domain/tags.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/delete-tag-v1',
+  title: 'Delete a tag',
+  about:
+    'Deletes a tag for good; its sites stay and lose the tag. Preview with dry_run, then send confirm: true, else svc_confirmation_required. A repeated call is svc_tag_not_found.',
+  instructions: 'Preview with dry_run first and show the number of affected sites before confirming.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: true,
+  input: z.object({ tag_id: tagRef, ...confirmation }),
+  output: z.object({
+    deleted: z.boolean().optional().describe('True when the tag is gone; absent on a preview.'),
+    dry_run: z.boolean().optional().describe('True on a preview.'),
+    ...tagHead,
+    sites_affected: z.number().int().optional().describe('On a preview: sites that would lose the tag.'),
+  }),
+  preview: ({ tag_id }, ctx) => previewDeleteTag(ctx, tag_id),
+  handle: ({ tag_id }, ctx) => deleteTag(ctx, tag_id),
+});

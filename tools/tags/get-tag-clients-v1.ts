@@ -1,0 +1,26 @@
+import { page, perPage } from '../../schemas/common.js';
+import { tagHead, tagRef } from '../../schemas/tag.js';
+import { z } from '../../schemas/zod.js';
+import { listTagClients } from '../../src/domain/tags.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-tag-clients-v1',
+  title: "List a tag's clients",
+  about:
+    'Lists the clients that own at least one site with the tag, once each in name order, with how many such sites they have. Answers svc_tag_not_found for an unknown id.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100) }),
+  output: z.object({
+    ...tagHead,
+    clients: z.array(
+      z.object({ id: z.number().int(), name: z.string(), email: z.string(), sites_with_tag: z.number().int() }),
+    ),
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+  }),
+  handle: ({ tag_id, page, per_page }, ctx) => listTagClients(ctx, tag_id, page, per_page),
+});

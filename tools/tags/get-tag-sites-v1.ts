@@ -1,0 +1,25 @@
+import { page, perPage } from '../../schemas/common.js';
+import { siteOfOwner } from '../../schemas/site.js';
+import { tagHead, tagRef } from '../../schemas/tag.js';
+import { z } from '../../schemas/zod.js';
+import { listTagSites } from '../../src/domain/tags.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-tag-sites-v1',
+  title: "List a tag's sites",
+  about:
+    'Lists the sites that carry a tag in URL order, a page at a time, with their status. Answers svc_tag_not_found for an unknown id.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100) }),
+  output: z.object({
+    ...tagHead,
+    sites: z.array(siteOfOwner),
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+  }),
+  handle: ({ tag_id, page, per_page }, ctx) => listTagSites(ctx, tag_id, page, per_page),
+});

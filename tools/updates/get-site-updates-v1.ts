@@ -1,0 +1,20 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteFields, updateEntry, updateSummary, updateTypes } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { siteUpdates } from '../../src/domain/updates.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-updates-v1',
+  title: 'List one site’s updates',
+  about: 'Lists the updates on offer for one site as of its last sync. Ignored ones are left out.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef, types: updateTypes }),
+
+  output: z.object({ ...siteFields, updates: z.array(updateEntry), summary: updateSummary }),
+
+  handle: ({ site_id_or_domain, types }, ctx) => siteUpdates(ctx, site_id_or_domain, types),
+});

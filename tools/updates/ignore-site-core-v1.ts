@@ -1,0 +1,28 @@
+import { siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { CORE_SLUG, setIgnored } from '../../src/domain/ignores.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/ignore-site-core-v1',
+  title: 'Ignore or restore core updates',
+  about: 'Ignores (add) or restores (remove) WordPress core updates of one site.',
+  instructions: 'Ignored updates are left out of lists and of runs; update-site-core-v1 still applies them.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: siteRef, action: z.enum(['add', 'remove']) }),
+
+  output: z.object({
+    success: z.boolean(),
+    site_id: z.number().int(),
+    action: z.enum(['add', 'remove']),
+    core_ignored: z.boolean(),
+  }),
+
+  async handle({ site_id_or_domain, action }, ctx) {
+    const { site_id, list } = await setIgnored(ctx, site_id_or_domain, 'core', [CORE_SLUG], action === 'add');
+    return { success: true, site_id, action, core_ignored: list.length > 0 };
+  },
+});

@@ -1,0 +1,31 @@
+import { page, perPage } from '../../schemas/common.js';
+import { siteFields } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { listIgnored } from '../../src/domain/ignores.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-ignored-updates-v1',
+  title: 'List ignored updates',
+  about: 'Lists updates that are ignored, per site, by site URL. Entries that hold for all sites appear once per site.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ page: page(), per_page: perPage(50, 200) }),
+
+  output: z.object({
+    ignored: z.array(
+      z.object({
+        ...siteFields,
+        type: z.enum(['core', 'plugin', 'theme']),
+        slug: z.string(),
+        name: z.string(),
+        ignored_version: z.string().describe('`all_versions`, or versions joined with commas.'),
+      }),
+    ),
+    total: z.number().int(),
+  }),
+
+  handle: ({ page, per_page }, ctx) => listIgnored(ctx, page, per_page),
+});

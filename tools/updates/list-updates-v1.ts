@@ -1,0 +1,34 @@
+import { page, perPage, siteRefs } from '../../schemas/common.js';
+import { fleetUpdateEntry, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { listUpdates } from '../../src/domain/updates.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-updates-v1',
+  title: 'List available updates',
+  about:
+    'Lists updates on offer across sites as of their last sync, by site URL; `summary` counts all matches. Ignored ones are left out.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.'),
+    types: updateTypes,
+    page: page(),
+    per_page: perPage(50, 200),
+  }),
+
+  output: z.object({
+    updates: z.array(fleetUpdateEntry),
+    summary: updateSummary,
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+    errors: z.array(updateError).describe('Identifiers that named no site.'),
+  }),
+
+  handle: ({ site_ids_or_domains, types, page, per_page }, ctx) =>
+    listUpdates(ctx, site_ids_or_domains, types, page, per_page),
+});

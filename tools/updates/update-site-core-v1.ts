@@ -1,0 +1,29 @@
+import { siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { updateCore } from '../../src/domain/updates.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/update-site-core-v1',
+  title: 'Update one site’s core',
+  about: 'Updates WordPress itself on one site and verifies the version. With nothing on offer, `updated` is false.',
+  instructions: 'Ignore lists do not apply: naming the site is explicit.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: false,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    updated: z.boolean(),
+    old_version: z.string(),
+    new_version: z.string(),
+  }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    const { target, ...result } = await updateCore(ctx, site_id_or_domain);
+    return { site_id: target.site.id, site_url: target.site.url, ...result };
+  },
+});

@@ -1,0 +1,32 @@
+import { list, siteRef } from '../../schemas/common.js';
+import { slug } from '../../schemas/extension.js';
+import { appliedExtension, updateError } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { updateExtensions } from '../../src/domain/updates.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/update-site-plugins-v1',
+  title: 'Update one site’s plugins',
+  about:
+    'Updates plugins on one site and verifies each version. No slugs = all on offer; ignored ones are skipped even when named.',
+  instructions: 'Read the slugs with get-site-updates-v1. Each ends in updated or errors.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: false,
+
+  input: z.object({ site_id_or_domain: siteRef, slugs: list(slug).default([]).describe('Empty = all plugins.') }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    updated: z.array(appliedExtension),
+    errors: z.array(updateError),
+    total_updated: z.number().int(),
+  }),
+
+  async handle({ site_id_or_domain, slugs }, ctx) {
+    const { target, updated, errors } = await updateExtensions(ctx, site_id_or_domain, 'plugin', slugs);
+    return { site_id: target.site.id, site_url: target.site.url, updated, errors, total_updated: updated.length };
+  },
+});

@@ -1,0 +1,36 @@
+import { siteRef } from '../../schemas/common.js';
+import { updateError } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { updateTranslations } from '../../src/domain/updates.js';
+import { defineOperation } from '../../src/operation.js';
+
+export default defineOperation({
+  id: 'svc/update-site-translations-v1',
+  title: 'Update one site’s translations',
+  about: 'Installs the translation updates on offer for one site and verifies that they are no longer offered.',
+  instructions: 'With nothing on offer, updated is false.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: false,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    updated: z.boolean(),
+    translations_updated: z.number().int(),
+    errors: z.array(updateError).optional(),
+  }),
+
+  async handle({ site_id_or_domain }, ctx) {
+    const { target, updated, errors } = await updateTranslations(ctx, site_id_or_domain);
+    return {
+      site_id: target.site.id,
+      site_url: target.site.url,
+      updated: updated.length > 0,
+      translations_updated: updated.length,
+      ...(errors.length === 0 ? {} : { errors }),
+    };
+  },
+});
