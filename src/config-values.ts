@@ -5,10 +5,20 @@ export type Parsed<T> = { value: T } | { allowed: string };
 export type Parser<T> = (text: string) => Parsed<T>;
 
 export function databaseUrl(text: string): Parsed<string> {
-  const allowed = 'file:<path>, :memory:, or a URL starting with libsql://, https://, http://, wss:// or ws://';
-  if (text === ':memory:' || /^file:(?!\/\/[^/])./.test(text)) return { value: text };
+  const allowed =
+    'file:<path> (with % ? # written %25 %3F %23), :memory:, or a URL starting with libsql://, https://, http://, wss:// or ws://';
+  if (text === ':memory:' || (/^file:(?!\/\/[^/])[^?#]+$/.test(text) && decodes(text))) return { value: text };
   if (/^(libsql|https?|wss?):\/\//.test(text) && URL.canParse(text)) return { value: text };
   return { allowed };
+}
+
+function decodes(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function anyText(text: string): Parsed<string> {

@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Parser } from './config-values.js';
 import {
   anyText,
@@ -218,7 +219,7 @@ function dataFolder(env: Environment): string {
 }
 
 function defaultDatabase(env: Environment): string {
-  return `file:${join(dataFolder(env), 'sitefleet.db')}`;
+  return fileUrl(join(dataFolder(env), 'sitefleet.db'));
 }
 
 /** Beside a database file; in the data folder for a remote one; none for memory, whose secrets die with it. */
@@ -231,6 +232,11 @@ function keyFileOf(config: Config, env: Environment): string | null {
 
 /** Path of a `file:` database, else null. */
 export function databaseFile(url: string): string | null {
-  if (!url.startsWith('file:')) return null;
-  return url.slice('file:'.length).replace(/^\/\/(?=\/)/, '');
+  if (!url.startsWith('file:') || url === 'file::memory:') return null;
+  return url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
+}
+
+/** The URL of a database file. */
+export function fileUrl(path: string): string {
+  return `file:${path.replace(/[%?#]/g, (char) => encodeURIComponent(char))}`;
 }

@@ -1,6 +1,7 @@
 /** The composition root: the only place that constructs. `cli.ts`, the engine thread and the tests are its only callers. */
 
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../tools/index.js';
@@ -12,6 +13,8 @@ import type { Actor, Clock, Config, Ctx, Log } from './context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from './engine.js';
 import { ServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
+import { createJobRunner } from './jobs/runner.js';
+import { createSchedule } from './jobs/schedule.js';
 import { createLocks } from './locks.js';
 import { createLog } from './log.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
@@ -28,6 +31,8 @@ export interface Parts {
   config: Config;
   log?: Log;
   clock?: Clock;
+  /** False: queued jobs wait for another process. Tests drive them by hand. */
+  jobs?: boolean;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
 }
@@ -55,7 +60,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const LOCAL: Actor = {
+const SYSTEM: Actor = {
   type: 'system',
   id: null,
   name: 'service',
@@ -149,6 +154,24 @@ export async function buildEngine(
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
+  const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  let base = config.base_url ?? localUrl(config);
+  const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
+  const runner = createJobRunner({ ctx: ownCtx, owner });
+  const schedule = createSchedule({ ctx: ownCtx, owner });
+  // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
+  events.subscribe((event) => {
+    if (event.name !== 'job.queued' || parts.jobs === false) return;
+    runner.start();
+    runner.kick();
+  });
+  tasks.start = async (_payload, context) => {
+    base = context.base_url;
+    runner.start();
+    await schedule.start();
+  };
+  tasks.run_entry = ({ name }: { name: string }) => schedule.runNow(name);
+
   return {
     store,
     child,
@@ -161,6 +184,7 @@ export async function buildEngine(
     },
     async close() {
       closing.abort();
+      await Promise.all([runner.stop(), schedule.stop()]);
       await child.close();
       await db.close();
     },
@@ -198,8 +222,7 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
   const operations = allOperations.filter((operation) => config.toolsets.includes(operation.group));
-  let baseUrl =
-    config.base_url ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`;
+  let baseUrl = config.base_url ?? localUrl(config);
 
   const taskCaller = (caller: Caller): TaskCaller => ({ ...caller, base_url: baseUrl });
   const run = (task: Task, caller: Caller) => engine().run(task, taskCaller(caller));
@@ -272,7 +295,7 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     },
     ready,
     async start() {
-      engine();
+      await run({ task: 'start', payload: null }, systemCaller());
     },
     async stop() {
       closeHttp();
@@ -319,8 +342,12 @@ async function openAuth(
   });
 }
 
+function localUrl({ host, port }: Config): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 function systemCaller(): Caller {
-  return { actor: LOCAL, request_id: randomUUID(), signal: new AbortController().signal };
+  return { actor: SYSTEM, request_id: randomUUID(), signal: new AbortController().signal };
 }
 
 /** Stands where child sites must not be contacted: the serving thread of a threaded service. */

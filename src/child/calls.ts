@@ -94,11 +94,19 @@ export function createCalls({ courier, server, updateTimeoutMs, close }: CallsOp
     },
 
     async register(at, registration, options) {
-      const params = registerParams(registration, server);
-      const answer = await courier.run({ ...unsigned(at, 'register', registration.user, options), params });
-      const failure = registrationFailure(answer);
-      if (failure !== null) throw failure;
-      return registeredOf(answer);
+      const attempt = async (password: string | undefined) => {
+        const params = registerParams({ ...registration, password }, server);
+        const answer = await courier.run({ ...unsigned(at, 'register', registration.user, options), params });
+        return { answer, failure: registrationFailure(answer) };
+      };
+      const { password } = registration;
+      let outcome = await attempt(password);
+      // Profile screens of WordPress hash the password with slashes before quotes; programs hash it as it is.
+      if (outcome.failure?.childCode === 'REG_ERROR7' && password !== undefined && /['"]/.test(password)) {
+        outcome = await attempt(password.replace(/['"\\]/g, (char) => `\\${char}`));
+      }
+      if (outcome.failure !== null) throw outcome.failure;
+      return registeredOf(outcome.answer);
     },
 
     async stats(site, request, options) {

@@ -2,7 +2,7 @@
 
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
-import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../store/clients.js';
+import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../store/client-rows.js';
 import type { SiteRow } from '../store/sites.js';
 import { isoTime } from './sites.js';
 

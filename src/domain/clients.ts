@@ -2,7 +2,7 @@
 
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError } from '../errors.js';
-import type { ClientFilter, ClientTexts } from '../store/clients.js';
+import type { ClientFilter, ClientTexts } from '../store/client-rows.js';
 import {
   type ClientHead,
   type ClientRef,

@@ -4,7 +4,7 @@ import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from 
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError } from '../errors.js';
 import { linkError, recordOf, requireLinks, type SiteView, siteView } from './sites.js';
-import { ABANDONED_AFTER_DAYS, look } from './sync.js';
+import { ABANDONED_AFTER_DAYS, look, STORED_PARTS } from './sync.js';
 import { childError, type Target } from './targets.js';
 import { hostOf, storedUrl, withChildsWww } from './urls.js';
 
@@ -106,7 +106,7 @@ async function handshake(
     );
     const snapshot = await ctx.child.stats(
       { ...at, site_id: 0, user: input.admin, private_key: key.private_key },
-      { abandonedAfterDays: ABANDONED_AFTER_DAYS, changesAfter: 0 },
+      { abandonedAfterDays: ABANDONED_AFTER_DAYS, changesAfter: 0, parts: STORED_PARTS },
       options,
     );
     return { registered, snapshot };
@@ -122,7 +122,6 @@ const CREDENTIAL_CODES: Readonly<Record<string, string>> = {
   REG_ERROR7: 'admin_password',
   REG_ERROR8: 'admin',
   REG_ERROR9: 'admin',
-  REG_ERROR10: 'admin_password',
   reconnect_failed: 'admin_password',
 };
 

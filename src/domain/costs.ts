@@ -2,7 +2,7 @@
 
 import type { RenewalType } from '../../schemas/cost.js';
 import type { Ctx } from '../context.js';
-import type { CoveringCost } from '../store/costs.js';
+import type { CoveringCost } from '../store/cost-shares.js';
 import { type ClientRef, findClient, head } from './client-records.js';
 import { requireModule } from './modules.js';
 import { decimal, type Fraction, over, plus, rounded, times, ZERO } from './money.js';

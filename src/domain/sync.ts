@@ -17,6 +17,9 @@ import { compareVersions } from './versions.js';
 /** A plugin or theme without a release for this long is abandoned (operations §5.7). */
 export const ABANDONED_AFTER_DAYS = 730;
 
+/** Parts of a look that are off by default and that we store: security findings are read from the last sync. */
+export const STORED_PARTS = { securityStats: true } as const;
+
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
 export async function syncSite(ctx: Ctx, target: Target): Promise<void> {
   requireReachable(target);
@@ -34,6 +37,7 @@ export async function look(ctx: Ctx, target: Target): Promise<Snapshot> {
         abandonedAfterDays: ABANDONED_AFTER_DAYS,
         changesAfter: site.changes_after,
         renewRegverify: connection.regverify === null,
+        parts: STORED_PARTS,
       },
       { signal: ctx.signal },
     );

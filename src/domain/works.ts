@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors.js';
 import { type ApplyResult, applyOffers } from './apply.js';
 import { type CheckResult, checkSite } from './check.js';
 import { reconnectSite } from './connect.js';
-import { syncSite } from './sync.js';
+import { look, syncSite } from './sync.js';
 import { requireReachable, requireVersion, type Target } from './targets.js';
 
 export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
@@ -17,6 +17,8 @@ export interface Work<P, R> {
   failure: ErrorCode;
   /** Throws ServiceError when the site's work failed as a whole. */
   run(ctx: Ctx, target: Target, params: P): Promise<R>;
+  /** Before a run whose predecessor was cut off and may have been carried out: learn what is true now. */
+  resume?(ctx: Ctx, target: Target): Promise<void>;
   /** Why a result that came back still counts as a failed site in a job; null = success. */
   complaint?(result: R): { code: ErrorCode; message: string } | null;
 }
@@ -88,6 +90,10 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
     requireReachable(target);
     requireVersion(target);
     return applyOffers(ctx, target, offers);
+  },
+  async resume(ctx, target) {
+    requireReachable(target);
+    await look(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
   complaint({ errors }) {
     if (errors.length === 0) return null;

@@ -67,9 +67,6 @@ function pathBelow(c: RunContext, prefix: string): string {
   return rest;
 }
 
-/** Never aborts: a change that was begun is finished even when its caller hangs up. */
-const UNINTERRUPTED = new AbortController().signal;
-
 function runner({ operations, invoke, auth, readOnly }: RunParts) {
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
 
@@ -82,7 +79,8 @@ function runner({ operations, invoke, auth, readOnly }: RunParts) {
     if (operation === undefined) throw operationNotFound(id);
     requireMethod(c.req.method, operation);
     const input = await readInput(c, operation);
-    const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
+    // A change that was begun is finished even when its caller hangs up; looking at sites is not.
+    const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : new AbortController().signal;
     return c.json(await invoke(operation, input, { actor, request_id: arrival.request_id, signal }));
   };
 }

@@ -1,69 +1,21 @@
 /** Clients and which sites are theirs. Writes are one batch each: all or nothing. */
 
-import type { BatchResult, Db, Row, Statement } from './db.js';
+import {
+  CLIENT_TEXTS,
+  type ClientFilter,
+  type ClientItemRow,
+  type ClientKey,
+  type ClientRow,
+  type ClientTexts,
+  type ClientWrite,
+  type MarkedSite,
+} from './client-rows.js';
+import type { BatchResult, Db, Statement } from './db.js';
 import { StorageError, sql } from './db.js';
 import { among, except, type Fragment, fold, join, needle, offset } from './lists.js';
 
-/** Text columns a caller may set. */
-export const CLIENT_TEXTS = [
-  'name',
-  'email',
-  'phone',
-  'address_1',
-  'address_2',
-  'city',
-  'state',
-  'zip',
-  'country',
-  'note',
-] as const;
-export type ClientTexts = Record<(typeof CLIENT_TEXTS)[number], string>;
-
-export interface ClientItemRow extends Row {
-  id: number;
-  name: string;
-  email: string;
-  phone: string;
-  suspended: number;
-  sites_count: number;
-  created_at: number;
-}
-
-export interface ClientRow extends ClientItemRow {
-  address_1: string;
-  address_2: string;
-  city: string;
-  state: string;
-  zip: string;
-  country: string;
-  note: string;
-  updated_at: number;
-}
-
-export interface ClientFilter {
-  suspended?: boolean | undefined;
-  /** Case-insensitive substring of name or e-mail; blank = no filter. */
-  search?: string | undefined;
-  include?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-}
-
 /** Sites hidden from the caller: not counted, not touched. */
 type Hidden = readonly number[];
-
-export type ClientKey = { id: number } | { email: string };
-
-/** `missing`: ids of the wanted sites that do not exist; then nothing was written. */
-export type ClientWrite =
-  | { outcome: 'stored'; client: ClientRow }
-  | { outcome: 'email_taken' }
-  | { outcome: 'no_client' }
-  | { outcome: 'no_site'; missing: number[] };
-
-export interface MarkedSite {
-  id: number;
-  url: string;
-}
 
 const ITEM = 'c.id, c.name, c.email, c.phone, c.suspended, c.created_at';
 const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.country, c.note, c.updated_at`;
@@ -101,7 +53,7 @@ function emailKey(email: string): string | null {
   return email === '' ? null : fold(email);
 }
 
-/** Result of a batch as a ClientWrite, with `first` the missing sites and `last` the client. */
+/** Outcome of a batch whose first statement finds missing sites and whose last reads the client back. */
 function written(results: readonly BatchResult[]): ClientWrite {
   const missing = results[0]?.rows ?? [];
   if (missing.length > 0) return { outcome: 'no_site', missing: missing.map((row) => Number(row.id)) };

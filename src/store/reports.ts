@@ -73,6 +73,27 @@ export function createReports(db: Db) {
         : { good: Number(row.good), valid_to: row.valid_to === null ? null : Number(row.valid_to) };
     },
 
+    /** Health counts of every site that reported some. */
+    async health(): Promise<
+      {
+        site_id: number;
+        health_good: number | null;
+        health_recommended: number | null;
+        health_critical: number | null;
+      }[]
+    > {
+      const rows = await db.all(
+        'SELECT site_id, health_good, health_recommended, health_critical FROM site_detail WHERE health_good IS NOT NULL',
+      );
+      const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
+      return rows.map((row) => ({
+        site_id: Number(row.site_id),
+        health_good: number(row.health_good),
+        health_recommended: number(row.health_recommended),
+        health_critical: number(row.health_critical),
+      }));
+    },
+
     /** Changes made on the site itself, newest first. */
     async changes(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
       const [items = [], counts = []] = await db.read([

@@ -9,6 +9,7 @@ import { createInventory } from './inventory.js';
 import { createJobs } from './jobs.js';
 import { createKeys } from './keys.js';
 import { createReports } from './reports.js';
+import { createSchedule } from './schedule.js';
 import { createSites } from './sites.js';
 import { createTags } from './tags.js';
 import { createUpdates } from './updates.js';
@@ -25,6 +26,7 @@ export function createStore(db: Db, vault: Vault) {
     tags: createTags(db),
     costs: createCosts(db),
     jobs: createJobs(db),
+    schedule: createSchedule(db),
     users: createUsers(db),
     keys: createKeys(db),
     denials: createDenials(db),

@@ -3,13 +3,10 @@
 import type { Config, Ctx, Event } from '../../src/context.js';
 import { ServiceError } from '../../src/errors.js';
 import type { Operation } from '../../src/operation.js';
-import { createClients } from '../../src/store/clients.js';
-import { createCosts } from '../../src/store/costs.js';
 import { migrate } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { openDb } from '../../src/store/open.js';
-import { createSites } from '../../src/store/sites.js';
-import { createTags } from '../../src/store/tags.js';
+import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault.js';
 import { clients } from '../../tools/clients/index.js';
 import getSiteClient from '../../tools/sites/get-site-client-v1.js';
@@ -28,12 +25,7 @@ export async function openBench() {
   await migrate(db, migrations);
   const key = Buffer.alloc(32, 7);
   const vault = createVault([{ id: keyId(key), key }]);
-  const store = {
-    clients: createClients(db),
-    tags: createTags(db),
-    costs: createCosts(db),
-    sites: createSites(db, vault),
-  };
+  const store = createStore(db, vault);
   const state = { now: NOON, denied: [] as number[], rights: ['read', 'write'], modules: ['cost-tracker'] };
   const events: Event[] = [];
   const context = (): Ctx =>
@@ -93,6 +85,23 @@ export async function openBench() {
       for (const tag of of.tags ?? [])
         await db.run('INSERT INTO site_tag (site_id, tag_id) VALUES (?, ?)', [lastId, tag]);
       return lastId;
+    },
+
+    /** Lets something happen between a verb's look and its next write. */
+    meanwhile(happens: () => Promise<unknown>) {
+      const { batch, run } = db;
+      const first = async () => {
+        Object.assign(db, { batch, run });
+        await happens();
+      };
+      db.batch = async (statements) => {
+        await first();
+        return batch(statements);
+      };
+      db.run = async (sql, args) => {
+        await first();
+        return run(sql, args);
+      };
     },
 
     async client(name: string, more: object = {}): Promise<number> {

@@ -565,6 +565,21 @@ describe('sites denied to the caller', () => {
   });
 });
 
+test.each([
+  ['update-client', { name: 'X', selected_sites: [1] }],
+  ['suspend-client', {}],
+  ['unsuspend-client', {}],
+  ['delete-client', { confirm: true }],
+])('%s of a client that is deleted meanwhile finds none', async (name, input) => {
+  const id = await bench.client('Ada');
+  await bench.site('1.example');
+  bench.meanwhile(() => bench.db.run('DELETE FROM client'));
+  expect(await bench.refusal(name, { client_id_or_email: id, ...input })).toMatchObject({
+    code: 'svc_client_not_found',
+  });
+  expect(bench.events).toHaveLength(1);
+});
+
 test('a login that may only read changes nothing', async () => {
   const id = await bench.client('Ada');
   bench.state.rights = ['read'];

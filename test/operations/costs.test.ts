@@ -326,6 +326,16 @@ describe('cost records', () => {
     expect(bench.events.at(-1)).toMatchObject({ name: 'cost.deleted', facts: { cost_id: id } });
   });
 
+  test('deleted meanwhile, a cost is not found', async () => {
+    const { id } = await add({ name: 'x', price: '1' });
+    const site = await bench.site('a.example');
+    bench.meanwhile(() => bench.db.run('DELETE FROM cost'));
+    expect(await change(id, { sites: [site] })).toBeUndefined();
+    const other = await add({ name: 'y', price: '1' });
+    bench.meanwhile(() => bench.db.run('DELETE FROM cost'));
+    expect(await deleteCost(bench.context(), other.id)).toBeUndefined();
+  });
+
   test('lose a deleted client or tag and stay', async () => {
     const client = await bench.client('Ada');
     const tag = await bench.tag('Shops');

@@ -279,3 +279,13 @@ describe('get-tag-sites, get-tag-clients', () => {
     expect(await bench.call('update-tag', { tag_id, name: 'X' })).toMatchObject({ sites_count: 1 });
   });
 });
+
+test.each([
+  ['update-tag', { name: 'X' }],
+  ['delete-tag', { confirm: true }],
+])('%s of a tag that is deleted meanwhile finds none', async (name, input) => {
+  const tag_id = await bench.tag('Shops');
+  bench.meanwhile(() => bench.db.run('DELETE FROM tag'));
+  expect(await bench.refusal(name, { tag_id, ...input })).toMatchObject({ code: 'svc_tag_not_found' });
+  expect(bench.events).toHaveLength(1);
+});

@@ -127,6 +127,9 @@ CREATE TABLE site_detail (
   content_hash TEXT NOT NULL DEFAULT ''
 );
 
+CREATE INDEX site_detail_by_attempt ON site_detail (last_attempt);
+CREATE INDEX site_detail_by_abandoned ON site_detail (abandoned_checked_at);
+
 -- Sealed with AES-256-GCM by the vault; never read by a list.
 CREATE TABLE site_secret (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,

@@ -1,0 +1,58 @@
+/** `sitefleet call`: one operation from the shell. */
+
+import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import type { Config } from '../context.js';
+import { errorBody, ServiceError } from '../errors.js';
+import { createLog } from '../log.js';
+import { assemble, type Service } from '../main.js';
+import type { GroupedOperation } from '../operation.js';
+import { print, printJson, say } from './output.js';
+import { localActor } from './stdio.js';
+import { stopSignal } from './stop.js';
+
+/**
+ * Prints the answer as JSON on stdout; on failure the error body on stderr, with exit code 1.
+ * @param name id with or without `svc/`, or the tool name
+ * @param input JSON object, or `-` to read it from stdin
+ */
+export async function call(config: Config, name: string, input: string): Promise<void> {
+  const signal = stopSignal();
+  // In one thread: a single call does not keep anybody else waiting.
+  const service = await assemble({ config, log: createLog(config.log_level), engine: 'inline' });
+  try {
+    const operation = findOperation(service.operations, name);
+    const raw = parseInput(input === '-' ? await text(process.stdin) : input);
+    const answer = await run(service, operation, raw, signal);
+    if (process.stdout.isTTY) print(JSON.stringify(answer, null, 2));
+    else printJson(answer);
+  } catch (error) {
+    say(JSON.stringify(errorBody(error)));
+    process.exitCode = 1;
+  } finally {
+    await service.stop();
+  }
+}
+
+function run(service: Service, operation: GroupedOperation, raw: unknown, signal: AbortSignal) {
+  return service.invoke(operation, raw, { actor: localActor('cli'), request_id: randomUUID(), signal });
+}
+
+function findOperation(operations: readonly GroupedOperation[], name: string): GroupedOperation {
+  const bare = name.replace(/^svc[/-]/, '');
+  const found = operations.find((operation) => operation.id === `svc/${bare}`);
+  if (found !== undefined) return found;
+  throw new ServiceError('rest_ability_not_found', `There is no operation ${JSON.stringify(name.slice(0, 100))}.`, {
+    advice: 'tools/README.md lists all operations, for example list-sites-v1.',
+  });
+}
+
+function parseInput(input: string): unknown {
+  try {
+    return input.trim() === '' ? {} : JSON.parse(input);
+  } catch {
+    throw new ServiceError('rest_invalid_json', 'The input is not valid JSON.', {
+      advice: `Quote it for the shell: sitefleet call list-sites-v1 '{"page": 2}'.`,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+/** The first user and the first key of a new database. */
+
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../context.js';
+import type { Keys } from '../store/keys.js';
+import type { Users } from '../store/users.js';
+import { hashPassword } from '../store/vault.js';
+import { withDatabase } from './database.js';
+
+export interface Credentials {
+  user: string;
+  password: string;
+  api_key: string;
+}
+
+/**
+ * Makes both when the database has no user yet, and answers them: they can be read only now.
+ * Undefined when somebody can log in already.
+ */
+export async function firstStart(
+  stores: { users: Users; keys: Keys },
+  config: Pick<Config, 'admin_user' | 'admin_password'>,
+  now: number,
+): Promise<Credentials | undefined> {
+  if ((await stores.users.count()) > 0) return undefined;
+  const name = config.admin_user ?? 'admin';
+  const password = config.admin_password ?? newPassword();
+  const user = await stores.users.add({
+    name,
+    password_hash: await hashPassword(password),
+    rights: ['read', 'write'],
+    now,
+  });
+  // Another process was first.
+  if (user === undefined) return undefined;
+  const { token } = await stores.keys.add({
+    scope: 'read_write',
+    description: 'First key',
+    enabled: true,
+    user_id: user.id,
+    now,
+  });
+  return { user: name, password, api_key: token };
+}
+
+/** The same for a database that is not open yet. */
+export function firstStartOf(config: Config, now: number): Promise<Credentials | undefined> {
+  return withDatabase(config, (stores) => firstStart(stores, config, now));
+}
+
+/** 24 characters that survive any shell, header and form. */
+export function newPassword(): string {
+  return randomBytes(18).toString('base64url');
+}

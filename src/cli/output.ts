@@ -1,0 +1,44 @@
+/** What the commands write. stdout carries data, stderr what is said to people. Nothing else writes to stdout. */
+
+import { Console } from 'node:console';
+
+/** One line of JSON on stdout. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** Text on stdout. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Text on stderr, for people. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** A library that prints must not break an answer on stdout: the HTTP server says `console.info` when a client leaves. */
+export function keepStdoutClean(): void {
+  globalThis.console = new Console(process.stderr, process.stderr);
+}
+
+export type Cell = string | number | boolean | null;
+
+/** Rows with their headings: aligned for a terminal, tab-separated for programs. */
+export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  const texts = rows.map((row) => row.map((cell) => (cell === null ? '' : String(cell))));
+  print(process.stdout.isTTY ? tableText([headings, ...texts]) : texts.map((row) => row.join('\t')).join('\n'));
+}
+
+/** Columns as wide as their widest cell. */
+export function tableText(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

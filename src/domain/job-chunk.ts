@@ -1,0 +1,90 @@
+/** Working a job off, one chunk at a time, under a lease that others can see. */
+
+import type { Ctx } from '../context.js';
+import { asServiceError, ServiceError } from '../errors.js';
+import type { JobRow } from '../store/jobs.js';
+import { childError, loadTargets, type Target } from './targets.js';
+import { type JobType, WORKS, type Work } from './works.js';
+
+/** A process that says nothing for this long has lost its job to the next one. */
+export const LEASE_MS = 60_000;
+const HEARTBEAT_MS = 15_000;
+
+/** Takes one due job and works one chunk of it off. False when nothing was due. */
+export async function runNextChunk(ctx: Ctx, owner: string): Promise<boolean> {
+  const job = await ctx.store.jobs.claim(owner, ctx.clock.now(), LEASE_MS);
+  if (job === undefined) return false;
+  const lost = new AbortController();
+  const beat = setInterval(() => void keepLease(ctx, job, lost), HEARTBEAT_MS);
+  try {
+    await workChunk({ ...ctx, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+  } finally {
+    clearInterval(beat);
+    const now = ctx.clock.now();
+    const status = await ctx.store.jobs.release(job, now, ctx.signal.aborted ? now : now + job.delay_ms);
+    if (status === 'completed' || status === 'failed')
+      ctx.events.emit({ name: `job.${status}`, facts: { job_id: job.id, type: job.type } });
+  }
+  return true;
+}
+
+async function keepLease(ctx: Ctx, job: JobRow, lost: AbortController): Promise<void> {
+  try {
+    if (!(await ctx.store.jobs.heartbeat(job, ctx.clock.now() + LEASE_MS))) lost.abort();
+  } catch (error) {
+    // One missed beat is survivable; the lease is long enough for three.
+    ctx.log.warn({ err: error, job_id: job.id }, 'the lease of a job could not be renewed');
+  }
+}
+
+async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
+  const entries = await ctx.store.jobs.startChunk(job);
+  const targets = await loadTargets(
+    ctx,
+    entries.map((entry) => entry.site_id),
+  );
+  const work = WORKS[job.type as JobType] as Work<object, unknown>;
+  const params = JSON.parse(job.params) as object;
+  await Promise.all(
+    entries.map(async (entry) => {
+      const outcome = await workSite(ctx, work, targets.get(entry.site_id), params, entry);
+      // A cut-off site stays "started": the next chunk finds it and looks first.
+      if (outcome === null) return;
+      await ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now());
+    }),
+  );
+}
+
+async function workSite(
+  ctx: Ctx,
+  work: Work<object, unknown>,
+  target: Target | undefined,
+  params: object,
+  entry: { site_id: number; resumed: boolean },
+): Promise<{ code: string; message: string } | null> {
+  if (target === undefined)
+    return { code: 'svc_site_not_found', message: 'The site was removed before its turn came.' };
+  try {
+    if (entry.resumed) await work.resume?.(ctx, target);
+    const result = await work.run(ctx, target, params);
+    return work.complaint?.(result) ?? { code: '', message: '' };
+  } catch (error) {
+    if (ctx.signal.aborted) return null;
+    const failure =
+      error instanceof ServiceError ? error : asServiceError(childError(error, entry.site_id, work.failure));
+    if (failure.code === 'svc_internal_error')
+      ctx.log.error(
+        { err: failure.cause ?? error, site_id: entry.site_id, work: work.type },
+        'unexpected failure in a job',
+      );
+    return { code: failure.code, message: failure.message };
+  }
+}
+
+/** Ends what ran too long, forgets what ended long ago (operations §7.1). */
+export async function reapJobs(ctx: Ctx): Promise<{ timed_out: number; expired: number }> {
+  const now = ctx.clock.now();
+  const timedOut = await ctx.store.jobs.reap(now);
+  for (const id of timedOut) ctx.events.emit({ name: 'job.timed_out', facts: { job_id: id } });
+  return { timed_out: timedOut.length, expired: await ctx.store.jobs.expire(now - ctx.config.job_ttl_ms) };
+}

@@ -1,0 +1,65 @@
+/** What the service does on its own, by the clock. Each run is bounded; the next one goes on where it stopped. */
+
+import type { Ctx } from '../context.js';
+import { healthScore } from './health.js';
+import { workOn } from './multi.js';
+import { absorb } from './sync.js';
+import { loadTargets, requireConnection } from './targets.js';
+import { syncWork } from './works.js';
+
+const DAY_MS = 24 * 3600_000;
+/** Runs of the daily sync per day: it is called every five minutes. */
+const RUNS_PER_DAY = 288;
+const LEAST_PER_RUN = 20;
+
+/** Syncs the sites that were not looked at for a day, a share of the fleet per run. */
+export async function syncDueSites(ctx: Ctx): Promise<string> {
+  const total = await ctx.store.sites.count({});
+  const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * 1.2));
+  const ids = await ctx.store.schedule.dueForSync(ctx.clock.now() - DAY_MS, share);
+  if (ids.length === 0) return 'nothing due';
+  const sites = await ctx.store.sites.records(ids);
+  const { done, failures } = await workOn(ctx, syncWork, sites, {});
+  return `${done.length} synced, ${failures.length} failed`;
+}
+
+const ABANDONED_EVERY_MS = 2 * DAY_MS;
+const ABANDONED_PER_RUN = 25;
+
+/** Has the children look up abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
+export async function refreshAbandoned(ctx: Ctx): Promise<string> {
+  const ids = await ctx.store.schedule.dueForAbandoned(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
+  const targets = await loadTargets(ctx, ids);
+  let failed = 0;
+  await Promise.all(
+    [...targets.values()].map((target) =>
+      ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+        try {
+          const connection = requireConnection(target);
+          for (const kind of ['plugin', 'theme'] as const) {
+            await absorb(ctx, target, await ctx.child.checkAbandoned(connection, kind, { signal: ctx.signal }));
+          }
+        } catch (error) {
+          failed++;
+          ctx.log.debug({ err: error, site_id: target.site.id }, 'abandoned items could not be looked up');
+        }
+      }),
+    ),
+  );
+  return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
+}
+
+/** "Good" is 80 or more without a critical finding (operations §5.8). */
+const GOOD = 80;
+
+/** Tells which sites are in bad health, by the last report of each. */
+export async function reportHealth(ctx: Ctx): Promise<string> {
+  const counts = await ctx.store.reports.health();
+  const bad = counts.filter((row) => {
+    const score = healthScore(row);
+    return score !== null && (score < GOOD || (row.health_critical ?? 0) > 0);
+  });
+  for (const row of bad)
+    ctx.events.emit({ name: 'site.unhealthy', site_id: row.site_id, facts: { health_score: healthScore(row) } });
+  return `${bad.length} of ${counts.length} sites below good`;
+}

@@ -1,0 +1,53 @@
+/** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
+
+import type { Ctx } from '../context.js';
+import { runNextChunk } from '../domain/job-chunk.js';
+
+/** Jobs this process works on at the same time. */
+const AT_ONCE = 4;
+/** How often the queue is looked at when nobody says that something came in. */
+const POLL_MS = 1000;
+
+export interface JobRunner {
+  start(): void;
+  /** Something was queued: look now. */
+  kick(): void;
+  /** Takes no more chunks and waits for those under way; they are cut off by the context's signal. */
+  stop(): Promise<void>;
+}
+
+export function createJobRunner(parts: { ctx(): Ctx; owner: string }): JobRunner {
+  const running = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
+
+  const fill = () => {
+    while (!stopped && running.size < AT_ONCE) {
+      const chunk = work().finally(() => running.delete(chunk));
+      running.add(chunk);
+    }
+  };
+  /** One lane: chunk after chunk until nothing is due. */
+  const work = async (): Promise<void> => {
+    const ctx = parts.ctx();
+    try {
+      while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner)));
+    } catch (error) {
+      if (!ctx.signal.aborted) ctx.log.error({ err: error }, 'the job runner failed and will try again');
+    }
+  };
+  return {
+    start() {
+      if (timer !== null) return;
+      timer = setInterval(fill, POLL_MS);
+      timer.unref();
+      fill();
+    },
+    kick: fill,
+    async stop() {
+      stopped = true;
+      if (timer !== null) clearInterval(timer);
+      await Promise.allSettled(running);
+    },
+  };
+}

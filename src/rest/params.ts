@@ -1,0 +1,108 @@
+/**
+ * The scalars and lists of REST parameters (REST §3). They arrive as text in a query and typed in a JSON body; both
+ * forms parse to the same value.
+ */
+
+import { int } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+
+export { int } from '../../schemas/common.js';
+
+const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
+const FALSE: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
+
+/** `true/false`, `1/0`, `yes/no` as JSON or text, in any case (REST §3.5). */
+export function flag() {
+  return z.preprocess((value) => {
+    const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
+    return TRUE.has(plain) ? true : FALSE.has(plain) ? false : value;
+  }, z.boolean());
+}
+
+/** The same spellings as `flag`, as the number 1 or 0. */
+export function int01() {
+  return z.preprocess(
+    (value) => {
+      const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
+      return TRUE.has(plain) ? 1 : FALSE.has(plain) ? 0 : value;
+    },
+    z.union([z.literal(0), z.literal(1)]),
+  );
+}
+
+/** Text of at most `max` characters; numbers of a JSON body are taken as their text. */
+export function text(max: number, min = 0) {
+  return z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string().min(min).max(max));
+}
+
+/** Members of a comma-separated list at most. */
+const MAX_MEMBERS = 5000;
+
+/** `a, b,c`, `["a","b"]` or `name[]=a`; trimmed, empties and repeats dropped. '' is an empty list. */
+export function csv<T extends z.ZodTypeAny>(item: T, max = MAX_MEMBERS) {
+  return z.preprocess((value) => {
+    const parts = typeof value === 'string' ? value.split(',') : typeof value === 'number' ? [value] : value;
+    if (!Array.isArray(parts)) return value;
+    const trimmed = parts.map((part) => (typeof part === 'string' ? part.trim() : part));
+    return [...new Set(trimmed.filter((part) => part !== ''))];
+  }, z.array(item).max(max));
+}
+
+/** A list of ids: `csv<int>` of the routes document. Signs are dropped as in `absolute values` (REST §3.2). */
+export function ids(max = MAX_MEMBERS) {
+  return csv(
+    z.preprocess((value) => {
+      if (typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value)) return Math.abs(Number(value));
+      return typeof value === 'number' ? Math.abs(value) : value;
+    }, z.number().int().min(1)),
+    max,
+  ).transform((list) => [...new Set(list)]);
+}
+
+/**
+ * Slugs of one call: a comma list or a JSON array, each member percent-decoded (REST §3.4). May parse to an empty list:
+ * the row answers that with the code of its noun.
+ */
+export function slugs(max = 100) {
+  return csv(z.string().max(255), max).transform((list) => [
+    ...new Set(list.map((slug) => decoded(slug).trim()).filter((slug) => slug !== '')),
+  ]);
+}
+
+/** Percent-decoded once; text that is not valid percent-encoding stays as it is. */
+export function decoded(part: string): string {
+  if (!part.includes('%')) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** A day `YYYY-MM-DD` that exists. */
+export function day() {
+  return z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day as YYYY-MM-DD')
+    .refine((value) => {
+      const at = Date.parse(`${value}T00:00:00Z`);
+      return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value);
+    }, 'is not a day of the calendar');
+}
+
+/** `page` and `per_page` (REST §3.1). */
+export function paging(standard: number, max: number) {
+  return {
+    page: int(1).default(1).describe('Page, from 1.'),
+    per_page: int(1, max).default(standard).describe(`Items per page, 1 to ${max}.`),
+  };
+}
+
+/** The path parameter of per-site routes. Resolve it with `siteOf` of references.ts. */
+export const sitePath = {
+  id_or_domain: z
+    .string()
+    .min(1)
+    .max(2048)
+    .describe('Numeric id of a site, or its domain, percent-encoded into one segment: example.com%2Fblog.'),
+};

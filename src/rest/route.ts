@@ -1,0 +1,134 @@
+/**
+ * One REST route as one value. Generics end here: the app sees plain `Route`s, and a row holds only what is its own.
+ *
+ * A row of a table reads:
+ *
+ *     route({
+ *       on: ['PUT', 'PATCH'],
+ *       path: '/posts/{id_or_domain}/{post_id}/edit',      // spelled as in the routes document
+ *       needs: 'write',
+ *       live: true,                                        // contacts child sites (a write row always runs in the engine)
+ *       module: 'comments',                                // refused with svc_module_not_available while it is off
+ *       body: 'required',                                  // an empty call is `empty_body` 400
+ *       summary: 'Change a post',
+ *       params: z.object({ ...sitePath, post_id: int(1), post_title: text(255).optional() }),
+ *       answer: async ({ id_or_domain, post_id, ...change }, ctx) => {
+ *         const site = await siteOf(ctx, id_or_domain);     // references.ts: 404 codes of REST §3.3
+ *         const post = await editPost(ctx, site, post_id, change);
+ *         return { message: 'The post was changed.', data: post, site: simpleSite(site) };
+ *       },
+ *     })
+ *
+ * What the app does around `answer`, so that no row does it: login, right, module, method (405 with `Allow`), merging
+ * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field),
+ * `{success: 1, …}` in front of what `answer` returns, count headers from `total`, `page` and `per_page`, ETag,
+ * idempotency keys, rate limit, thread, and errors. A row fails by throwing a ServiceError; `invalidParam` of
+ * problems.ts is for rules that span several parameters.
+ */
+
+import type { z } from '../../schemas/zod.js';
+import type { Ctx, ModuleName, Right } from '../context.js';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * What a row answers, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and, when
+ * paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. Plain data: it crosses the
+ * thread border and becomes JSON as it is.
+ */
+export type Answer = Record<string, unknown>;
+
+type AnyObject = z.AnyZodObject;
+
+export interface RouteFacts<P extends AnyObject> {
+  /** Methods of the routes document; all mean the same. */
+  on: HttpMethod | readonly HttpMethod[];
+  /** Below `/v2`, parameters in braces: `/sites/{id_or_domain}/edit`. One parameter is one percent-encoded segment. */
+  path: `/${string}`;
+  /** Right of the key. A `write` row runs in the engine thread. */
+  needs: Right;
+  /** Contacts child sites although it only reads: runs in the engine thread too, and its answer is not cached. */
+  live?: boolean;
+  module?: ModuleName;
+  /** One line, for the interface description. */
+  summary: string;
+  /** What a caller must know beyond the summary: costs, effects, what it does not do. */
+  description?: string;
+  /**
+   * Path, query and body parameters in one object; every name in braces is a key of it. Use the lenient scalars of
+   * params.ts: values from a query are text. Give each field a `.describe(…)` where its name does not say it all.
+   */
+  params: P;
+  /** Refuses unknown keys by name (settings); elsewhere they are ignored (REST §3.5). */
+  strict?: boolean;
+  /** `required`: a call without any parameter beside the path is refused as `empty_body`. */
+  body?: 'required';
+  /** Path parameters of another form than these are no route (404). */
+  where?: Readonly<Record<string, RegExp>>;
+  /** Fields of a successful answer beside `success`, for the interface description. */
+  returns?: z.ZodTypeAny;
+  /** An answer as it looks, for the interface description, without `success`. */
+  example?: Answer;
+  /** The answer leaves without `success` (the status of a job). */
+  bare?: boolean;
+  /** `either`: a user's Basic login is as good as a key. */
+  login?: 'key' | 'either';
+  answer(params: z.output<P>, ctx: Ctx): Promise<Answer>;
+}
+
+export interface Route {
+  /** Stable name, also across the thread border: `PUT|PATCH /sites/{id_or_domain}/edit`. */
+  readonly key: string;
+  readonly on: readonly HttpMethod[];
+  readonly path: string;
+  /** Names in braces, in order. */
+  readonly pathParams: readonly string[];
+  readonly needs: Right;
+  readonly live: boolean;
+  /** Must run where the writer connection and the child sites are. */
+  readonly engine: boolean;
+  readonly module: ModuleName | undefined;
+  readonly summary: string;
+  readonly description: string;
+  readonly params: AnyObject;
+  readonly strict: boolean;
+  readonly bodyRequired: boolean;
+  readonly where: Readonly<Record<string, RegExp>>;
+  readonly returns: z.ZodTypeAny | undefined;
+  readonly example: Answer | undefined;
+  readonly bare: boolean;
+  readonly login: 'key' | 'either';
+  /** `params` are those that `params` parsed. */
+  answer(params: unknown, ctx: Ctx): Promise<Answer>;
+}
+
+/** Throws when the table is wrong: a name in braces without a parameter of that name. */
+export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
+  const on = typeof facts.on === 'string' ? [facts.on] : facts.on;
+  const key = `${on.join('|')} ${facts.path}`;
+  const pathParams = [...facts.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  for (const name of [...pathParams, ...Object.keys(facts.where ?? {})]) {
+    if (!(name in facts.params.shape)) throw new Error(`${key} has no parameter ${name}.`);
+  }
+  return {
+    key,
+    on,
+    path: facts.path,
+    pathParams,
+    needs: facts.needs,
+    live: facts.live ?? false,
+    engine: facts.needs === 'write' || facts.live === true,
+    module: facts.module,
+    summary: facts.summary,
+    description: facts.description ?? '',
+    params: facts.strict === true ? facts.params.strict() : facts.params,
+    strict: facts.strict ?? false,
+    bodyRequired: facts.body === 'required',
+    where: facts.where ?? {},
+    returns: facts.returns,
+    example: facts.example,
+    bare: facts.bare ?? false,
+    login: facts.login ?? 'key',
+    answer: (params, ctx) => facts.answer(params as z.output<P>, ctx),
+  };
+}
