@@ -8,10 +8,14 @@ export const MAX_LIST = 5000;
 const INTEGER_TEXT = /^-?\d{1,15}$/;
 
 /** Integers arrive as JSON numbers or as text from a query string; `"12.7"` stays text and fails. */
-export function int(min: number, max = Number.MAX_SAFE_INTEGER) {
+export function int(min?: number, max?: number) {
+  let number = z.number().int();
+  if (min !== undefined) number = number.min(min);
+  if (max !== undefined) number = number.max(max);
   return z.preprocess(
     (value) => (typeof value === 'string' && INTEGER_TEXT.test(value) ? Number(value) : value),
-    z.number().int().min(min).max(max),
+    // Beyond 2^53 two integers look alike. A refinement, because as a maximum it would stand in every published schema.
+    number.refine(Number.isSafeInteger, 'must be an integer of at most 15 digits'),
   );
 }
 
@@ -50,20 +54,35 @@ export function plainText(max: number) {
     );
 }
 
+/** Human text on one line, for names: any run of white space is one blank. */
+export function lineText(max: number) {
+  return plainText(max).transform((text) => text.replace(/\s+/g, ' '));
+}
+
+/** Text for a machine (logins, ids): only trimmed; a control character is an error, as it can only be a mistake. */
+export function token(max: number) {
+  return z
+    .string()
+    .trim()
+    .max(max)
+    .refine((text) => text.search(CONTROL) === -1, 'must not hold control characters');
+}
+
 export const id = () => int(1);
 
+/** Integer or text, without limits: whatever names nothing is simply not found. */
+const ref = () => z.union([z.number().int(), z.string()]);
+
 /** A site by id, domain or URL (operations §4.1). */
-export const siteRef = z
-  .union([z.number().int(), z.string().max(2048)])
-  .describe('Site id, or its domain or URL such as "example.com" or "example.com/blog".');
+export const siteRef = ref().describe('Site id, domain or URL.');
 
-export const clientRef = z.union([z.number().int(), z.string().max(255)]).describe('Client id or e-mail address.');
+export const clientRef = ref().describe('Client id or e-mail.');
 
-export const siteRefs = list(siteRef);
+/** `whenEmpty` tells what an empty list means. */
+export const siteRefs = (whenEmpty: string) => list(ref()).describe(`Site ids, domains or URLs; ${whenEmpty}.`);
 
-export const page = () => int(1).default(1).describe('Page, from 1.');
-export const perPage = (standard: number, max: number) =>
-  int(1, max).default(standard).describe(`Items per page, 1 to ${max}.`);
+export const page = () => int(1).default(1).describe('Page number.');
+export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
 
 /** ISO 8601 UTC, always with `Z` (operations §5.3). */
 export const timestamp = z.string();
@@ -92,6 +111,6 @@ export const queuedFields = {
 
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
 export const confirmation = {
-  confirm: bool().default(false).describe('Must be true to go ahead.'),
-  dry_run: bool().default(false).describe('True previews what would happen and changes nothing.'),
+  confirm: bool().default(false).describe('True goes ahead.'),
+  dry_run: bool().default(false).describe('True only previews.'),
 };

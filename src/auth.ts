@@ -1,6 +1,16 @@
 /** Who is calling: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  disabledKey,
+  loginNeeded,
+  plainHttp,
+  tokenIncomplete,
+  tokenNeeded,
+  tooManyRequests,
+  wrongLogin,
+  wrongToken,
+} from './auth-refusals.js';
 import type { Actor, Clock, Log, WayIn } from './context.js';
 import { ServiceError } from './errors.js';
 import { Throttle } from './throttle.js';
@@ -214,56 +224,4 @@ function basicPair(header: string): { name: string; password: string } | undefin
 function sameText(a: string, b: string, key: Buffer): boolean {
   const digest = (text: string) => createHmac('sha256', key).update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
-}
-
-function loginNeeded(): ServiceError {
-  return new ServiceError('svc_permission_denied', 'A login is needed.', {
-    status: 401,
-    advice: 'Send HTTP Basic credentials: the user name and password of a Sitefleet user.',
-  });
-}
-
-function wrongLogin(): ServiceError {
-  return new ServiceError('svc_permission_denied', 'The user name or the password is wrong.', {
-    status: 401,
-    advice: 'Check both. "sitefleet user list" shows the users of this server.',
-  });
-}
-
-function tokenNeeded(): ServiceError {
-  return new ServiceError('svc_rest_authentication_error', 'An API key is needed.', {
-    advice: 'Send the header "Authorization: Bearer <token>". "sitefleet key add" makes a token.',
-  });
-}
-
-function tokenIncomplete(): ServiceError {
-  return new ServiceError('svc_rest_authentication_missing_parameter', 'The API key is incomplete.', {
-    advice: 'Send the whole token as it was shown: two parts of 40 characters joined by "==".',
-  });
-}
-
-function wrongToken(): ServiceError {
-  return new ServiceError('svc_rest_authentication_error', 'The API key is not valid.', {
-    advice: 'Check the token. "sitefleet key list" shows the keys of this server.',
-  });
-}
-
-function disabledKey(): ServiceError {
-  return new ServiceError('svc_rest_authentication_disabled_key', 'This API key is switched off.', {
-    advice: 'Switch it on, or use another key.',
-  });
-}
-
-function plainHttp(): ServiceError {
-  return new ServiceError('svc_rest_authentication_bad_request', 'An API key is only accepted over HTTPS.', {
-    advice: 'Use https://, or a loopback address. Behind a TLS proxy set SITEFLEET_TRUST_PROXY=1.',
-  });
-}
-
-function tooManyRequests(waitMs: number): ServiceError {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new ServiceError('svc_rest_too_many_requests', 'Too many failed logins from this address.', {
-    advice: `Try again in ${seconds} s.`,
-    data: { retry_after: seconds },
-  });
 }

@@ -152,6 +152,13 @@ const VARIABLES: readonly Variable[] = [
     flag,
     'Allow sites on loopback and private networks. They are refused otherwise.',
   ),
+  variable(
+    'RATE_LIMIT',
+    'rest_rate_limit',
+    60_000,
+    integer(0, 100_000_000),
+    'REST requests of one key per minute; `0` for no limit.',
+  ),
   variable('LOG_LEVEL', 'log_level', 'info', oneOf(LOG_LEVELS), 'How much is logged, as JSON lines on stderr.'),
   variable(
     'TRUST_PROXY',

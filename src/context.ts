@@ -80,6 +80,8 @@ export interface Config {
   /** One call to one site. */
   site_timeout_ms: number;
   allow_private_sites: boolean;
+  /** REST requests of one key per minute; 0 = no limit. */
+  rest_rate_limit: number;
 }
 
 /** A fact that happened (operations §5.13). Names are `<noun>.<past participle>`. */

@@ -1,8 +1,7 @@
 /** Entry of the engine thread. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Config } from './context.js';
-import { type Reply, type Request, toWire } from './engine.js';
+import { type EngineParts, type Reply, type Request, toWire } from './engine.js';
 import { asServiceError } from './errors.js';
 import { createLog } from './log.js';
 import { buildEngine } from './main.js';
@@ -10,11 +9,11 @@ import { buildEngine } from './main.js';
 const port = parentPort;
 if (port === null) throw new Error('engine-thread is started as a worker thread only.');
 
-const config = workerData as Config;
+const { config, sharedKey } = workerData as EngineParts;
 const log = createLog(config.log_level);
 const calls = new Map<number, AbortController>();
 const say = (reply: Reply) => port.postMessage(reply);
-const engine = await buildEngine({ config, log });
+const engine = await buildEngine({ config, log, sharedKey });
 
 async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
   const controller = new AbortController();

@@ -73,9 +73,15 @@ interface Pending {
   progress: ((progress: Progress) => void) | undefined;
 }
 
+/** What the thread is started with: plain data. */
+export interface EngineParts {
+  config: Config;
+  sharedKey: { private_key: string; public_key: string } | undefined;
+}
+
 /** Starts the engine thread. It opens the writer connection by itself from the configuration. */
-export function startEngineThread(config: Config, log: Log): Engine {
-  const worker = new Worker(new URL('./engine-thread.js', import.meta.url), { workerData: config });
+export function startEngineThread(parts: EngineParts, log: Log): Engine {
+  const worker = new Worker(new URL('./engine-thread.js', import.meta.url), { workerData: parts });
   // Lost work is told below; an idle engine must not keep a finished command alive.
   worker.unref();
   const pending = new Map<number, Pending>();

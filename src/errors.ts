@@ -40,6 +40,8 @@ export const STATUS = {
   svc_rest_invalid_site_data: 404,
   svc_rest_invalid_client_id: 404,
   svc_rest_invalid_client_data: 404,
+  api_key_not_found: 404,
+  svc_cost_not_found: 404,
 
   // what was asked
   svc_invalid_input: 400,
@@ -50,6 +52,12 @@ export const STATUS = {
   svc_module_not_available: 501,
   svc_rest_request_entity_too_large: 413,
   svc_rest_conflict: 409,
+  svc_rest_site_exists: 409,
+  svc_rest_unique_id_required: 409,
+  svc_rest_invalid_plugins_slugs: 400,
+  svc_rest_invalid_themes_slugs: 400,
+  svc_idempotency_key_reused: 422,
+  svc_idempotency_in_progress: 409,
 
   // what the child site did
   svc_connection_failed: 503,
@@ -73,6 +81,40 @@ export const STATUS = {
   svc_update_failed: 502,
   svc_update_exception: 500,
   svc_no_updates: 404,
+  svc_rest_activate_plugins_action: 502,
+  svc_rest_deactivate_plugins_action: 502,
+  svc_rest_delete_plugins_action: 502,
+  svc_rest_activate_themes_action: 502,
+  svc_rest_delete_themes_action: 502,
+  svc_rest_updates_site_error: 409,
+  svc_rest_upgrade_wp_of_site_error: 502,
+  svc_rest_upgrade_plugins_of_site_error: 502,
+  svc_rest_upgrade_themes_of_site_error: 502,
+  svc_rest_upgrade_translations_of_site_error: 502,
+
+  // posts and comments (REST §6.4, §6.12)
+  svc_rest_comment_not_found: 404,
+  svc_answer_too_large: 413,
+  website_not_found: 404,
+  post_not_exist: 404,
+  incomplete_date_range: 400,
+  invalid_date_range: 400,
+  get_post_error: 502,
+  create_post_error: 502,
+  edit_post_error: 502,
+  edit_post_failed: 502,
+  update_post_status_error: 502,
+  delete_post_error: 502,
+
+  // settings and tools (REST §6.10)
+  invalid_backup_config: 400,
+  invalid_mail_type: 404,
+  invalid_slug: 404,
+  duplicate_title: 409,
+  no_website_found: 404,
+  destroy_session_job_not_found: 404,
+  renew_connection_job_not_found: 404,
+  disconnect_job_not_found: 404,
 
   // ourselves
   svc_client_creation_failed: 500,
@@ -80,6 +122,9 @@ export const STATUS = {
   svc_client_deletion_failed: 500,
   svc_operation_failed: 500,
   svc_queue_failed: 500,
+  create_key_failed: 500,
+  update_key_failed: 500,
+  delete_key_failed: 500,
   svc_job_timeout: 500,
   svc_storage_unavailable: 503,
   svc_cancelled: 499,

@@ -29,7 +29,7 @@ type HttpContext = Context<HttpEnv & { Bindings?: { incoming?: IncomingMessage }
 const MAX_BODY = 1024 * 1024;
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
-/** On every answer: none is a page, none is to be cached, framed or sniffed. */
+/** On every answer that does not say otherwise: none is a page, none is to be framed or sniffed. */
 const HEADERS: readonly (readonly [string, string])[] = [
   ['X-Content-Type-Options', 'nosniff'],
   ['X-Frame-Options', 'DENY'],
@@ -47,7 +47,7 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
     if (oversized !== undefined) c.res = oversized;
     else await next();
     const { headers } = c.res;
-    for (const [name, value] of HEADERS) headers.set(name, value);
+    for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value);
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
     headers.set('X-Request-Id', arrival.request_id);
     parts.log.debug(

@@ -27,13 +27,20 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
   });
   const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
-  const shown = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const shown = reachable(address.host);
   return {
     url: `http://${shown}:${port}`,
     host: address.host,
     port,
     close: (graceMs = 10_000) => drain(server, streams, graceMs),
   };
+}
+
+/** The host to write in a URL: nobody can call "all addresses". */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {

@@ -30,7 +30,14 @@ export function createLog(level: Config['log_level'], destination?: { write(line
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_MEMBERS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
     },
-    // Written at once: a line that explains a crash must not die in a buffer.
-    destination ?? pino.destination({ fd: 2, sync: true }),
+    destination ?? stderr(),
   );
+}
+
+function stderr() {
+  // Written at once: a line that explains a crash must not die in a buffer.
+  const destination = pino.destination({ fd: 2, sync: true });
+  // Whoever read our stderr may be gone; the service is not to die of that.
+  destination.on('error', () => undefined);
+  return destination;
 }

@@ -1,7 +1,6 @@
 /** The composition root: the only place that constructs. `cli.ts`, the engine thread and the tests are its only callers. */
 
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../tools/index.js';
@@ -13,11 +12,14 @@ import type { Actor, Clock, Config, Ctx, Log } from './context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from './engine.js';
 import { ServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
+import { ownerName } from './jobs/owner.js';
 import { createJobRunner } from './jobs/runner.js';
 import { createSchedule } from './jobs/schedule.js';
 import { createLocks } from './locks.js';
 import { createLog } from './log.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
+import type { Once, Performed } from './rest/once.js';
+import type { Perform } from './rest/perform.js';
 import type { Db } from './store/db.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
@@ -27,12 +29,21 @@ import { createVault, keyFile, keyId, loadKey, type Vault } from './store/vault.
 
 export const VERSION = '0.1.0';
 
+export interface KeyPair {
+  private_key: string;
+  public_key: string;
+}
+
 export interface Parts {
   config: Config;
   log?: Log;
   clock?: Clock;
+  /** How long a job is held without a sign of life; for tests. */
+  jobLeaseMs?: number;
   /** False: queued jobs wait for another process. Tests drive them by hand. */
   jobs?: boolean;
+  /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
+  sharedKey?: KeyPair | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
 }
@@ -127,7 +138,7 @@ export async function buildEngine(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(config, dashboardUrl, log);
+  const child = await openChild(parts, dashboardUrl, log);
   const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const ctx = (caller: TaskCaller): Ctx => ({
@@ -151,13 +162,17 @@ export async function buildEngine(
       if (operation === undefined) throw new ServiceError('rest_ability_not_found', `There is no operation ${id}.`);
       return operation.call(raw, context);
     },
+    route: async ({ key, params, once }: { key: string; params: unknown; once: Once | undefined }, context) => {
+      const { performRoute, routeOf } = await import('./rest/perform.js');
+      return performRoute(routeOf(key), params, context, once);
+    },
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
-  const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const owner = ownerName();
   let base = config.base_url ?? localUrl(config);
   const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  const runner = createJobRunner({ ctx: ownCtx, owner });
+  const runner = createJobRunner({ ctx: ownCtx, owner, leaseMs: parts.jobLeaseMs });
   const schedule = createSchedule({ ctx: ownCtx, owner });
   // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
   events.subscribe((event) => {
@@ -191,9 +206,9 @@ export async function buildEngine(
   };
 }
 
-async function openChild(config: Config, dashboardUrl: string, log: Log): Promise<ChildSites> {
+async function openChild({ config, sharedKey }: Parts, dashboardUrl: string, log: Log): Promise<ChildSites> {
   const { createChildSites } = await import('./child/http.js');
-  return createChildSites({
+  const child = createChildSites({
     dashboardUrl,
     concurrency: config.concurrency,
     perHost: config.per_host,
@@ -203,6 +218,7 @@ async function openChild(config: Config, dashboardUrl: string, log: Log): Promis
     allowPrivate: config.allow_private_sites,
     onCall: (facts) => log.debug({ ...facts }, 'child call'),
   });
+  return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
 }
 
 /** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
@@ -215,7 +231,7 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
   let thread: Engine | null = null;
   const engine = (): Engine => {
     if (inline !== null) return inline;
-    thread ??= startEngineThread(config, log);
+    thread ??= startEngineThread({ config, sharedKey: parts.sharedKey }, log);
     return thread;
   };
   const reader = inline === null ? await openReader(parts) : null;
@@ -249,10 +265,17 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     }
     return operation.call(raw, ctx(caller));
   };
+  const perform: Perform = async (route, params, caller, once) => {
+    if (route.engine && inline === null) {
+      return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
+    }
+    const { performRoute } = await import('./rest/perform.js');
+    return performRoute(route, params, ctx(caller), once);
+  };
   const auth = await openAuth(store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
-  const surfaces = { config, clock, log, auth, operations, invoke, newRequestId: randomUUID };
+  const surfaces = { config, clock, log, auth, operations, invoke, perform, newRequestId: randomUUID };
   let closeHttp = () => {};
 
   const ready = async () => {

@@ -9,6 +9,9 @@ import { createMcpHttp } from './mcp/http.js';
 import { createToolRegistry } from './mcp/registry.js';
 import { createMcpServer } from './mcp/server.js';
 import type { GroupedOperation, Invoke } from './operation.js';
+import { createRestApp } from './rest/app.js';
+import { routes } from './rest/index.js';
+import type { Perform } from './rest/perform.js';
 import { createRunApp } from './run/app.js';
 
 export interface SurfaceParts {
@@ -18,12 +21,13 @@ export interface SurfaceParts {
   auth: Auth;
   operations: readonly GroupedOperation[];
   invoke: Invoke;
+  perform: Perform;
   newRequestId(): string;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
 }
 
 export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
-  const { config, clock, log, auth, operations, invoke, newRequestId } = parts;
+  const { config, clock, log, auth, operations, invoke, perform, newRequestId } = parts;
   const registry = createToolRegistry({
     operations,
     invoke,
@@ -39,6 +43,7 @@ export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close
     log,
   });
   const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only });
+  const rest = createRestApp({ routes, perform, auth, clock, log, config, version: VERSION });
   const app = createHttp({
     config,
     log,
@@ -47,6 +52,7 @@ export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close
     mounts: [
       { at: '/', app: mcp.app },
       { at: '/', app: run },
+      { at: '/', app: rest },
     ],
   });
   return { app, close: () => mcp.close() };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../src/config.js';
+import { createLog } from '../src/log.js';
 
 const home = { HOME: '/home/someone' };
 
@@ -40,6 +41,7 @@ describe('readConfig', () => {
       trust_proxy: false,
       log_level: 'info',
       batch_threshold: 200,
+      rest_rate_limit: 60_000,
       job_chunk: 20,
       job_delay_ms: 30_000,
       job_timeout_ms: 14_400_000,
@@ -155,5 +157,43 @@ describe('describeConfig', () => {
     for (const row of rows) expect(row.meaning.length).toBeGreaterThan(15);
     expect(rows.find((row) => row.name === 'SITEFLEET_PORT')?.default).toBe('8787');
     expect(rows.find((row) => row.name === 'SITEFLEET_READ_ONLY')?.default).toBe('0');
+  });
+});
+
+describe('createLog', () => {
+  function lines(level: Parameters<typeof createLog>[0], write: (log: ReturnType<typeof createLog>) => void) {
+    const written: string[] = [];
+    write(createLog(level, { write: (line) => void written.push(line) }));
+    return written;
+  }
+
+  it('writes one JSON line with a named level and without secrets', () => {
+    const [line = ''] = lines('info', (log) =>
+      log.warn(
+        {
+          password: 'p1',
+          headers: { authorization: 'p2' },
+          site: { login: { http_pass: 'p3' } },
+          api_key: 'p4',
+          ok: 1,
+        },
+        'said',
+      ),
+    );
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: 'said', ok: 1, password: '[redacted]' });
+    expect(line).not.toMatch(/p[1-4]/);
+  });
+
+  it('keeps to its level, and writes errors with their cause', () => {
+    expect(lines('error', (log) => log.warn({}, 'no'))).toEqual([]);
+    expect(lines('silent', (log) => log.error({}, 'no'))).toEqual([]);
+    const [line = ''] = lines('info', (log) =>
+      log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed'),
+    );
+    expect(JSON.parse(line).err).toMatchObject({
+      type: 'Error',
+      message: expect.stringContaining('outer'),
+      stack: expect.stringContaining('inner'),
+    });
   });
 });

@@ -1,6 +1,8 @@
 /** A whole service in one process, over real storage and a simulated fleet; only the network and the clock are ours. */
 
-import { randomBytes } from 'node:crypto';
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { systemClock } from '../src/clock.js';
 import type { Actor, Clock, Config, Progress } from '../src/context.js';
 import { MODULES, TOOLSETS } from '../src/context.js';
 import { type Fleet, type FleetOptions, startFleet } from '../src/demo/fleet.js';
@@ -70,9 +72,17 @@ export function testConfig(change: Partial<Config> = {}): Config {
     per_host: 50,
     site_timeout_ms: 5_000,
     allow_private_sites: true,
+    rest_rate_limit: 0,
     ...change,
   };
 }
+
+/** Making a key costs 0.15 s: one serves all tests of a file. */
+export const testKey = promisify(generateKeyPair)('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+}).then(({ publicKey, privateKey }) => ({ public_key: publicKey, private_key: privateKey }));
 
 export type Answer = Record<string, unknown> & { [key: string]: never };
 
@@ -98,6 +108,10 @@ export interface TestOptions {
   config?: Partial<Config>;
   fleet?: Partial<FleetOptions>;
   sites?: number;
+  /** The wall clock instead of one that is moved by hand. */
+  realClock?: boolean;
+  /** False: queued jobs wait until the test works them off. */
+  jobs?: boolean;
 }
 
 export async function testApp(options: TestOptions = {}): Promise<TestApp> {
@@ -107,9 +121,11 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const config = testConfig(options.config);
   const service = await assemble({
     config,
-    clock,
+    clock: options.realClock ? systemClock : clock,
     log: createLog(config.log_level),
     engine: 'inline',
+    sharedKey: await testKey,
+    ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);
       return counting;

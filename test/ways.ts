@@ -131,6 +131,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     trust_proxy: false,
     log_level: 'silent',
     batch_threshold: 200,
+    rest_rate_limit: 0,
     job_chunk: 20,
     job_delay_ms: 0,
     job_timeout_ms: 1000,

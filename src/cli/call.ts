@@ -6,6 +6,7 @@ import type { Config } from '../context.js';
 import { errorBody, ServiceError } from '../errors.js';
 import { createLog } from '../log.js';
 import { assemble, type Service } from '../main.js';
+import { closestNames } from '../mcp/closest.js';
 import type { GroupedOperation } from '../operation.js';
 import { print, printJson, say } from './output.js';
 import { localActor } from './stdio.js';
@@ -42,8 +43,12 @@ function findOperation(operations: readonly GroupedOperation[], name: string): G
   const bare = name.replace(/^svc[/-]/, '');
   const found = operations.find((operation) => operation.id === `svc/${bare}`);
   if (found !== undefined) return found;
+  const close = closestNames(
+    name,
+    operations.map(({ id }) => id.replace('svc/', '')),
+  );
   throw new ServiceError('rest_ability_not_found', `There is no operation ${JSON.stringify(name.slice(0, 100))}.`, {
-    advice: 'tools/README.md lists all operations, for example list-sites-v1.',
+    advice: close.length === 0 ? 'Names are like list-sites-v1.' : `Did you mean ${close.join(' or ')}?`,
   });
 }
 

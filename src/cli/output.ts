@@ -17,9 +17,13 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** A library that prints must not break an answer on stdout: the HTTP server says `console.info` when a client leaves. */
+/**
+ * A library that prints must not break an answer on stdout: the HTTP server says `console.info` when a client leaves.
+ * A reader that goes away (`| head -1`, a closed terminal) is no failure of ours.
+ */
 export function keepStdoutClean(): void {
   globalThis.console = new Console(process.stderr, process.stderr);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 export type Cell = string | number | boolean | null;

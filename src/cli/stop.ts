@@ -1,12 +1,23 @@
 /** How a running command is asked to end. */
 
+import { setMaxListeners } from 'node:events';
+import { systemClock } from '../clock.js';
 import { say } from './output.js';
 
-/** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once: the user means it. */
+/** A closing terminal sends several signals at once; they are one wish. */
+const ONE_WISH_MS = 1000;
+
+/** Aborted by the first SIGINT, SIGTERM or SIGHUP. Another one later ends the process at once: the user means it. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
+  // Every call in flight listens to it.
+  setMaxListeners(0, stop.signal);
+  let asked = 0;
   const onSignal = (name: NodeJS.Signals) => {
-    if (stop.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
+    const now = systemClock.now();
+    if (stop.signal.aborted && now - asked > ONE_WISH_MS) process.exit(name === 'SIGINT' ? 130 : 143);
+    if (stop.signal.aborted) return;
+    asked = now;
     stop.abort();
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);

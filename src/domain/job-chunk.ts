@@ -8,14 +8,15 @@ import { type JobType, WORKS, type Work } from './works.js';
 
 /** A process that says nothing for this long has lost its job to the next one. */
 export const LEASE_MS = 60_000;
-const HEARTBEAT_MS = 15_000;
+/** Beats within one lease: two may be missed. */
+const BEATS = 4;
 
 /** Takes one due job and works one chunk of it off. False when nothing was due. */
-export async function runNextChunk(ctx: Ctx, owner: string): Promise<boolean> {
-  const job = await ctx.store.jobs.claim(owner, ctx.clock.now(), LEASE_MS);
+export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS): Promise<boolean> {
+  const job = await ctx.store.jobs.claim(owner, ctx.clock.now(), leaseMs);
   if (job === undefined) return false;
   const lost = new AbortController();
-  const beat = setInterval(() => void keepLease(ctx, job, lost), HEARTBEAT_MS);
+  const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
     await workChunk({ ...ctx, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
   } finally {
@@ -28,11 +29,11 @@ export async function runNextChunk(ctx: Ctx, owner: string): Promise<boolean> {
   return true;
 }
 
-async function keepLease(ctx: Ctx, job: JobRow, lost: AbortController): Promise<void> {
+async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortController): Promise<void> {
   try {
-    if (!(await ctx.store.jobs.heartbeat(job, ctx.clock.now() + LEASE_MS))) lost.abort();
+    if (!(await ctx.store.jobs.heartbeat(job, ctx.clock.now() + leaseMs))) lost.abort();
   } catch (error) {
-    // One missed beat is survivable; the lease is long enough for three.
+    // A missed beat is survivable: the lease is long enough for the next.
     ctx.log.warn({ err: error, job_id: job.id }, 'the lease of a job could not be renewed');
   }
 }
@@ -87,4 +88,11 @@ export async function reapJobs(ctx: Ctx): Promise<{ timed_out: number; expired: 
   const timedOut = await ctx.store.jobs.reap(now);
   for (const id of timedOut) ctx.events.emit({ name: 'job.timed_out', facts: { job_id: id } });
   return { timed_out: timedOut.length, expired: await ctx.store.jobs.expire(now - ctx.config.job_ttl_ms) };
+}
+
+/** Gives back what processes held that `isGone` knows to be dead: nobody needs to wait for their leases to lapse. */
+export async function releaseOrphans(ctx: Ctx, isGone: (owner: string) => boolean): Promise<number> {
+  const owners = await ctx.store.jobs.owners();
+  const gone = owners.filter(isGone);
+  return gone.length === 0 ? 0 : ctx.store.jobs.dropLeases(gone);
 }

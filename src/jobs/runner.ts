@@ -1,7 +1,8 @@
 /** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
 
 import type { Ctx } from '../context.js';
-import { runNextChunk } from '../domain/job-chunk.js';
+import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/job-chunk.js';
+import { isGone } from './owner.js';
 
 /** Jobs this process works on at the same time. */
 const AT_ONCE = 4;
@@ -16,7 +17,8 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-export function createJobRunner(parts: { ctx(): Ctx; owner: string }): JobRunner {
+export function createJobRunner(parts: { ctx(): Ctx; owner: string; leaseMs?: number | undefined }): JobRunner {
+  const leaseMs = parts.leaseMs ?? LEASE_MS;
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
@@ -31,7 +33,7 @@ export function createJobRunner(parts: { ctx(): Ctx; owner: string }): JobRunner
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
-      while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner)));
+      while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
     } catch (error) {
       if (!ctx.signal.aborted) ctx.log.error({ err: error }, 'the job runner failed and will try again');
     }
@@ -41,7 +43,11 @@ export function createJobRunner(parts: { ctx(): Ctx; owner: string }): JobRunner
       if (timer !== null) return;
       timer = setInterval(fill, POLL_MS);
       timer.unref();
-      fill();
+      const ctx = parts.ctx();
+      // A process that was killed left its jobs held: no need to wait for the leases to lapse.
+      releaseOrphans(ctx, isGone)
+        .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
+        .finally(fill);
     },
     kick: fill,
     async stop() {

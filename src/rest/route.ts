@@ -73,6 +73,10 @@ export interface RouteFacts<P extends AnyObject> {
   bare?: boolean;
   /** `either`: a user's Basic login is as good as a key. */
   login?: 'key' | 'either';
+  /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
+  headers?: (answer: Answer) => Record<string, string>;
+  /** Changes who may log in: what the server remembers of logins is forgotten afterwards. */
+  changesLogins?: boolean;
   answer(params: z.output<P>, ctx: Ctx): Promise<Answer>;
 }
 
@@ -98,6 +102,8 @@ export interface Route {
   readonly example: Answer | undefined;
   readonly bare: boolean;
   readonly login: 'key' | 'either';
+  readonly headers: ((answer: Answer) => Record<string, string>) | undefined;
+  readonly changesLogins: boolean;
   /** `params` are those that `params` parsed. */
   answer(params: unknown, ctx: Ctx): Promise<Answer>;
 }
@@ -129,6 +135,8 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     example: facts.example,
     bare: facts.bare ?? false,
     login: facts.login ?? 'key',
+    headers: facts.headers,
+    changesLogins: facts.changesLogins ?? false,
     answer: (params, ctx) => facts.answer(params as z.output<P>, ctx),
   };
 }

@@ -189,6 +189,22 @@ export function createJobs(db: Db) {
       return row?.status as JobStatus | undefined;
     },
 
+    /** Who holds a job now. */
+    async owners(): Promise<string[]> {
+      const rows = await db.all('SELECT DISTINCT owner FROM job WHERE completed_at IS NULL AND owner IS NOT NULL');
+      return rows.map((row) => String(row.owner));
+    },
+
+    /** Takes the jobs of dead owners from them; answers how many. */
+    async dropLeases(owners: readonly string[]): Promise<number> {
+      const result = await db.run(
+        `UPDATE job SET owner = NULL, lease_until = NULL, fence = fence + 1
+         WHERE completed_at IS NULL AND owner IN (SELECT value FROM json_each(?))`,
+        [JSON.stringify(owners)],
+      );
+      return result.changes;
+    },
+
     /** Ends jobs past their time limit, whoever works on them; answers their ids. */
     async reap(now: number): Promise<string[]> {
       const rows = await db.all(

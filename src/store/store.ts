@@ -4,6 +4,7 @@ import { createClients } from './clients.js';
 import { createCosts } from './costs.js';
 import type { Db } from './db.js';
 import { createDenials } from './denials.js';
+import { createIdempotency } from './idempotency.js';
 import { createInstance } from './instance.js';
 import { createInventory } from './inventory.js';
 import { createJobs } from './jobs.js';
@@ -31,6 +32,7 @@ export function createStore(db: Db, vault: Vault) {
     keys: createKeys(db),
     denials: createDenials(db),
     instance: createInstance(db),
+    idempotency: createIdempotency(db, vault),
   };
 }
 

@@ -1,4 +1,10 @@
 /** All schema steps in order. A landed step is never edited: the next change is a new number. */
 import { init } from './0001_init.js';
+import { rest } from './0002_rest.js';
+import { engines } from './0005_engines.js';
 
-export const migrations: readonly { id: number; name: string; sql: string }[] = [{ id: 1, name: 'init', sql: init }];
+export const migrations: readonly { id: number; name: string; sql: string }[] = [
+  { id: 1, name: 'init', sql: init },
+  { id: 2, name: 'rest', sql: rest },
+  { id: 5, name: 'engines', sql: engines },
+];

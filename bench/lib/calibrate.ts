@@ -1,0 +1,55 @@
+/** Tells whether the machine was ours while something was measured. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { median } from './stats.js';
+
+/** Rounds whose calibration drifts further than this from the usual are thrown away. */
+export const MAX_DRIFT = 0.25;
+
+const BLOCK = Buffer.alloc(64 * 1024, 'calibration');
+
+/** Milliseconds for a fixed piece of work: a loop and some hashing, about 10 ms on a machine of today. */
+export function calibrationMs(): number {
+  const began = performance.now();
+  let x = 1;
+  for (let i = 0; i < 2_000_000; i++) x = (Math.imul(x, 1_664_525) + 1_013_904_223) | 0;
+  const hash = createHash('sha256');
+  for (let i = 0; i < 60; i++) hash.update(BLOCK);
+  hash.update(String(x)).digest();
+  return performance.now() - began;
+}
+
+/** Ticks since boot that somebody else used or that the host took away; 0 where /proc does not tell. */
+function stolenTicks(): number {
+  try {
+    const fields = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]?.split(' ').map(Number) ?? [];
+    return fields[7] ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Compares the machine before and after each round with what it usually was. */
+export class Calibration {
+  readonly #usual: number[] = [];
+
+  constructor() {
+    calibrationMs();
+    for (let i = 0; i < 5; i++) this.#usual.push(calibrationMs());
+  }
+
+  /** Starts watching; the result tells, once, whether the time since then was disturbed. */
+  watch(): () => boolean {
+    const before = calibrationMs();
+    const stolen = stolenTicks();
+    return () => {
+      const after = calibrationMs();
+      // The best runs, not all of them: on a machine that is disturbed all the time the usual would be the disturbed.
+      const usual = median([...this.#usual].sort((a, b) => a - b).slice(0, 5));
+      this.#usual.push(before, after);
+      const drift = Math.max(before, after) / usual - 1;
+      return drift > MAX_DRIFT || stolenTicks() - stolen > 10;
+    };
+  }
+}

@@ -1,0 +1,143 @@
+/** A simulated fleet, the database that knows it, and the engine that syncs it. */
+
+import { generateKeyPair } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Config } from '../../src/context.js';
+import { loadTargets, type Target } from '../../src/domain/targets.js';
+import { syncWork } from '../../src/domain/works.js';
+import { buildEngine } from '../../src/main.js';
+import { createInstance } from '../../src/store/instance.js';
+import { benchConfig, TASK_CALLER } from './config.js';
+import { benchVault, openWriter } from './database.js';
+import { type Helper, startHelper } from './process.js';
+import { storeLiveSites } from './seed.js';
+
+/** Milliseconds before each answer: the same for all, or drawn per site. */
+export type LatencySpec = number | { seed: number; min: number; max: number };
+
+export interface FleetSpec {
+  /** Number of sites on each address: `[3, 2]` = three on one, two on another. */
+  groups: readonly number[];
+  /** One port per group on one address instead: one certificate serves all. */
+  ports?: boolean;
+  plugins: number;
+  latency: LatencySpec;
+  tls?: { key: string; cert: string };
+  /** False leaves out checking signatures, which is the sites' work and not ours. */
+  verify: boolean;
+  publicKeys: readonly string[];
+  /** Name of the dashboard the sites are connected to. */
+  server: string;
+}
+
+export interface FleetReady {
+  sites: { url: string; admin: string; host: string }[];
+}
+
+export interface FleetSums {
+  requests: number;
+  /** Most requests in flight at one address. */
+  maxPerHost: number;
+  openConnections: number;
+  errors: string[];
+  cpuMs: number;
+}
+
+export interface RigOptions {
+  dir: string;
+  name: string;
+  groups: readonly number[];
+  ports?: boolean;
+  plugins?: number;
+  latency?: LatencySpec;
+  tls?: { key: string; cert: string };
+  sslVerify?: boolean;
+}
+
+/** Fleet and database. Engines come and go on top of it. */
+export interface Rig {
+  readonly db: string;
+  readonly ids: readonly number[];
+  readonly fleet: Helper<FleetReady>;
+  latency(latency: LatencySpec): Promise<void>;
+  stats(): Promise<FleetSums>;
+  close(): Promise<void>;
+}
+
+const SERVER = 'https://bench.invalid/wp-admin/';
+const KEYS = 16;
+
+const generate = promisify(generateKeyPair);
+
+/** A pool of keys: one per site would take longer than the benchmark. */
+async function keyPool(): Promise<{ publicKey: string; privateKey: string }[]> {
+  return Promise.all(
+    Array.from({ length: KEYS }, () =>
+      generate('rsa', {
+        modulusLength: 2048,
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      }),
+    ),
+  );
+}
+
+export async function startRig(options: RigOptions): Promise<Rig> {
+  const keys = await keyPool();
+  const spec: FleetSpec = {
+    groups: options.groups,
+    ports: options.ports ?? false,
+    plugins: options.plugins ?? 30,
+    latency: options.latency ?? 0,
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    verify: false,
+    publicKeys: keys.map((key) => key.publicKey),
+    server: SERVER,
+  };
+  const fleet = await startHelper<FleetReady>(new URL('./fleet-process.js', import.meta.url), spec);
+  const url = `file:${join(options.dir, `${options.name}.db`)}`;
+  const db = await openWriter(url);
+  await createInstance(db).claim('dashboard_url', SERVER);
+  const ids = await storeLiveSites(
+    db,
+    benchVault(),
+    fleet.ready.sites.map((site, index) => ({
+      url: site.url,
+      admin: site.admin,
+      private_key: keys[index % KEYS]?.privateKey ?? '',
+      ssl_verify: options.sslVerify ?? true,
+    })),
+  );
+  await db.close();
+  return {
+    db: url,
+    ids,
+    fleet,
+    latency: (latency) => fleet.ask('latency', latency),
+    stats: () => fleet.ask('stats'),
+    close: () => fleet.close(),
+  };
+}
+
+export type BenchEngine = Awaited<ReturnType<typeof buildEngine>> & {
+  targets(ids?: readonly number[]): Promise<Target[]>;
+  /** Syncs as a job does: every site at once, the pacer decides. Throws when a site failed. */
+  sync(targets: readonly Target[]): Promise<void>;
+};
+
+/** The engine in this process: what a service runs in its engine thread. */
+export async function startEngine(rig: Rig, change: Partial<Config> = {}): Promise<BenchEngine> {
+  const engine = await buildEngine({ config: benchConfig({ db: rig.db, ...change }) });
+  const ctx = engine.ctx(TASK_CALLER);
+  return {
+    ...engine,
+    async targets(ids = rig.ids) {
+      const targets = await loadTargets(ctx, ids);
+      return ids.flatMap((id) => targets.get(id) ?? []);
+    },
+    async sync(targets) {
+      await Promise.all(targets.map((target) => syncWork.run(ctx, target, {})));
+    },
+  };
+}

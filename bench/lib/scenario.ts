@@ -1,0 +1,59 @@
+/** What a scenario is and what it answers. */
+
+import type { Comparison } from './ab.js';
+import { type Range, rounded } from './stats.js';
+
+export interface Options {
+  /** Smaller data, fewer rounds: for development and for every commit. */
+  quick: boolean;
+  /** Folder for databases and the like; the runner makes and removes it. */
+  dir: string;
+}
+
+/** The ratio must be at most, or at least, this. */
+export type Goal = { atMost: number } | { atLeast: number };
+
+export interface Measure {
+  name: string;
+  ratio: number;
+  /** Null for a figure that is only told. */
+  goal: Goal | null;
+  spread: Range;
+  rounds: number;
+  discarded: number;
+  disturbed: boolean;
+  /** The two sides in their own unit, and whatever else a reader wants to know. */
+  detail: string;
+}
+
+export interface Scenario {
+  number: number;
+  name: string;
+  title: string;
+  run(options: Options): Promise<Measure[]>;
+}
+
+export function met({ ratio, goal }: Pick<Measure, 'ratio' | 'goal'>, tolerance = 0): boolean {
+  if (goal === null) return true;
+  return 'atMost' in goal ? ratio <= goal.atMost * (1 + tolerance) : ratio >= goal.atLeast * (1 - tolerance);
+}
+
+export function goalText(goal: Goal | null): string {
+  if (goal === null) return '';
+  return 'atMost' in goal ? `<= ${goal.atMost}` : `>= ${goal.atLeast}`;
+}
+
+/** A comparison as a measure; the detail tells both sides in `unit`. */
+export function measureOf(name: string, goal: Goal | null, compared: Comparison, unit: string, more = ''): Measure {
+  const { ratio, spread, rounds, discarded, disturbed, a, b } = compared;
+  const detail = `${rounded(a)} against ${rounded(b)} ${unit}${more === '' ? '' : `; ${more}`}`;
+  return { name, ratio, goal, spread, rounds, discarded, disturbed, detail };
+}
+
+/** A figure that came from runs of its own, without a second side in the same process. */
+export function figure(name: string, goal: Goal | null, ratios: readonly number[], detail: string): Measure {
+  const sorted = [...ratios].sort((x, y) => x - y);
+  const ratio = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
+  const spread: Range = [sorted[0] ?? Number.NaN, sorted.at(-1) ?? Number.NaN];
+  return { name, ratio, goal, spread, rounds: ratios.length, discarded: 0, disturbed: false, detail };
+}

@@ -1,0 +1,101 @@
+/** Text from child sites is data of strangers: cleaned once here, before anything stores or shows it. */
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  bull: '•',
+  middot: '·',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  deg: '°',
+  auml: 'ä',
+  ouml: 'ö',
+  uuml: 'ü',
+  Auml: 'Ä',
+  Ouml: 'Ö',
+  Uuml: 'Ü',
+  szlig: 'ß',
+  eacute: 'é',
+  egrave: 'è',
+  agrave: 'à',
+  ccedil: 'ç',
+  ntilde: 'ñ',
+};
+
+const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([A-Za-z]{2,8}));/gi;
+const TAG = /<[A-Za-z/!?][^<>]*>/g;
+const SCRIPT_BLOCK = /<(script|style)\b[^<>]*>[^<]*<\/\1\s*>/gi;
+/** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
+const UNSEEN = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
+
+/** HTML entities as characters, one pass: `&amp;lt;` becomes `&lt;`, never `<`. Unknown ones stay. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(ENTITY, (whole, hex?: string, decimal?: string, name?: string) => {
+    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    const valid = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return valid ? String.fromCodePoint(code) : '\uFFFD';
+  });
+}
+
+function cap(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const cut = text.slice(0, max - 1);
+  // Never end in half a surrogate pair.
+  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+function raw(value: unknown, max: number): string {
+  const text =
+    typeof value === 'string' ? value : typeof value === 'number' && Number.isFinite(value) ? String(value) : '';
+  // The work below is bounded by what can survive, not by what was sent.
+  return text.length > max * 4 + 1000 ? text.slice(0, max * 4 + 1000) : text;
+}
+
+/** Printable ASCII: nothing unseen can be in it, and the slow pattern need not look. */
+const PRINTABLE = /^[ -~]*$/;
+
+function withoutMarkup(text: string): string {
+  if (!text.includes('<')) return text;
+  const bare = text.includes('</') ? text.replace(SCRIPT_BLOCK, ' ') : text;
+  return bare.replace(TAG, ' ');
+}
+
+/** One line of plain text: entities decoded, markup, control and bidi characters gone, blanks collapsed, at most `max` characters. */
+export function plainText(value: unknown, max: number): string {
+  const text = raw(value, max);
+  let bare = withoutMarkup(decodeEntities(withoutMarkup(text)));
+  // What is left of a cut or nested tag must not read as the beginning of one.
+  if (bare.includes('<')) bare = bare.replace(/<(?=[A-Za-z/!?])/g, ' ');
+  if (!PRINTABLE.test(bare)) bare = bare.replace(/\s+/g, ' ').replace(UNSEEN, '');
+  if (bare.includes('  ')) bare = bare.replace(/ {2,}/g, ' ');
+  return cap(bare.trim(), max);
+}
+
+/** Text whose markup and line breaks belong to it (comments, excerpts): only unseen characters go, and the length is capped. */
+export function richText(value: string, max: number): string {
+  const kept = raw(value, max).replace(UNSEEN, (char) => (char === '\n' || char === '\t' ? char : ''));
+  return cap(kept, max);
+}
+
+/** An identifier kept exactly as sent (slugs go back to the child), or null when it cannot be one. */
+export function exactText(value: unknown, max: number): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > max) return null;
+  UNSEEN.lastIndex = 0;
+  return UNSEEN.test(value) ? null : value;
+}

@@ -1,0 +1,98 @@
+import { isIP, connect as netConnect, type Socket } from 'node:net';
+import { type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
+import { StepFailure } from './failure.js';
+import { blocked, type Names } from './names.js';
+
+export interface DialRequest {
+  host: string;
+  port: number;
+  /** Null = plain TCP. */
+  tls: { context: SecureContext; verify: boolean; alpn?: string[] } | null;
+  signal: AbortSignal;
+}
+
+export interface Dialled {
+  socket: Socket;
+  ip: string;
+  dns_ms: number | null;
+  connect_ms: number;
+  tls_ms: number | null;
+}
+
+/**
+ * Opens one connection to an address that may be called, timing each step. Rejects with whatever failed, or with the
+ * signal's reason; the socket is gone then.
+ */
+export async function dial(names: Names, request: DialRequest): Promise<Dialled> {
+  const { host, signal } = request;
+  signal.throwIfAborted();
+  const { addresses, ms: dns_ms } = await orAborted(names.resolve(host), signal);
+  const common = {
+    host,
+    port: request.port,
+    noDelay: true,
+    autoSelectFamily: true,
+    // Node's 250 ms per address drops far-away hosts whose second family does not work at all.
+    autoSelectFamilyAttemptTimeout: 1_000,
+    lookup: (_host: string, options: { all?: boolean }, done: (...answer: never[]) => void) => {
+      const answer = done as unknown as (error: null, address: unknown, family?: number) => void;
+      const first = addresses[0];
+      if (options.all === true) answer(null, addresses);
+      else answer(null, first?.address, first?.family);
+    },
+  } as const;
+  const began = performance.now();
+  const { tls } = request;
+  const socket =
+    tls === null
+      ? netConnect(common)
+      : tlsConnect({
+          ...common,
+          secureContext: tls.context,
+          rejectUnauthorized: tls.verify,
+          // SNI carries names only; for a literal address Node checks the certificate against `host`.
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          ...(tls.alpn === undefined ? {} : { ALPNProtocols: tls.alpn }),
+        });
+  return new Promise((resolve, reject) => {
+    let connected = 0;
+    const fail = (error: unknown) => {
+      signal.removeEventListener('abort', onAbort);
+      socket.destroy();
+      reject(error);
+    };
+    const onAbort = () => fail(signal.reason);
+    const done = () => {
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', fail);
+      // Whoever uses the socket hears of errors; until then they must not end the process.
+      socket.on('error', () => undefined);
+      const tls_ms = tls === null ? null : performance.now() - connected;
+      resolve({ socket, ip: socket.remoteAddress ?? '', dns_ms, connect_ms: connected - began, tls_ms });
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('error', fail);
+    socket.once('close', () => fail(new StepFailure('unreachable', `${host} closed the connection while it was opened.`)));
+    socket.once('connect', () => {
+      connected = performance.now();
+      // Second line of defence: nothing is said to a socket that ended up inside, whoever resolved the name.
+      if (!names.mayUse(socket.remoteAddress)) fail(blocked(host));
+      else if (tls === null) done();
+    });
+    if (tls !== null) (socket as TLSSocket).once('secureConnect', done);
+  });
+}
+
+/** The work, or the signal's reason when that comes first. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The REST way in, below `/v2`. Checks come in one order for every row: method of transport and login, route, method,
+ * right, module, parameters, then the row (REST §1.4). A caller without a key learns nothing but the interface itself.
+ */
+
+import { Hono } from 'hono';
+import type { Auth, HttpEnv } from '../auth.js';
+import type { Actor, Clock, Config, Log } from '../context.js';
+import { requireModule } from '../domain/modules.js';
+import { asServiceError, ServiceError } from '../errors.js';
+import { createDocs } from './docs.js';
+import { readInput } from './input.js';
+import { createRateLimit, type RateLimit } from './limit.js';
+import { createMatcher, type Match } from './match.js';
+import { fingerprintOf, idempotencyKey, type Once } from './once.js';
+import { openApi } from './openapi.js';
+import type { Perform } from './perform.js';
+import { answered, failed, type RestContext } from './respond.js';
+import type { Route } from './route.js';
+import { parseParams } from './validate.js';
+
+export interface RestParts {
+  routes: readonly Route[];
+  perform: Perform;
+  auth: Auth;
+  clock: Clock;
+  log: Log;
+  config: Pick<Config, 'read_only' | 'modules' | 'rest_rate_limit'>;
+  version: string;
+}
+
+const BASE = '/v2';
+
+export function createRestApp(parts: RestParts): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  const match = createMatcher(parts.routes);
+  const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.now());
+  let description: string | undefined;
+
+  app.onError((error, c) => {
+    const known = asServiceError(error);
+    if (known.status >= 500) {
+      const { request_id } = c.get('arrival');
+      parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
+    }
+    return failed(c, known);
+  });
+  app.get('/docs', createDocs(parts.routes, parts.version));
+  app.get(`${BASE}/openapi.json`, (c) => {
+    description ??= JSON.stringify(openApi(parts.routes, parts.version));
+    c.header('Cache-Control', 'public, max-age=300');
+    return c.body(description, 200, { 'Content-Type': 'application/json; charset=UTF-8' });
+  });
+  app.all(`${BASE}/*`, async (c) => {
+    const { rawPath, query } = addressOf(c);
+    if (c.req.method === 'OPTIONS') return describe(c, parts.routes, match, rawPath);
+    const found = match(c.req.method, rawPath);
+    const actor = await admit(c, parts.auth, found, query);
+    spend(c, limit, actor);
+    const { route, path } = known(c, found);
+    requireRight(actor, route, parts.config.read_only);
+    if (route.module !== undefined) requireModule(parts, route.module);
+    const body = route.on.includes('GET') ? '' : await c.req.text();
+    const input = readInput({ query, body, contentType: c.req.header('content-type') });
+    const params = parseParams(route, input.fields, path);
+    const { request_id } = c.get('arrival');
+    // A change that was begun is finished even when its caller hangs up.
+    const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
+    const once = onceOf(c, route, rawPath, query, body);
+    const { answer, replayed } = await parts.perform(route, params, { actor, request_id, signal }, once);
+    if (replayed) c.header('Idempotency-Replayed', 'true');
+    if (route.changesLogins) parts.auth.invalidate();
+    return answered(c, route, answer, query);
+  });
+  return app;
+}
+
+const UNINTERRUPTED = new AbortController().signal;
+
+/** Path below `/v2` as it was sent, still encoded, and the query. */
+function addressOf(c: RestContext): { rawPath: string; query: URLSearchParams } {
+  const url = new URL(c.req.url);
+  return { rawPath: url.pathname.slice(BASE.length), query: url.searchParams };
+}
+
+/** Credentials in an address end up in logs and histories. */
+const URL_CREDENTIALS = ['consumer_key', 'consumer_secret', 'oauth_consumer_key', 'access_token'];
+
+function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams): Promise<Actor> {
+  const leaked = URL_CREDENTIALS.find((name) => query.has(name));
+  if (leaked !== undefined) {
+    throw new ServiceError('svc_rest_authentication_bad_request', `Credentials do not belong in the address.`, {
+      field: leaked,
+      advice: 'Send the header "Authorization: Bearer <token>", and treat the leaked key as known to others.',
+    });
+  }
+  const arrival = c.get('arrival');
+  const either = found.kind === 'row' && found.route.login === 'either';
+  return either ? auth.either(arrival, 'rest') : auth.bearer(arrival, 'rest');
+}
+
+function spend(c: RestContext, limit: RateLimit, actor: Actor): void {
+  if (limit.policy !== undefined) c.header('RateLimit-Policy', limit.policy);
+  try {
+    const allowance = limit.take(`${actor.type}:${actor.id ?? 0}`);
+    if (allowance !== undefined) c.header('RateLimit', `"default";r=${allowance.remaining};t=${allowance.reset}`);
+  } catch (error) {
+    const wait = error instanceof ServiceError ? error.data.retry_after : 0;
+    c.header('RateLimit', `"default";r=0;t=${wait}`);
+    throw error;
+  }
+}
+
+function known(c: RestContext, found: Match): Extract<Match, { kind: 'row' }> {
+  if (found.kind === 'row') return found;
+  if (found.kind === 'method') {
+    throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
+      advice: `Use ${found.allow.join(' or ')}.`,
+      data: { allow: allowOf(found.allow) },
+    });
+  }
+  throw new ServiceError('rest_no_route', 'There is nothing at this address.', {
+    advice: 'GET /v2/openapi.json lists every address.',
+  });
+}
+
+function allowOf(methods: readonly string[]): string[] {
+  const head = methods.includes('GET') ? ['HEAD'] : [];
+  return [...new Set([...methods, ...head, 'OPTIONS'])];
+}
+
+function requireRight(actor: Actor, route: Route, readOnly: boolean): void {
+  if (readOnly && route.needs === 'write') {
+    throw new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
+      advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
+    });
+  }
+  if (actor.rights.includes(route.needs)) return;
+  const who = actor.type === 'key' ? 'key' : 'login';
+  throw new ServiceError('svc_rest_insufficient_permission', `This ${who} lacks the ${route.needs} permission.`, {
+    advice: `Use a key with the ${route.needs} permission.`,
+    data: { needed: route.needs },
+  });
+}
+
+/** The claim of a write that carries an Idempotency-Key. Its name covers everything that makes the call what it is. */
+function onceOf(c: RestContext, route: Route, path: string, query: URLSearchParams, body: string): Once | undefined {
+  const header = c.req.header('idempotency-key');
+  if (header === undefined || route.needs !== 'write') return undefined;
+  const fingerprint = fingerprintOf([c.req.method, path, query.toString(), body]);
+  return { key: idempotencyKey(header), fingerprint };
+}
+
+/** What an OPTIONS asks for: the methods of the address. The shape of the interface is no secret. */
+function describe(
+  c: RestContext,
+  routes: readonly Route[],
+  match: (m: string, p: string) => Match,
+  path: string,
+): Response {
+  const methods = [...new Set(routes.flatMap((route) => route.on))].filter((on) => match(on, path).kind === 'row');
+  if (methods.length === 0) throw new ServiceError('rest_no_route', 'There is nothing at this address.');
+  c.header('Allow', allowOf(methods).join(', '));
+  return c.json({ success: 1, methods });
+}

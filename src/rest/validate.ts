@@ -1,0 +1,98 @@
+/** Parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
+
+import type { z } from '../../schemas/zod.js';
+import { ServiceError } from '../errors.js';
+import { invalidParams, missingParams } from './problems.js';
+import type { Route } from './route.js';
+
+/**
+ * The parsed parameters of a row. Throws `empty_body`, `rest_missing_callback_param` or `rest_invalid_param`.
+ * @param fields query and body; @param path what the address holds, which wins
+ */
+export function parseParams(route: Route, fields: Record<string, unknown>, path: Readonly<Record<string, string>>) {
+  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('_')));
+  if (route.bodyRequired && Object.keys(own).length === 0) throw emptyBody();
+  const result = route.params.safeParse({ ...own, ...path });
+  if (result.success) return result.data as unknown;
+  const issues = result.error.issues.flatMap(unfold);
+  const missing = issues.filter((issue) => issue.code === 'invalid_type' && issue.received === 'undefined');
+  if (missing.length > 0) throw missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
+  const reasons: Record<string, string> = {};
+  for (const { name, reason } of issues.flatMap(explain)) reasons[name] ??= reason;
+  throw invalidParams(reasons);
+}
+
+function emptyBody(): ServiceError {
+  return new ServiceError('empty_body', 'The call has no body, so there is nothing to do.', {
+    advice: 'Send a JSON object with at least one parameter and the header "Content-Type: application/json".',
+  });
+}
+
+/** Of a union, the branch that got furthest says best what is wrong; when none did, that it has none of the forms. */
+function unfold(issue: z.ZodIssue): z.ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const depth = (error: z.ZodError) => Math.max(0, ...error.issues.map(({ path }) => path.length));
+  const [deepest] = [...issue.unionErrors].sort((a, b) => depth(b) - depth(a));
+  if (deepest !== undefined && depth(deepest) > issue.path.length) return deepest.issues.flatMap(unfold);
+  return [issue];
+}
+
+function explain(issue: z.ZodIssue): { name: string; reason: string }[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      name: nameOf([...issue.path, key]),
+      reason: 'is not a parameter of this route',
+    }));
+  }
+  return [{ name: nameOf(issue.path), reason: reasonOf(issue) }];
+}
+
+function nameOf(path: readonly (string | number)[]): string {
+  const name = path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
+    '',
+  );
+  return name === '' ? 'body' : name;
+}
+
+/** Follows the parameter's name in a sentence. Values are never echoed: a parameter may be a password. */
+function reasonOf(issue: z.ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${WORDS[issue.expected] ?? issue.expected}, not ${WORDS[issue.received] ?? issue.received}`;
+    case 'invalid_enum_value':
+      return `must be one of ${issue.options.join(', ')}`;
+    case 'invalid_literal':
+      return `must be ${JSON.stringify(issue.expected)}`;
+    case 'invalid_union':
+      return 'has none of the accepted forms';
+    case 'too_small':
+    case 'too_big':
+      return sizeText(issue);
+    default:
+      return issue.message === '' ? 'is not valid' : issue.message;
+  }
+}
+
+function sizeText(issue: z.ZodTooSmallIssue | z.ZodTooBigIssue): string {
+  const small = issue.code === 'too_small';
+  const limit = small ? issue.minimum : issue.maximum;
+  if (issue.type === 'array') return small ? `needs at least ${limit} members` : `takes at most ${limit} members`;
+  if (issue.type === 'string') {
+    if (small && limit === 1) return 'must not be empty';
+    return small ? `needs at least ${limit} characters` : `takes at most ${limit} characters`;
+  }
+  return small ? `must be ${limit} or more` : `must be ${limit} or less`;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  object: 'an object',
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  float: 'a fraction',
+  boolean: 'true or false',
+  null: 'null',
+  nan: 'not a number',
+};
