@@ -1,14 +1,11 @@
 /** Words about clients that more than one operation uses. */
 
-import { int, list, plainText, timestamp } from './common.js';
+import { int, lineText, list, plainText, timestamp } from './common.js';
 import { z } from './zod.js';
 
 export const clientStatus = z.enum(['active', 'suspended']);
 
-export const clientStatusFilter = z
-  .enum(['any', 'active', 'suspended'])
-  .default('any')
-  .describe('Only clients in this state; any = all of them.');
+export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('Only in this state.');
 
 export const clientId = z.number().int();
 export const clientName = z.string();
@@ -57,19 +54,19 @@ export const clientEmailOrNone = z
   .max(EMAIL_MAX)
   .refine((text) => text === '' || clientEmail.safeParse(text).success, `${EMAIL_RULE}, or "" to clear it`);
 
-export const clientNameInput = plainText(255);
+export const clientNameInput = lineText(255);
 
 /** Ids as callers send them: 0 and negative numbers are ids that nobody has, not malformed input. */
-export const ids = () => list(int(Number.MIN_SAFE_INTEGER));
+export const ids = () => list(int());
 
 /** Optional text of a client, the same for a new and a known one; limits of operations §5.4. */
 export const clientDetails = {
-  client_phone: plainText(100).optional().describe('Phone number.'),
-  address_1: plainText(255).optional().describe('First address line.'),
-  address_2: plainText(255).optional().describe('Second address line.'),
+  client_phone: plainText(100).optional().describe('Phone.'),
+  address_1: plainText(255).optional().describe('Street.'),
+  address_2: plainText(255).optional().describe('Second line.'),
   city: plainText(100).optional().describe('City.'),
   state: plainText(200).optional().describe('State or province.'),
   zip: plainText(32).optional().describe('Postal code.'),
   country: plainText(200).optional().describe('Country.'),
-  note: plainText(65_535).optional().describe('Free text about the client.'),
+  note: plainText(65_535).optional().describe('Free text.'),
 };

@@ -41,6 +41,9 @@ export function list<T extends z.ZodTypeAny>(item: T) {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being removed
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
+const ANY_CONTROL = /[\u0000-\u001F\u007F-\u009F]/;
+
 /** Human text: trimmed, without markup and control characters (operations §5.4). */
 export function plainText(max: number) {
   return z
@@ -65,7 +68,7 @@ export function token(max: number) {
     .string()
     .trim()
     .max(max)
-    .refine((text) => text.search(CONTROL) === -1, 'must not hold control characters');
+    .refine((text) => !ANY_CONTROL.test(text), 'must not hold control characters');
 }
 
 export const id = () => int(1);

@@ -1,3 +1,4 @@
+import { list } from './common.js';
 import { z } from './zod.js';
 
 /** A plugin or theme on a site. */
@@ -10,7 +11,12 @@ export const extensionEntry = z.object({
 });
 
 /** `folder/file.php` of a plugin, folder name of a theme: exact and case-sensitive. */
-export const slug = z.string().max(512);
+export const slug = z
+  .string()
+  .max(512)
+  .refine((text) => !text.includes('\0'), 'must not hold control characters');
+
+export const slugs = list(slug).describe('Exact slugs.');
 
 export const abandonedItem = z.object({
   site_id: z.number().int(),

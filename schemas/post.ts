@@ -79,7 +79,14 @@ const names = z.preprocess(
     const trimmed = parts.map((part) => (typeof part === 'string' ? part.trim() : part));
     return [...new Set(trimmed.filter((part) => part !== ''))];
   },
-  z.array(z.string().max(200).regex(/^[^,]*$/, 'must not contain a comma')).max(100),
+  z
+    .array(
+      z
+        .string()
+        .max(200)
+        .regex(/^[^,]*$/, 'must not contain a comma'),
+    )
+    .max(100),
 );
 
 const localTime = z
@@ -100,7 +107,12 @@ const imageUrl = z
 const scalar = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]);
 
 const flag = z.preprocess(
-  (value) => (value === true || value === 'true' || value === '1' ? 1 : value === false || value === 'false' || value === '0' ? 0 : value),
+  (value) =>
+    value === true || value === 'true' || value === '1'
+      ? 1
+      : value === false || value === 'false' || value === '0'
+        ? 0
+        : value,
   z.union([z.literal(0), z.literal(1)]),
 );
 
@@ -129,14 +141,18 @@ export const postFields = z.object({
     .strict(),
 });
 
-const gallery = z.array(galleryImage.partial().required({ id: true, src: true }).extend({ src: imageUrl }).strict()).max(100);
+const gallery = z
+  .array(galleryImage.partial().required({ id: true, src: true }).extend({ src: imageUrl }).strict())
+  .max(100);
 
 /** Parameters of a new post. */
 export const newPost = postFields
   .partial()
   .required({ post_title: true, post_content: true, post_status: true, post_name: true })
   .extend({
-    post_gallery_images: gallery.describe('Images of a gallery shortcode; their ids in the text are replaced.').optional(),
+    post_gallery_images: gallery
+      .describe('Images of a gallery shortcode; their ids in the text are replaced.')
+      .optional(),
     post_type: z
       .string()
       .regex(/^[a-z0-9_-]{1,20}$/, 'must be the name of a post type')

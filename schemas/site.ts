@@ -1,7 +1,16 @@
+import { lineText } from './common.js';
 import { z } from './zod.js';
 
 export const siteStatus = z.enum(['connected', 'disconnected', 'suspended']);
-export const siteStatusFilter = z.enum(['any', 'connected', 'disconnected', 'suspended']).default('any');
+export const siteStatusFilter = z
+  .enum(['any', 'connected', 'disconnected', 'suspended'])
+  .default('any')
+  .describe('Only in this state.');
+
+const SCHEME = /https?:\/\//gi;
+
+/** Name of a site as callers write it: one line, and no URL scheme in it (operations §5.3). */
+export const siteName = lineText(255).transform((text) => text.replace(SCHEME, '').trim());
 
 export const siteBasic = z.object({ id: z.number().int(), url: z.string(), name: z.string() });
 

@@ -1,6 +1,6 @@
 /** Words about tags that more than one operation uses. */
 
-import { id, plainText, timestamp } from './common.js';
+import { id, lineText, timestamp } from './common.js';
 import { z } from './zod.js';
 
 export const tagColor = z.string().nullable().describe('#RRGGBB, or null when none was chosen.');
@@ -20,7 +20,7 @@ export const tagHead = { tag_id: z.number().int(), tag_name: z.string() };
 
 export const tagRef = id().describe('Tag id.');
 
-const clean = plainText(255);
+const clean = lineText(255);
 
 export const tagNameInput = z
   .string()

@@ -9,6 +9,9 @@ export const updateTypes = list(z.enum(['core', 'plugins', 'themes', 'translatio
 /** Update types in entries. */
 export const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
 
+/** Puts on an ignore list, or takes off. */
+export const ignoreAction = z.enum(['add', 'remove']).describe('add = ignore, remove = restore.');
+
 export const updateEntry = z.object({
   type: updateType,
   slug: z.string(),

@@ -32,6 +32,9 @@ export type HttpEnv = { Variables: { arrival: Arrival } };
 
 export type Identity = Omit<Actor, 'via'>;
 
+/** Answers who an access token of an external authorization server stands for. Rejects with ServiceError. */
+export type VerifyAccessToken = (token: string) => Promise<Identity>;
+
 /** A stored login, as the stores answer it. */
 export interface Login {
   identity: Identity;
@@ -49,6 +52,8 @@ export interface AuthParts {
   hashToken(part: string): string;
   /** Notes the use of a key. Not waited for; called at most once a minute per key. */
   touchKey(id: number, at: number): Promise<void>;
+  /** Checks access tokens of an external authorization server; absent = none are accepted. */
+  verifyAccessToken?: VerifyAccessToken;
   clock: Clock;
   log: Log;
 }
@@ -58,7 +63,7 @@ export interface Auth {
   basic(arrival: Arrival, via: WayIn): Promise<Actor>;
   /** Bearer only. Rejects with the codes of REST §1.4. */
   bearer(arrival: Arrival, via: WayIn): Promise<Actor>;
-  /** Whichever of the two the request carries. */
+  /** Whichever of the two the request carries, or an access token over MCP, which is what such tokens are for. */
   either(arrival: Arrival, via: WayIn): Promise<Actor>;
   /** Forgets every verified login: a user or key was changed. */
   invalidate(): void;
@@ -199,7 +204,12 @@ export function createAuth(parts: AuthParts): Auth {
       touch(login);
       return { ...login.identity, via };
     },
-    either(arrival, via) {
+    async either(arrival, via) {
+      const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(arrival.authorization ?? '')?.[1];
+      if (parts.verifyAccessToken !== undefined && via === 'mcp' && token !== undefined && looksLikeJwt(token)) {
+        if (!arrival.secure) throw plainHttp();
+        return { ...(await parts.verifyAccessToken(token)), via };
+      }
       return /^\s*basic\s/i.test(arrival.authorization ?? '') ? auth.basic(arrival, via) : auth.bearer(arrival, via);
     },
     invalidate() {
@@ -208,6 +218,11 @@ export function createAuth(parts: AuthParts): Auth {
     },
   };
   return auth;
+}
+
+/** Three parts of base64url with a dot between them; our own keys never look like that. */
+function looksLikeJwt(token: string): boolean {
+  return token.length <= 8192 && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
 /** Name up to the first colon, the rest is the password, blanks and colons included (RFC 7617). */

@@ -45,6 +45,15 @@ program
   });
 
 program
+  .command('work')
+  .description('queued jobs and the schedule only; any number of processes may share a database')
+  .option('--json', 'one line of JSON, once ready')
+  .action(async (options: { json?: boolean }) => {
+    const { work } = await import('./cli/work.js');
+    await work(readConfig(), { json: options.json === true });
+  });
+
+program
   .command('stdio')
   .description('MCP on stdin and stdout, for assistants on this machine')
   .action(async () => {
@@ -82,6 +91,44 @@ program
   .action(async (file: string, options: { json?: boolean }) =>
     (await import('./cli/upkeep.js')).backupTo(readConfig(), file, options),
   );
+
+program
+  .command('rotate-key')
+  .description('seal all stored secrets with a new key; stop the server first')
+  .option('--old-key-stdin', 'with SITEFLEET_SECRET_KEY as the new key: read the old one from stdin')
+  .option('--force', 'even while a server runs')
+  .option('--json', 'print JSON')
+  .action(async (options: { oldKeyStdin?: boolean; force?: boolean; json?: boolean }) => {
+    const [{ rotateKey }, { text }] = await Promise.all([
+      import('./cli/rotate-key.js'),
+      import('node:stream/consumers'),
+    ]);
+    await rotateKey(readConfig(), {
+      ...options,
+      ...(options.oldKeyStdin === true ? { oldKey: await text(process.stdin) } : {}),
+    });
+  });
+
+const jobs = program.command('jobs').description('queued work');
+jobs
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./cli/jobs.js')).listJobs(readConfig(), options));
+jobs
+  .command('watch')
+  .description('follow a job until it ends')
+  .argument('<id>')
+  .option('--json', 'print JSON once it ended')
+  .action(async (id: string, options: { json?: boolean }) =>
+    (await import('./cli/jobs.js')).watchJob(readConfig(), id, options),
+  );
+
+program
+  .command('schedule')
+  .description('what happens by the clock')
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./cli/jobs.js')).listSchedule(readConfig(), options));
 
 const user = program.command('user').description('who may log in');
 user

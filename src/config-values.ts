@@ -72,6 +72,45 @@ export function baseUrl(text: string): Parsed<string> {
     : { allowed: 'an http or https URL without login, query and fragment' };
 }
 
+/** Kept exactly as written: it is compared with the `iss` of tokens letter by letter. */
+export function issuerUrl(text: string): Parsed<string> {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash
+    ? { value: text }
+    : { allowed: 'an http or https URL without query and fragment' };
+}
+
+export function httpUrl(text: string): Parsed<string> {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && !url.username
+    ? { value: url.href }
+    : { allowed: 'an http or https URL without a login' };
+}
+
+/** Login and host of a mail server; the value is never shown. */
+export function smtpUrl(text: string): Parsed<string> {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && decodes(url.username + url.password)
+    ? { value: url.href }
+    : {
+        allowed:
+          'smtp://user:password@host:587 or smtps://user:password@host:465, with @ : / in the login written %40 %3A %2F',
+      };
+}
+
+export function mailAddress(text: string): Parsed<string> {
+  return /^(?:[^<>@\p{Cc}]{0,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(text)
+    ? { value: text }
+    : { allowed: 'an address such as fleet@example.com or Fleet <fleet@example.com>' };
+}
+
+/** One scope of RFC 6749 §3.3. */
+export function scopeToken(text: string): Parsed<string> {
+  return /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/.test(text)
+    ? { value: text }
+    : { allowed: '1 to 100 printable characters without blanks, quotes and backslashes' };
+}
+
 export function secretKey(text: string): Parsed<string> {
   const hex = /^[0-9a-fA-F]{64}$/.test(text);
   const base64 = /^[A-Za-z0-9+/_-]{43}=?$/.test(text);

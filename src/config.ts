@@ -10,15 +10,20 @@ import {
   databaseUrl,
   flag,
   hostName,
+  httpUrl,
   integer,
+  issuerUrl,
+  mailAddress,
   oneOf,
   password,
+  scopeToken,
   secretKey,
+  smtpUrl,
   subset,
   userName,
 } from './config-values.js';
 import type { Config } from './context.js';
-import { MODULES, TOOLSETS } from './context.js';
+import { CONFIRM_POLICIES, MODULES, TOOLSETS } from './context.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -146,6 +151,13 @@ const VARIABLES: readonly Variable[] = [
   variable('PER_HOST', 'per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
   variable('SITE_TIMEOUT_MS', 'site_timeout_ms', 30_000, integer(100, HOUR), 'Longest call to one site.'),
   variable(
+    'DIRECT_CALL_MS',
+    'direct_call_ms',
+    40_000,
+    integer(1000, HOUR),
+    'A direct call on many sites answers within this; sites that are not done then go on as a job. Many clients hang up at 60 s.',
+  ),
+  variable(
     'ALLOW_PRIVATE_SITES',
     'allow_private_sites',
     false,
@@ -159,6 +171,58 @@ const VARIABLES: readonly Variable[] = [
     integer(0, 100_000_000),
     'REST requests of one key per minute; `0` for no limit.',
   ),
+  variable(
+    'CONFIRM',
+    'confirm',
+    'confirm',
+    oneOf(CONFIRM_POLICIES),
+    'What destructive MCP tools need: `confirm` (their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person asked through the client; clients that cannot ask need the preview).',
+  ),
+  variable(
+    'MCP_MAX_TOKENS',
+    'mcp_max_tokens',
+    20_000,
+    integer(1000, 1_000_000),
+    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut and say how to go on.',
+  ),
+  variable(
+    'OAUTH_ISSUER',
+    'oauth_issuer',
+    null,
+    issuerUrl,
+    'Authorization server whose access tokens `/mcp` accepts, exactly as in their `iss`. Needs the key URL, and a base URL or an audience.',
+  ),
+  variable('OAUTH_JWKS_URL', 'oauth_jwks_url', null, httpUrl, 'Where that server publishes its signing keys (JWKS).'),
+  variable('OAUTH_AUDIENCE', 'oauth_audience', null, anyText, 'What the `aud` of a token must name.', {
+    shown: 'BASE_URL/mcp',
+  }),
+  variable(
+    'OAUTH_READ_SCOPE',
+    'oauth_read_scope',
+    'sitefleet:read',
+    scopeToken,
+    'Scope that lets a token read. The other one includes it.',
+  ),
+  variable('OAUTH_WRITE_SCOPE', 'oauth_write_scope', 'sitefleet:write', scopeToken, 'Scope that lets a token change.'),
+  variable('CHROMIUM', 'chromium', null, anyText, 'Path of Chromium or Chrome, for performance audits by Lighthouse.', {
+    shown: 'the usual places',
+  }),
+  variable(
+    'PAGESPEED_URL',
+    'pagespeed_url',
+    'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
+    httpUrl,
+    'Where PageSpeed Insights answers.',
+  ),
+  variable(
+    'SMTP_URL',
+    'smtp_url',
+    null,
+    smtpUrl,
+    'Mail server with login, `smtp://user:password@host:587` or `smtps://…:465`. Without it no mail is sent.',
+    { secret: true },
+  ),
+  variable('MAIL_FROM', 'mail_from', null, mailAddress, 'Sender of mail.', { shown: 'the SMTP login' }),
   variable('LOG_LEVEL', 'log_level', 'info', oneOf(LOG_LEVELS), 'How much is logged, as JSON lines on stderr.'),
   variable(
     'TRUST_PROXY',
@@ -191,8 +255,27 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
       message: 'is set together with SITEFLEET_SECRET_KEY. Set only one of the two.',
     });
   }
+  problems.push(...oauthProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
+}
+
+/** A token for someone else must not open this service, so what it has to be for is never guessed. */
+function oauthProblems(config: Config): ConfigProblem[] {
+  const { oauth_issuer, oauth_jwks_url, oauth_audience, base_url } = config;
+  if (oauth_issuer === null)
+    return oauth_jwks_url === null && oauth_audience === null
+      ? []
+      : [{ name: 'SITEFLEET_OAUTH_ISSUER', message: 'is missing, although other SITEFLEET_OAUTH_ variables are set.' }];
+  const problems: ConfigProblem[] = [];
+  if (oauth_jwks_url === null)
+    problems.push({ name: 'SITEFLEET_OAUTH_JWKS_URL', message: 'is missing: SITEFLEET_OAUTH_ISSUER needs it.' });
+  if (oauth_audience === null && base_url === null)
+    problems.push({
+      name: 'SITEFLEET_OAUTH_AUDIENCE',
+      message: 'is missing: SITEFLEET_OAUTH_ISSUER needs it, or SITEFLEET_BASE_URL.',
+    });
+  return problems;
 }
 
 /** Rows of the documentation's table of variables. */

@@ -1,6 +1,9 @@
 /** What a verb may touch. Built by main.ts; a way in adds who calls and what may cut the call short. */
 
+import type { Auditor } from './audit/audit.js';
 import type { ChildSites } from './child/child.js';
+import type { Mailer } from './mail/mailer.js';
+import type { Probe } from './probe/probe.js';
 import type { Store } from './store/store.js';
 
 export type Right = 'read' | 'write';
@@ -8,9 +11,10 @@ export type WayIn = 'mcp' | 'run' | 'rest' | 'cli' | 'jobs';
 
 /** Who calls, and through which door. Plain data: it crosses the thread border with each call. */
 export interface Actor {
-  type: 'user' | 'key' | 'local' | 'system';
-  /** Row id of the user or key; null for the local shell and the schedule. */
+  type: 'user' | 'key' | 'token' | 'local' | 'system';
+  /** Row id of the user or key; null for an external access token, the local shell and the schedule. */
   id: number | null;
+  /** Of an external access token: its subject, by which it is told apart. */
   name: string;
   rights: readonly Right[];
   via: WayIn;
@@ -49,6 +53,10 @@ export type ModuleName = (typeof MODULES)[number];
 export const TOOLSETS = ['sites', 'clients', 'tags', 'updates', 'batch'] as const;
 export type Toolset = (typeof TOOLSETS)[number];
 
+/** `confirm`: nothing more. `preview`: a token from a preview of the same call. `elicit`: a person, asked by the client. */
+export const CONFIRM_POLICIES = ['confirm', 'preview', 'elicit'] as const;
+export type ConfirmPolicy = (typeof CONFIRM_POLICIES)[number];
+
 /** The settled configuration. `config.ts` makes it from the environment; tests make their own. */
 export interface Config {
   /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
@@ -79,9 +87,30 @@ export interface Config {
   per_host: number;
   /** One call to one site. */
   site_timeout_ms: number;
+  /** A direct call on many sites answers within this; what is unfinished then goes on as a job. */
+  direct_call_ms: number;
   allow_private_sites: boolean;
+  /** Browser for performance audits; null = the usual places. */
+  chromium: string | null;
+  /** Where PageSpeed Insights answers. */
+  pagespeed_url: string;
+  /** `smtp://` or `smtps://` with login; null = no mail is sent. */
+  smtp_url: string | null;
+  /** Sender of mail; null = made from the SMTP login or host. */
+  mail_from: string | null;
   /** REST requests of one key per minute; 0 = no limit. */
   rest_rate_limit: number;
+  /** What a destructive MCP tool needs besides `confirm: true`. */
+  confirm: ConfirmPolicy;
+  /** Largest answer of one MCP call, in estimated tokens. */
+  mcp_max_tokens: number;
+  /** Authorization server whose access tokens `/mcp` accepts; null = none. */
+  oauth_issuer: string | null;
+  oauth_jwks_url: string | null;
+  /** What a token's `aud` must name; null = the base URL with `/mcp`. */
+  oauth_audience: string | null;
+  oauth_read_scope: string;
+  oauth_write_scope: string;
 }
 
 /** A fact that happened (operations §5.13). Names are `<noun>.<past participle>`. */
@@ -102,14 +131,21 @@ export interface Progress {
   message: string;
 }
 
-/** Keeps two pieces of work from touching one site at the same time: the later one waits. */
+/**
+ * Keeps two pieces of work from touching one site at the same time, in this process and in others: the later one waits.
+ * `held` is aborted when another process may have taken over, after a pause of ours.
+ */
 export interface SiteLocks {
-  exclusive<T>(siteId: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  exclusive<T>(siteId: number, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 export interface Ctx {
   readonly store: Store;
   readonly child: ChildSites;
+  readonly auditor: Auditor;
+  readonly mailer: Mailer;
+  /** Monitors, certificates, registries: the other outgoing network. */
+  readonly probe: Probe;
   readonly clock: Clock;
   readonly config: Config;
   readonly log: Log;

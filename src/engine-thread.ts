@@ -29,8 +29,9 @@ async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
     say({ type: 'done', id: request.id, value });
   } catch (error) {
     const known = asServiceError(error);
-    if (known.status >= 500)
+    if (known.code === 'svc_internal_error' || known.code === 'ability_invalid_output') {
       log.error({ err: known.cause ?? known, request_id: request.request_id }, 'engine call failed');
+    }
     say({ type: 'failed', id: request.id, error: toWire(known) });
   } finally {
     calls.delete(request.id);

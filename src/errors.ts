@@ -40,12 +40,15 @@ export const STATUS = {
   svc_rest_invalid_site_data: 404,
   svc_rest_invalid_client_id: 404,
   svc_rest_invalid_client_data: 404,
+  svc_rest_monitor_not_found: 404,
   api_key_not_found: 404,
   svc_cost_not_found: 404,
 
   // what was asked
   svc_invalid_input: 400,
   svc_invalid_url: 400,
+  invalid_period: 400,
+  svc_domain_tld_unsupported: 422,
   svc_confirmation_required: 400,
   svc_site_already_exists: 409,
   svc_already_exists: 409,
@@ -75,6 +78,7 @@ export const STATUS = {
   svc_disconnect_failed: 500,
   svc_suspend_failed: 500,
   svc_check_failed: 503,
+  svc_domain_lookup_failed: 502,
   svc_activation_failed: 502,
   svc_deactivation_failed: 502,
   svc_deletion_failed: 500,
@@ -115,6 +119,13 @@ export const STATUS = {
   destroy_session_job_not_found: 404,
   renew_connection_job_not_found: 404,
   disconnect_job_not_found: 404,
+
+  // audits, time
+  svc_perf_audit_not_configured: 409,
+  svc_time_tracker_task_not_found: 404,
+  svc_time_tracker_bucket_not_found: 404,
+  svc_time_tracker_bucket_client_mismatch: 400,
+  svc_time_tracker_invalid_transition: 409,
 
   // ourselves
   svc_client_creation_failed: 500,
@@ -192,7 +203,34 @@ export function asServiceError(error: unknown): ServiceError {
   if (error instanceof DOMException && error.name === 'AbortError') {
     return new ServiceError('svc_cancelled', 'The call was cancelled before it finished.', { cause: error });
   }
+  const storage = storageFailure(error);
+  if (storage !== null) return storage;
   return new ServiceError('svc_internal_error', 'Something unexpected went wrong. The log has the details.', {
     cause: error,
   });
+}
+
+/** What a storage failure means to a caller, by the driver's kind: message and advice. */
+const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> = new Map([
+  ['busy', ['The database is busy.', 'Try again in a few seconds.']],
+  ['unavailable', ['The database does not answer at the moment.', 'Try again in a few seconds.']],
+  ['full', ['The disk of the database is full: nothing can be stored.', 'Free space there; no restart is needed.']],
+  [
+    'readonly',
+    ['The database can only be read, so nothing was stored.', 'Make its file and folder writable for the service.'],
+  ],
+  [
+    'corrupt',
+    ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.'],
+  ],
+]);
+
+/** A typed storage failure that is nobody's mistake as `svc_storage_unavailable`; null for anything else. */
+export function storageFailure(error: unknown): ServiceError | null {
+  // Told by its shape: the walls keep the store's classes out of this file.
+  if (!(error instanceof Error) || error.name !== 'StorageError' || !('kind' in error)) return null;
+  const known = STORAGE.get(error.kind);
+  if (known === undefined) return null;
+  const [message, advice] = known;
+  return new ServiceError('svc_storage_unavailable', message, { advice, cause: error });
 }

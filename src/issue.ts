@@ -24,10 +24,13 @@ function isMissing(issue: z.ZodIssue): boolean {
   return issue.code === 'invalid_type' && issue.received === 'undefined';
 }
 
-/** A union reports one error per branch: the branch that got furthest says it best. */
+/** A union reports one error per branch. All of them miss the value: then it is missing, and not of a wrong type. */
 function unfold(issue: z.ZodIssue): z.ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
-  return [{ ...issue, message: 'Expected an id (integer) or text.' }];
+  const missing = issue.unionErrors.every((branch) => branch.issues.some(isMissing));
+  if (missing)
+    return [{ code: 'invalid_type', expected: 'unknown', received: 'undefined', path: issue.path, message: '' }];
+  return [issue];
 }
 
 function describe(issue: z.ZodIssue, raw: unknown): Issue {
@@ -74,8 +77,14 @@ function describe(issue: z.ZodIssue, raw: unknown): Issue {
         advice: issue.type === 'array' && issue.code === 'too_big' ? 'Split the call.' : `Change ${at} to fit.`,
       };
     default:
-      return { field, message: `${at}: ${issue.message}`, advice: 'See the input schema.' };
+      return { field, message: sentence(at, issue.message), advice: 'See the input schema.' };
   }
+}
+
+/** Messages of our own schemas go on after the field's name: "must be …". */
+function sentence(at: string, message: string): string {
+  const text = message.startsWith('must ') ? `${at} ${message}` : `${at}: ${message}`;
+  return text.endsWith('.') ? text : `${text}.`;
 }
 
 function sizeText(issue: z.ZodTooSmallIssue | z.ZodTooBigIssue): string {
@@ -114,6 +123,8 @@ function typeName(value: unknown): string {
 }
 
 const WORDS: Record<string, string> = {
+  // What only a union expects here.
+  unknown: 'an id (integer) or text',
   array: 'a list',
   object: 'an object',
   string: 'text',

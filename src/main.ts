@@ -1,33 +1,40 @@
 /** The composition root: the only place that constructs. `cli.ts`, the engine thread and the tests are its only callers. */
 
 import { randomUUID } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../tools/index.js';
-import type { Auth, HttpEnv } from './auth.js';
+import type { Auditor } from './audit/audit.js';
+import type { Auth, HttpEnv, VerifyAccessToken } from './auth.js';
 import type { ChildSites } from './child/child.js';
+import type { Quota } from './child/quota.js';
 import { systemClock } from './clock.js';
-import { databaseFile } from './config.js';
 import type { Actor, Clock, Config, Ctx, Log } from './context.js';
+import { createHistoryRecorder } from './domain/history.js';
+import { createMailListener } from './domain/mail-events.js';
+import { applyConnectionSettings } from './domain/settings-effect.js';
+import { runToolJobs } from './domain/tool-jobs.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from './engine.js';
 import { ServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
 import { ownerName } from './jobs/owner.js';
 import { createJobRunner } from './jobs/runner.js';
 import { createSchedule } from './jobs/schedule.js';
-import { createLocks } from './locks.js';
+import { createLocks, createRights } from './locks.js';
 import { createLog } from './log.js';
+import { type Mailer, noMailer } from './mail/mailer.js';
+import type { McpCore } from './mcp/core.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
+import type { Probe } from './probe/probe.js';
+import { createShare } from './share.js';
 import type { Once, Performed } from './rest/once.js';
 import type { Perform } from './rest/perform.js';
+import { openVault } from './secret-key.js';
 import type { Db } from './store/db.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
 import { openDb } from './store/open.js';
 import { createStore, type Store } from './store/store.js';
-import { createVault, keyFile, keyId, loadKey, type Vault } from './store/vault.js';
-
-export const VERSION = '0.1.0';
+import { VERSION } from './version.js';
 
 export interface KeyPair {
   private_key: string;
@@ -40,10 +47,15 @@ export interface Parts {
   clock?: Clock;
   /** How long a job is held without a sign of life; for tests. */
   jobLeaseMs?: number;
+  /** How often a process shows the others that it lives; for tests. */
+  beatMs?: number;
   /** False: queued jobs wait for another process. Tests drive them by hand. */
   jobs?: boolean;
   /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
   sharedKey?: KeyPair | undefined;
+  /** Tests: a network of their own for the monitors. */
+  probe?: Probe | undefined;
+  auditor?: Auditor | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
 }
@@ -59,8 +71,8 @@ export interface Service {
   readonly invoke: Invoke;
   /** All HTTP ways in. */
   http(): Promise<Hono<HttpEnv>>;
-  /** An MCP server bound to one principal, for stdio and tests. */
-  mcp(actor: Actor): Promise<Server>;
+  /** What MCP serves, for stdio and tests. */
+  mcp(): Promise<McpCore>;
   /** A context of this thread: reading only when the engine runs in a thread of its own. */
   ctx(caller: Caller): Ctx;
   /** Public base URL, once it is known where the service listens. */
@@ -80,37 +92,6 @@ const SYSTEM: Actor = {
   denied_sites: [],
 };
 
-function openVault(config: Config): Vault {
-  if (config.secret_key !== null) {
-    const key = loadKey(config.secret_key);
-    return createVault([{ id: keyId(key), key }]);
-  }
-  const file = config.secret_key_file ?? defaultKeyFile(config);
-  return createVault([keyFile(file)]);
-}
-
-function defaultKeyFile(config: Config): string {
-  const file = databaseFile(config.db);
-  if (file === null) {
-    throw new ServiceError(
-      'svc_storage_unavailable',
-      'A database on a server needs its secret key named: no file stands beside it.',
-      {
-        advice: 'Set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.',
-      },
-    );
-  }
-  return `${file}.key`;
-}
-
-/** A memory database is gone with the process, and so may its key be. */
-function vaultFor(config: Config): Vault {
-  if (config.db !== ':memory:' || config.secret_key !== null || config.secret_key_file !== null)
-    return openVault(config);
-  const key = loadKey(randomUUID().replaceAll('-', '').repeat(2));
-  return createVault([{ id: keyId(key), key }]);
-}
-
 /** Opens the writer, brings the schema up to date, and answers the store. */
 async function openWriter(parts: Parts): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
@@ -120,7 +101,7 @@ async function openWriter(parts: Parts): Promise<{ db: Db; store: Store }> {
   });
   await migrate(raw, migrations);
   const db = parts.wrapDb?.(raw) ?? raw;
-  return { db, store: createStore(db, vaultFor(config)) };
+  return { db, store: createStore(db, openVault(config)) };
 }
 
 /** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
@@ -132,18 +113,32 @@ export async function buildEngine(
   const log = parts.log ?? createLog(config.log_level);
   const { db, store } = await openWriter(parts);
   const events = createEvents(clock, log);
-  const locks = createLocks();
   const closing = new AbortController();
+  const owner = ownerName();
+  // Nobody else can open a database in memory; any other one may have several processes.
+  const alone = config.db === ':memory:';
+  const rights = createRights(
+    alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
+  );
+  const locks = createLocks(rights);
+  const share = alone ? undefined : createShare({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
   const dashboardUrl = await store.instance.claim(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, log);
+  const child = await openChild(parts, dashboardUrl, log, share);
+  await applyConnectionSettings({ store, config, child });
+  const probe = parts.probe ?? (await openProbe(config));
+  const auditor = parts.auditor ?? (await openAuditor(config));
+  const mailer = await openMailer(config);
   const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const ctx = (caller: TaskCaller): Ctx => ({
     store,
     child,
+    probe,
+    auditor,
+    mailer,
     clock,
     config,
     log,
@@ -169,16 +164,27 @@ export async function buildEngine(
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
-  const owner = ownerName();
   let base = config.base_url ?? localUrl(config);
   const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
   const runner = createJobRunner({ ctx: ownCtx, owner, leaseMs: parts.jobLeaseMs });
   const schedule = createSchedule({ ctx: ownCtx, owner });
+  const history = createHistoryRecorder({ store, log });
+  const mails = createMailListener(ownCtx);
+  events.subscribe(history.listen);
+  events.subscribe(mails.listen);
   // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
   events.subscribe((event) => {
     if (event.name !== 'job.queued' || parts.jobs === false) return;
     runner.start();
     runner.kick();
+  });
+  let tools: Promise<unknown> = Promise.resolve();
+  events.subscribe((event) => {
+    if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
+    const run = runToolJobs(ownCtx()).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
+    });
+    tools = Promise.all([tools, run]);
   });
   tasks.start = async (_payload, context) => {
     base = context.base_url;
@@ -199,14 +205,21 @@ export async function buildEngine(
     },
     async close() {
       closing.abort();
-      await Promise.all([runner.stop(), schedule.stop()]);
-      await child.close();
+      await Promise.all([runner.stop(), schedule.stop(), tools]);
+      await Promise.all([history.flush(), mails.settled()]);
+      await Promise.all([child.close(), probe.close(), mailer.close()]);
+      await share?.close();
       await db.close();
     },
   };
 }
 
-async function openChild({ config, sharedKey }: Parts, dashboardUrl: string, log: Log): Promise<ChildSites> {
+async function openChild(
+  { config, sharedKey }: Parts,
+  dashboardUrl: string,
+  log: Log,
+  quota: Quota | undefined,
+): Promise<ChildSites> {
   const { createChildSites } = await import('./child/http.js');
   const child = createChildSites({
     dashboardUrl,
@@ -216,9 +229,27 @@ async function openChild({ config, sharedKey }: Parts, dashboardUrl: string, log
     perHostDelayMs: 0,
     callTimeoutMs: config.site_timeout_ms,
     allowPrivate: config.allow_private_sites,
+    quota,
     onCall: (facts) => log.debug({ ...facts }, 'child call'),
   });
   return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
+}
+
+async function openProbe(config: Config): Promise<Probe> {
+  const { createProbe } = await import('./probe/create.js');
+  return createProbe({ allowPrivate: config.allow_private_sites });
+}
+
+async function openAuditor(config: Config): Promise<Auditor> {
+  const { createAuditor } = await import('./audit/create.js');
+  const { chromium, allow_private_sites, pagespeed_url } = config;
+  return createAuditor({ chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+}
+
+async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
+  if (smtp_url === null) return noMailer();
+  const { createMailer } = await import('./mail/smtp.js');
+  return createMailer({ url: smtp_url, from: mail_from });
 }
 
 /** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
@@ -237,7 +268,6 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
   const reader = inline === null ? await openReader(parts) : null;
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
-  const operations = allOperations.filter((operation) => config.toolsets.includes(operation.group));
   let baseUrl = config.base_url ?? localUrl(config);
 
   const taskCaller = (caller: Caller): TaskCaller => ({ ...caller, base_url: baseUrl });
@@ -248,6 +278,9 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
       : {
           store,
           child: NO_CHILD,
+          probe: NO_PROBE,
+          auditor: NO_AUDITOR,
+          mailer: noMailer(config.smtp_url !== null),
           clock,
           config,
           log,
@@ -272,11 +305,17 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     const { performRoute } = await import('./rest/perform.js');
     return performRoute(route, params, ctx(caller), once);
   };
-  const auth = await openAuth(store, clock, log, (id, at) =>
+  const auth = await openAuth(config, store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
-  const surfaces = { config, clock, log, auth, operations, invoke, perform, newRequestId: randomUUID };
+  // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
+  const surfaces = { config, clock, log, auth, operations: allOperations, invoke, perform, newRequestId: randomUUID };
   let closeHttp = () => {};
+  let core: Promise<McpCore> | undefined;
+  const mcp = () => {
+    core ??= openMcp(config, { log, clock, invoke });
+    return core;
+  };
 
   const ready = async () => {
     const reasons: string[] = [];
@@ -287,7 +326,7 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
   return {
     config,
     log,
-    operations,
+    operations: allOperations,
     store,
     auth,
     events,
@@ -297,31 +336,19 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
       if (config.base_url === null) baseUrl = url;
     },
     async http() {
-      const { createSurfaces } = await import('./surfaces.js');
-      const built = createSurfaces({ ...surfaces, ready });
+      const [{ createSurfaces }, shared] = await Promise.all([import('./surfaces.js'), mcp()]);
+      const built = createSurfaces({ ...surfaces, mcp: shared, ready });
       closeHttp = built.close;
       return built.app;
     },
-    async mcp(actor) {
-      const [{ createMcpServer }, { createToolRegistry }] = await Promise.all([
-        import('./mcp/server.js'),
-        import('./mcp/registry.js'),
-      ]);
-      const registry = createToolRegistry({
-        operations,
-        invoke,
-        log,
-        readOnly: config.read_only,
-        toolsets: config.toolsets,
-      });
-      return createMcpServer({ registry, clock, version: VERSION, newRequestId: randomUUID }, () => actor);
-    },
+    mcp,
     ready,
     async start() {
       await run({ task: 'start', payload: null }, systemCaller());
     },
     async stop() {
       closeHttp();
+      (await core)?.close();
       await (inline ?? thread)?.close();
       await reader?.db.close();
     },
@@ -340,10 +367,26 @@ async function openReader(parts: Parts): Promise<{ db: Db; store: Store }> {
   }
   const raw = await openDb(config.db, { mode: 'reader', ...token });
   const db = parts.wrapDb?.(raw) ?? raw;
-  return { db, store: createStore(db, vaultFor(config)) };
+  return { db, store: createStore(db, openVault(config)) };
+}
+
+/** One for all connections: a call that lost its client over one is found over another. */
+async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
+  const { createMcpCore } = await import('./mcp/core.js');
+  return createMcpCore({
+    ...parts,
+    operations: allOperations,
+    readOnly: config.read_only,
+    toolsets: config.toolsets,
+    confirm: config.confirm,
+    maxTokens: config.mcp_max_tokens,
+    version: VERSION,
+    newRequestId: randomUUID,
+  });
 }
 
 async function openAuth(
+  config: Config,
   store: Store,
   clock: Clock,
   log: Log,
@@ -362,7 +405,17 @@ async function openAuth(
     touchKey,
     clock,
     log,
+    ...(await accessTokens(config, clock)),
   });
+}
+
+async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAccessToken?: VerifyAccessToken }> {
+  const { oauth_issuer: issuer, oauth_jwks_url: jwks_url } = config;
+  if (issuer === null || jwks_url === null) return {};
+  const { createTokenVerifier } = await import('./auth-jwt.js');
+  const audience = config.oauth_audience ?? `${config.base_url}/mcp`;
+  const { oauth_read_scope: read_scope, oauth_write_scope: write_scope } = config;
+  return { verifyAccessToken: createTokenVerifier({ issuer, jwks_url, audience, read_scope, write_scope, clock }) };
 }
 
 function localUrl({ host, port }: Config): string {
@@ -373,9 +426,15 @@ function systemCaller(): Caller {
   return { actor: SYSTEM, request_id: randomUUID(), signal: new AbortController().signal };
 }
 
-/** Stands where child sites must not be contacted: the serving thread of a threaded service. */
-const NO_CHILD = new Proxy({} as ChildSites, {
-  get(_target, name) {
-    return () => Promise.reject(new Error(`The serving thread tried to contact a child site (${String(name)}).`));
-  },
-});
+/** Stand where nobody may be contacted: the serving thread of a threaded service. */
+const NO_CHILD = unavailable<ChildSites>('a child site');
+const NO_PROBE = unavailable<Probe>('the network');
+const NO_AUDITOR = unavailable<Auditor>('the network');
+
+function unavailable<T extends object>(what: string): T {
+  return new Proxy({} as T, {
+    get(_target, name) {
+      return () => Promise.reject(new Error(`The serving thread tried to contact ${what} (${String(name)}).`));
+    },
+  });
+}

@@ -6,6 +6,7 @@ import type { z } from '../schemas/zod.js';
 import type { Actor, Ctx, Progress, Toolset } from './context.js';
 import { ServiceError } from './errors.js';
 import { firstIssue } from './issue.js';
+import { stripper } from './strip.js';
 
 export type Effect = 'read' | 'write' | 'destroy';
 export type RunMethod = 'GET' | 'POST' | 'DELETE';
@@ -80,6 +81,12 @@ export interface GroupedOperation extends Operation {
 
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
   const input = definition.input.strict();
+  // Made with the first answer: 62 of them would be felt at the start of the process.
+  let quick: ReturnType<typeof stripper> | undefined;
+  const strip = (value: unknown) => {
+    quick ??= stripper(definition.output);
+    return quick(value) ?? parseOutput(definition.output, value, definition.id);
+  };
   return {
     id: definition.id,
     title: definition.title,
@@ -100,10 +107,10 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
         const { confirm, dry_run } = parsed as { confirm?: boolean; dry_run?: boolean };
         if (confirm && dry_run) throw bothConfirmAndDryRun();
         const preview = await definition.preview(parsed, ctx);
-        if (dry_run) return strip(definition.output, preview, definition.id);
+        if (dry_run) return strip(preview);
         if (!confirm) throw confirmationRequired(definition.id);
       }
-      return strip(definition.output, await definition.handle(parsed, ctx), definition.id);
+      return strip(await definition.handle(parsed, ctx));
     },
   };
 }
@@ -137,7 +144,7 @@ function parseInput(schema: AnyObject, raw: unknown): unknown {
   throw new ServiceError('ability_invalid_input', issue.message, { field: issue.field, advice: issue.advice });
 }
 
-function strip(schema: AnyObject, value: unknown, id: string): Record<string, unknown> {
+function parseOutput(schema: AnyObject, value: unknown, id: string): Record<string, unknown> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new ServiceError('ability_invalid_output', `The answer of ${id} does not match its own schema.`, {

@@ -4,15 +4,14 @@ import type { Hono } from 'hono';
 import type { Auth, HttpEnv } from './auth.js';
 import type { Clock, Config, Log } from './context.js';
 import { createHttp } from './http.js';
-import { VERSION } from './main.js';
+import type { McpCore } from './mcp/core.js';
 import { createMcpHttp } from './mcp/http.js';
-import { createToolRegistry } from './mcp/registry.js';
-import { createMcpServer } from './mcp/server.js';
 import type { GroupedOperation, Invoke } from './operation.js';
 import { createRestApp } from './rest/app.js';
 import { routes } from './rest/index.js';
 import type { Perform } from './rest/perform.js';
 import { createRunApp } from './run/app.js';
+import { VERSION } from './version.js';
 
 export interface SurfaceParts {
   config: Config;
@@ -20,6 +19,7 @@ export interface SurfaceParts {
   log: Log;
   auth: Auth;
   operations: readonly GroupedOperation[];
+  mcp: McpCore;
   invoke: Invoke;
   perform: Perform;
   newRequestId(): string;
@@ -28,19 +28,15 @@ export interface SurfaceParts {
 
 export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
   const { config, clock, log, auth, operations, invoke, perform, newRequestId } = parts;
-  const registry = createToolRegistry({
-    operations,
-    invoke,
-    log,
-    readOnly: config.read_only,
-    toolsets: config.toolsets,
-  });
   const mcp = createMcpHttp({
+    core: parts.mcp,
     auth,
-    createServer: (actor) => createMcpServer({ registry, clock, version: VERSION, newRequestId }, actor),
     origin: { host: config.host, base_url: config.base_url },
-    clock,
-    log,
+    metadata: {
+      issuer: config.oauth_issuer,
+      read_scope: config.oauth_read_scope,
+      write_scope: config.oauth_write_scope,
+    },
   });
   const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only });
   const rest = createRestApp({ routes, perform, auth, clock, log, config, version: VERSION });

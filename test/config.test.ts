@@ -50,6 +50,17 @@ describe('readConfig', () => {
       per_host: 2,
       site_timeout_ms: 30_000,
       allow_private_sites: false,
+      chromium: null,
+      pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
+      smtp_url: null,
+      mail_from: null,
+      confirm: 'confirm',
+      mcp_max_tokens: 20_000,
+      oauth_issuer: null,
+      oauth_jwks_url: null,
+      oauth_audience: null,
+      oauth_read_scope: 'sitefleet:read',
+      oauth_write_scope: 'sitefleet:write',
     });
   });
 

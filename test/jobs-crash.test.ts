@@ -21,7 +21,8 @@ const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sitefleet-crash-'));
-  program = join(folder, 'worker.mjs');
+  // Inside node_modules, so that the bundle finds the native driver.
+  program = fileURLToPath(new URL(`../node_modules/.sitefleet-test/worker-${process.pid}.mjs`, import.meta.url));
   await build({
     entryPoints: [fileURLToPath(new URL('./processes/worker.ts', import.meta.url))],
     outfile: program,
@@ -29,8 +30,7 @@ beforeAll(async () => {
     platform: 'node',
     format: 'esm',
     external: ['libsql', '@libsql/client', '@libsql/client/*'],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    nodePaths: [fileURLToPath(new URL('../node_modules', import.meta.url))],
+    banner: { js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);" },
     logLevel: 'error',
   });
   app = await testApp({
@@ -49,17 +49,17 @@ afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await app.close();
   rmSync(folder, { recursive: true, force: true });
+  rmSync(program, { force: true });
 });
 
 async function startWorker(): Promise<ChildProcess> {
   const parts = JSON.stringify({ config: app.service.config, sharedKey: await testKey });
-  const child = spawn(process.execPath, [program, parts], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_PATH: join(process.cwd(), 'node_modules') },
-  });
+  const child = spawn(process.execPath, [program, parts], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.add(child);
   child.once('exit', () => children.delete(child));
-  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the worker ended with ${code}`)));
+  await Promise.race([once(child.stdout, 'data'), failed]);
+  failed.catch(() => undefined);
   return child;
 }
 
@@ -117,4 +117,38 @@ describe('a killed worker', () => {
     await kill(worker);
     expect(kills).toBe(RUNS);
   }, 300_000);
+
+  it('applies no update twice and loses none when killed again and again', async () => {
+    for (let i = 0; i < SITES; i++) app.fleet.site(i).faults.offline = false;
+    await app.call('sync-sites', {});
+    const offered = await allUpdates();
+    expect(offered.length).toBeGreaterThan(SITES);
+    const queued = await app.call('run-updates', { types: ['plugins', 'themes', 'core'] });
+    expect(queued.queued).toBe(true);
+    const next = random(4711);
+    for (let kills = 0; kills < 8; kills++) {
+      const worker = await startWorker();
+      await pause(next() * 250);
+      await kill(worker);
+    }
+    const worker = await startWorker();
+    const status = await finished(queued.job_id);
+    await kill(worker);
+    expect(status.processed).toBe(status.total);
+    // What the sites really have decides: each offer was applied, or its refusal was told.
+    const left = new Map((await allUpdates()).map((update) => [`${update.site_id} ${update.slug}`, update]));
+    const refused = new Set((status.errors as { site_id: number }[]).map((error) => error.site_id));
+    for (const update of offered) {
+      if (left.has(`${update.site_id} ${update.slug}`)) expect([...refused]).toContain(update.site_id);
+    }
+  }, 120_000);
 });
+
+async function allUpdates(): Promise<{ site_id: number; slug: string }[]> {
+  const found = [];
+  for (let page = 1; ; page++) {
+    const { updates } = await app.call('list-updates', { types: ['plugins', 'themes', 'core'], page, per_page: 200 });
+    found.push(...updates);
+    if (updates.length < 200) return found;
+  }
+}

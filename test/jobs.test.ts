@@ -63,7 +63,7 @@ describe('queued jobs', () => {
     await drain();
     const status = await app.call('get-batch-job-status', { job_id: queued.job_id });
     expect(status).toMatchObject({ status: 'completed', total: 5, processed: 5, succeeded: 2, failed: 3 });
-    expect(status.errors.map((e: { site_id: number; code: string }) => [e.site_id, e.code])).toEqual([
+    expect((status.errors as unknown as { site_id: number; code: string }[]).map((e) => [e.site_id, e.code])).toEqual([
       [2, 'svc_site_offline'],
       [3, 'svc_sync_failed'],
       [4, 'svc_site_suspended'],

@@ -8,7 +8,7 @@ import type { Actor } from '../src/context.js';
 import { type Listener, listen } from '../src/listen.js';
 import { originProblem } from '../src/mcp/origin.js';
 import { serveStdio } from '../src/mcp/stdio.js';
-import { addUser, basic, silent, startWays, type Ways } from './ways.js';
+import { addUser, basic, startWays, type Ways } from './ways.js';
 
 const local: Actor = {
   type: 'local',
@@ -76,7 +76,6 @@ describe('tools/list', () => {
       title: 'Work on things',
       description: 'Reports progress. Empty list means all.',
       annotations: {
-        title: 'Work on things',
         readOnlyHint: false,
         destructiveHint: false,
         idempotentHint: false,
@@ -402,7 +401,7 @@ describe('stdio', () => {
     stdout
       .setEncoding('utf8')
       .on('data', (text: string) => lines.push(...text.split('\n').filter((line) => line !== '')));
-    const served = serveStdio({ server: ways.serverFor(local), log: silent, signal, stdin, stdout });
+    const served = serveStdio({ core: ways.core, actor: local, signal, stdin, stdout });
     const send = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { stdin, lines, served, send };
   }

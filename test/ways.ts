@@ -10,8 +10,10 @@ import type { Actor, Clock, Config, Ctx, Log } from '../src/context.js';
 import { MODULES, TOOLSETS } from '../src/context.js';
 import { ServiceError } from '../src/errors.js';
 import { createHttp } from '../src/http.js';
+import { createMcpCore, type McpCore } from '../src/mcp/core.js';
 import { createMcpHttp, type McpHttp } from '../src/mcp/http.js';
-import { createToolRegistry, type ToolRegistry } from '../src/mcp/registry.js';
+import { createModernServer } from '../src/mcp/modern.js';
+import type { ToolRegistry } from '../src/mcp/registry.js';
 import { createMcpServer } from '../src/mcp/server.js';
 import { defineOperation, type GroupedOperation, type Invoke } from '../src/operation.js';
 import { createRunApp } from '../src/run/app.js';
@@ -139,7 +141,19 @@ export function testConfig(change: Partial<Config> = {}): Config {
     concurrency: 10,
     per_host: 2,
     site_timeout_ms: 1000,
+    direct_call_ms: 40_000,
     allow_private_sites: true,
+    chromium: null,
+    pagespeed_url: 'http://127.0.0.1:9/',
+    smtp_url: null,
+    mail_from: null,
+    confirm: 'confirm',
+    mcp_max_tokens: 20_000,
+    oauth_issuer: null,
+    oauth_jwks_url: null,
+    oauth_audience: null,
+    oauth_read_scope: 'sitefleet:read',
+    oauth_write_scope: 'sitefleet:write',
     ...change,
   };
 }
@@ -147,6 +161,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
 export interface Ways {
   http: Hono<HttpEnv>;
   auth: Auth;
+  core: McpCore;
   registry: ToolRegistry;
   mcp: McpHttp;
   db: Db;
@@ -201,22 +216,29 @@ export async function startWays(
     const ctx = { ...caller, progress: caller.progress ?? (() => {}), config, clock, log } as unknown as Ctx;
     return operation.call(raw, ctx);
   };
-  const registry = createToolRegistry({
+  const core = createMcpCore({
     operations,
     invoke,
     log,
+    // Work takes real time here; only sessions grow old by hand.
+    clock: realClock,
     readOnly: config.read_only,
     toolsets: config.toolsets,
+    confirm: config.confirm,
+    maxTokens: config.mcp_max_tokens,
+    version: '0.0.0',
+    newRequestId,
   });
-  const serverFor = (actor: () => Actor) =>
-    createMcpServer({ registry, clock: realClock, version: '0.0.0', newRequestId }, actor);
   const mcp = createMcpHttp({
+    core: { ...core, clock },
     auth,
-    createServer: serverFor,
     origin: config,
-    clock,
-    log,
+    metadata: { issuer: config.oauth_issuer, read_scope: 'sitefleet:read', write_scope: 'sitefleet:write' },
     ...(maxSessions === undefined ? {} : { maxSessions }),
+    servers: {
+      legacy: (actor) => createMcpServer(core, actor),
+      modern: (actor) => createModernServer(core, actor),
+    },
   });
   const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only });
   const http = createHttp({
@@ -233,7 +255,8 @@ export async function startWays(
   return {
     http,
     auth,
-    registry,
+    core,
+    registry: core.registry,
     mcp,
     db,
     users,
@@ -243,7 +266,7 @@ export async function startWays(
     hashings: () => hashings,
     touches: () => touches,
     logged,
-    serverFor: (actor) => serverFor(() => actor),
+    serverFor: (actor) => createMcpServer(core, () => actor),
     close: async () => {
       mcp.close();
       await db.close();

@@ -5,7 +5,8 @@
  * `Σ / slots` would ignore the tail, in which the last pieces run alone.
  */
 export function greedyMakespan(lengths: readonly number[], slots: number): number {
-  if (!Number.isInteger(slots) || slots < 1) throw new RangeError(`slots: expected a whole number from 1, got ${slots}`);
+  if (!Number.isInteger(slots) || slots < 1)
+    throw new RangeError(`slots: expected a whole number from 1, got ${slots}`);
   const free = new Float64Array(Math.min(slots, Math.max(lengths.length, 1)));
   let end = 0;
   for (const length of lengths) {

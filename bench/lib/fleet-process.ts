@@ -1,7 +1,7 @@
 /** The simulated fleet in a process of its own: sites grouped by address, already connected to the dashboard of a benchmark. */
 
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
-import { type FleetReady, type FleetSpec, type FleetSums, type LatencySpec } from './fleet.js';
+import type { FleetReady, FleetSpec, FleetSums, LatencySpec } from './fleet.js';
 import { cpuMs, serveCommands } from './process.js';
 import { latencies, SeededRandom } from './random.js';
 
@@ -18,7 +18,9 @@ async function start(spec: FleetSpec): Promise<FleetReady> {
     sites = fleets.flatMap((fleet) => fleet.sites);
   } else {
     for (const [index, count] of spec.groups.entries()) {
-      fleets.push(await startFleet({ ...common, mode: 'path', host: addressOf(index), port: fleets[0]?.port ?? 0, sites: count }));
+      fleets.push(
+        await startFleet({ ...common, mode: 'path', host: addressOf(index), port: fleets[0]?.port ?? 0, sites: count }),
+      );
     }
     sites = mixed(fleets.map((fleet) => fleet.sites));
   }

@@ -3,6 +3,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
+/** Longest that any command takes; beyond it something hangs. */
+const PATIENCE_MS = 120_000;
+
 interface Answer {
   id: number;
   value?: unknown;
@@ -45,6 +48,8 @@ export async function startHelper<Ready>(
     new Promise((resolve, reject) => {
       const id = next++;
       waiting.set(id, { resolve: (value) => resolve(value as T), reject });
+      const timer = setTimeout(() => reject(new Error(`${file.pathname} did not answer ${command}.`)), PATIENCE_MS);
+      timer.unref();
       child.send({ id, command, payload });
     });
   const ready = await ask<Ready>('start', options);
@@ -76,7 +81,8 @@ export function serveCommands(commands: Commands, stop: () => Promise<void>): vo
     const answer = async () => (run === undefined ? Promise.reject(new Error(`no command ${command}`)) : run(payload));
     answer().then(
       (value) => process.send?.({ id, value }),
-      (error: unknown) => process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      (error: unknown) =>
+        process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     );
   });
   process.once('disconnect', () => {

@@ -24,9 +24,45 @@ const CLIENT_EVERY = 8;
 const TAGS = 20;
 const BATCH = 1_000;
 
-const FIRST = ['Amber', 'Birch', 'Cedar', 'Dawn', 'Elm', 'Fern', 'Grove', 'Harbour', 'Iris', 'Juniper', 'Kestrel', 'Linden'];
-const SECOND = ['Bakery', 'Clinic', 'Design', 'Fitness', 'Garage', 'Hotel', 'Law', 'Market', 'Press', 'School', 'Studio'];
-const TOWNS = Array.from({ length: 100 }, (_, i) => `town${String.fromCharCode(97 + (i % 26), 97 + ((i * 7) % 26))}${i}`);
+const FIRST = [
+  'Amber',
+  'Birch',
+  'Cedar',
+  'Dawn',
+  'Elm',
+  'Fern',
+  'Grove',
+  'Harbour',
+  'Iris',
+  'Juniper',
+  'Kestrel',
+  'Linden',
+];
+const SECOND = [
+  'Bakery',
+  'Clinic',
+  'Design',
+  'Fitness',
+  'Garage',
+  'Hotel',
+  'Law',
+  'Market',
+  'Press',
+  'School',
+  'Studio',
+];
+const TOWNS = townNames(100);
+
+function townNames(count: number): string[] {
+  const random = new SeededRandom(77);
+  const names = new Set<string>();
+  while (names.size < count) {
+    const syllable = () =>
+      `${random.pick([...'bcdfghklmnprstvw'])}${random.pick([...'aeiou'])}${random.pick([...'lmnrst'])}`;
+    names.add(syllable() + syllable() + random.pick(['ton', 'feld', 'ville', 'burg', 'mouth', 'ham']));
+  }
+  return [...names];
+}
 
 /** Fills an empty, migrated database. The same options give the same rows. */
 export async function seedFleet(db: Db, options: SeedOptions): Promise<void> {
@@ -82,7 +118,17 @@ async function seedBatch(db: Db, random: SeededRandom, first: number, last: numb
       const offered = random.chance(0.06) ? `${version}.1` : null;
       extensions.push([id, 0, plugin + 1, position, version, random.chance(0.9) ? 1 : 0, offered]);
       if (offered !== null)
-        offers.push([id, 1, `plugin-${plugin}/plugin-${plugin}.php`, position, `Plugin number ${plugin}`, version, offered, random.chance(0.05) ? 1 : 0, urlKey]);
+        offers.push([
+          id,
+          1,
+          `plugin-${plugin}/plugin-${plugin}.php`,
+          position,
+          `Plugin number ${plugin}`,
+          version,
+          offered,
+          random.chance(0.05) ? 1 : 0,
+          urlKey,
+        ]);
     });
     random.popular(3, THEMES).forEach((theme, position) => {
       extensions.push([id, 1, theme + PLUGINS + 1, position, '1.0', position === 0 ? 1 : 0, null]);

@@ -18,7 +18,11 @@ export const scenario: Scenario = {
     const { total } = (await first()) as { total: number };
     const pages = Math.ceil(total / 50);
     const at = (page: number) => repeated(() => big.call('list-updates', { page }), 30);
-    const grown = await compare(repeated(first, 30), repeated(() => small.call('list-updates', {}), 30), { rounds });
+    const grown = await compare(
+      repeated(first, 30),
+      repeated(() => small.call('list-updates', {}), 30),
+      { rounds },
+    );
     const last = await compare(at(pages), at(1), { rounds });
     const middle = await compare(at(Math.ceil(pages / 2)), at(1), { rounds: 5 });
     await small.stop();
@@ -26,7 +30,13 @@ export const scenario: Scenario = {
     return [
       measureOf(`list-updates, ${large} sites against 1000`, { atMost: 1.5 }, grown, 'ms'),
       measureOf(`last page against first, ${large} sites`, { atMost: 4 }, last, 'ms', `${pages} pages`),
-      measureOf(`middle page against first, ${large} sites`, null, middle, 'ms', 'the page that is furthest from both ends'),
+      measureOf(
+        `middle page against first, ${large} sites`,
+        null,
+        middle,
+        'ms',
+        'the page that is furthest from both ends',
+      ),
     ];
   },
 };

@@ -13,6 +13,7 @@ import {
 import type { Courier } from './courier.js';
 import type { Errand } from './errand.js';
 import { answerFailure } from './failure.js';
+import type { Gate } from './gate.js';
 import { registerParams, statsParams } from './parameters.js';
 import { registrationFailure } from './registration.js';
 import { generateKey } from './sign.js';
@@ -40,11 +41,17 @@ export interface CallsOptions {
   server: string;
   /** Milliseconds for calls that download and install. */
   updateTimeoutMs: () => number;
+  /** How many syncs and updates may run at once. */
+  syncs: Gate;
+  updates: Gate;
   close: () => Promise<void>;
 }
 
 /** The typed calls of the port over a courier. */
-export function createCalls({ courier, server, updateTimeoutMs, close }: CallsOptions): ChildSites {
+export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> {
+  const { courier, server, updateTimeoutMs, syncs, updates, close } = parts;
+  const gated = <T>(gate: Gate, options: CallOptions | undefined, work: () => Promise<T>) =>
+    gate.run(options?.bulk !== true, options?.signal, work);
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): Errand => ({
     at,
     site_id: 0,
@@ -84,7 +91,7 @@ export function createCalls({ courier, server, updateTimeoutMs, close }: CallsOp
   }
 
   const update = (site: ChildConnection, fn: string, params: ChildParams, options: CallOptions | undefined) =>
-    call(site, fn, params, options, updateTimeoutMs());
+    gated(updates, options, () => call(site, fn, params, options, updateTimeoutMs()));
 
   return {
     generateKey,
@@ -110,7 +117,8 @@ export function createCalls({ courier, server, updateTimeoutMs, close }: CallsOp
     },
 
     async stats(site, request, options) {
-      const answer = await call(site, 'stats', statsParams(request, server, site.site_id), options);
+      const params = statsParams(request, server, site.site_id);
+      const answer = await gated(syncs, options, () => call(site, 'stats', params, options));
       return snapshotOf(answer, true) ?? fail('a sync');
     },
 

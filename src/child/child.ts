@@ -165,6 +165,27 @@ export class ChildFailure extends Error {
   }
 }
 
+/** What may change while calls are under way; it holds for what starts afterwards. */
+export interface ChildSettings {
+  /** Calls in flight in all / to one host. */
+  concurrency: number;
+  perHost: number;
+  /** Least milliseconds between two starts to one host / between any two starts. */
+  perHostDelayMs: number;
+  minDelayMs: number;
+  /** Syncs / calls that install, delete or update at once; within `concurrency`. */
+  maxSyncs: number;
+  maxUpdates: number;
+  /** False = TLS certificates are never checked, whatever the site's own setting. */
+  verify: boolean;
+  ipv4Only: boolean;
+  /** Hash of the signatures (child protocol §2). */
+  hash: 'SHA256' | 'SHA384' | 'SHA512';
+  /** A whole call / a call that installs, deletes or updates, milliseconds. */
+  callTimeoutMs: number;
+  updateTimeoutMs: number;
+}
+
 /** Rejections are always ChildFailure. Signed calls answer `refused` alike for a wrong key and a lost connection: `probe` tells. */
 export interface ChildSites {
   generateKey(): Promise<{ private_key: string; public_key: string }>;
@@ -202,6 +223,7 @@ export interface ChildSites {
   call(site: ChildConnection, fn: string, params: ChildParams, options?: CallOptions): Promise<unknown>;
   /** Never rejects for what the site did; only for cancellation. */
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
+  configure(settings: Partial<ChildSettings>): void;
   close(): Promise<void>;
 }
 

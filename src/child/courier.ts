@@ -6,12 +6,14 @@ import { unframedFailure } from './failure.js';
 import { encodeForm } from './form.js';
 import { readFrame } from './frame.js';
 import type { Pacer } from './pace.js';
+import type { Quota } from './quota.js';
 import type { ResolvedAddress, Resolver } from './resolve.js';
 import { hostOf, siteUrl } from './safety.js';
-import { newNonce, SIGN_ALGO, type Signer } from './sign.js';
+import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from './sign.js';
 import type { Transport } from './transport.js';
 
 export interface CourierSettings {
+  hash: SignatureHash;
   verify: boolean;
   callTimeoutMs: number;
   bodyTimeoutMs: number;
@@ -22,6 +24,7 @@ export interface CourierSettings {
 export interface CourierParts {
   resolver: Resolver;
   pacer: Pacer;
+  quota: Quota;
   transport: Transport;
   signer: Signer;
   now: () => number;
@@ -93,7 +96,7 @@ export class Courier {
   }
 
   async #travel<T>(errand: Errand, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
-    const { resolver, pacer, now } = this.#parts;
+    const { resolver, pacer, quota, now } = this.#parts;
     const signal = errand.options?.signal;
     // One signal often stands for a run over thousands of sites.
     if (signal !== undefined) setMaxListeners(0, signal);
@@ -102,6 +105,7 @@ export class Courier {
     try {
       const url = siteUrl(errand.at.url);
       const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url)), signal));
+      await unlessAborted(quota.join(), signal);
       const request = { host, site: `${errand.fn} ${url.href}`, live: errand.options?.bulk !== true, signal };
       const result = await pacer.run(request, () => {
         trip.began = now();
@@ -111,8 +115,13 @@ export class Courier {
       this.#report(errand, trip, 'ok');
       return result;
     } catch (error) {
-      this.#report(errand, trip, error instanceof ChildFailure ? error.kind : 'unreachable');
-      throw error;
+      // A wait for a place among several processes ends with the caller's own reason.
+      const failure =
+        signal?.aborted === true && error === signal.reason
+          ? new ChildFailure('cancelled', 'The call was cancelled before it was sent.', { cause: error })
+          : error;
+      this.#report(errand, trip, failure instanceof ChildFailure ? failure.kind : 'unreachable');
+      throw failure;
     }
   }
 
@@ -177,10 +186,11 @@ export class Courier {
 
   #body({ fn, user, private_key, params }: Errand): string {
     if (private_key === null) return encodeForm({ user, function: fn, mainwpver: DASHBOARD_VERSION, ...params });
+    const { hash } = this.settings;
     const nonce = newNonce();
-    const mainwpsignature = this.#parts.signer.sign(private_key, fn, nonce);
+    const mainwpsignature = this.#parts.signer.sign(private_key, fn, nonce, hash);
     const call = { user, function: fn, nonce, mainwpver: DASHBOARD_VERSION };
-    return encodeForm({ ...call, ...params, sign_algo: SIGN_ALGO, mainwpsignature });
+    return encodeForm({ ...call, ...params, sign_algo: SIGN_ALGOS[hash], mainwpsignature });
   }
 }
 

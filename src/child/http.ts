@@ -1,8 +1,12 @@
 import { createCalls } from './calls.js';
-import type { ChildSites } from './child.js';
+import type { ChildSettings, ChildSites } from './child.js';
 import { Courier, type CourierSettings } from './courier.js';
 import type { CallFacts } from './errand.js';
+import { Gate } from './gate.js';
+import { LatencyBook } from './latency.js';
 import { type PaceLimits, Pacer } from './pace.js';
+import { systemClock } from './pace-types.js';
+import { partOf, type Quota, WHOLE } from './quota.js';
 import { type Lookup, Resolver } from './resolve.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
@@ -31,20 +35,13 @@ export interface ChildSitesOptions extends PaceLimits {
   userAgent?: string;
   lookup?: Lookup;
   onCall?: (facts: CallFacts) => void;
+  /** Our share of the limits beside other processes; all of them by default. */
+  quota?: Quota | undefined;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
 
-/** What may change while calls are under way; it holds for what starts afterwards. */
-export interface ChildSitesSettings extends PaceLimits {
-  verify: boolean;
-  ipv4Only: boolean;
-  callTimeoutMs: number;
-  updateTimeoutMs: number;
-}
-
 export interface PacedChildSites extends ChildSites {
-  configure(settings: Partial<ChildSitesSettings>): void;
   /** Calls under way and waiting. */
   load(): { running: number; queued: number };
 }
@@ -60,20 +57,33 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const resolver = new Resolver({ allowPrivate, lookup: options.lookup, timeoutMs: connectTimeoutMs, now });
   const transport = new Transport({ resolver, allowPrivate, connectTimeoutMs });
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
-  const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs });
+  const quota = options.quota ?? WHOLE;
+  const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);
   const courier = new Courier(courierSettings(options), {
     resolver,
     transport,
     pacer,
+    quota,
     signer: new Signer(),
     now,
     onCall: options.onCall,
   });
+  const syncs = new Gate();
+  const updates = new Gate();
+  const gates = { syncs: Number.POSITIVE_INFINITY, updates: Number.POSITIVE_INFINITY };
+  const share = () => {
+    syncs.limit = partOf(gates.syncs, quota.members());
+    updates.limit = partOf(gates.updates, quota.members());
+    pacer.configure({});
+  };
+  quota.onChange(share);
   let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
   const calls = createCalls({
     courier,
     server: options.dashboardUrl,
     updateTimeoutMs: () => updateTimeoutMs,
+    syncs,
+    updates,
     async close() {
       pacer.close();
       await transport.close();
@@ -81,12 +91,26 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   });
   return {
     ...calls,
-    configure({ verify, ipv4Only, callTimeoutMs, updateTimeoutMs: updates, ...limits }) {
+    configure(settings: Partial<ChildSettings>) {
+      const {
+        verify,
+        ipv4Only,
+        callTimeoutMs,
+        hash,
+        maxSyncs,
+        maxUpdates,
+        updateTimeoutMs: slow,
+        ...limits
+      } = settings;
       if (verify !== undefined) courier.settings.verify = verify;
       if (callTimeoutMs !== undefined) courier.settings.callTimeoutMs = callTimeoutMs;
       if (ipv4Only !== undefined) resolver.family = ipv4Only ? 4 : 0;
-      if (updates !== undefined) updateTimeoutMs = updates;
+      if (slow !== undefined) updateTimeoutMs = slow;
+      if (hash !== undefined) courier.settings.hash = hash;
+      if (maxSyncs !== undefined) gates.syncs = maxSyncs;
+      if (maxUpdates !== undefined) gates.updates = maxUpdates;
       pacer.configure(limits);
+      share();
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
   };
@@ -94,6 +118,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
 
 function courierSettings(options: ChildSitesOptions): CourierSettings {
   return {
+    hash: 'SHA256',
     verify: options.verify ?? true,
     callTimeoutMs: options.callTimeoutMs ?? 30_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 15_000,

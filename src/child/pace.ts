@@ -2,6 +2,7 @@ import { ChildFailure } from './child.js';
 import { Heap } from './heap.js';
 import { LatencyBook } from './latency.js';
 import { Host, type Waiter } from './pace-host.js';
+import { partOf, type Quota, WHOLE } from './quota.js';
 import { type PaceClock, type PaceLimits, type PaceRequest, systemClock } from './pace-types.js';
 
 export type { PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
@@ -25,6 +26,7 @@ export class Pacer {
     a.live !== b.live ? a.live : a.work > b.work,
   );
   readonly #later = new Heap<{ host: Host; at: number }>((a, b) => a.at < b.at);
+  readonly #quota: Quota;
   #limits: PaceLimits;
   #running = 0;
   #started = 0;
@@ -33,7 +35,13 @@ export class Pacer {
   #cancelTimer: (() => void) | undefined;
   #closed = false;
 
-  constructor(limits: PaceLimits, clock: PaceClock = systemClock, latency: LatencyBook = new LatencyBook()) {
+  constructor(
+    limits: PaceLimits,
+    clock: PaceClock = systemClock,
+    latency: LatencyBook = new LatencyBook(),
+    quota: Quota = WHOLE,
+  ) {
+    this.#quota = quota;
     this.#limits = limits;
     this.#clock = clock;
     this.#latency = latency;
@@ -60,7 +68,7 @@ export class Pacer {
     const host = await this.#admit(request);
     const began = this.#clock.now();
     try {
-      return await work();
+      return await this.#quota.within(request.host, this.#limits.perHost, request.signal, work);
     } finally {
       this.#latency.learn(request.site, request.host, this.#clock.now() - began);
       this.#running--;
@@ -132,16 +140,21 @@ export class Pacer {
       this.#later.push({ host, at: host.readyAt });
     } else if (host.waiting === 0) {
       if (host.running === 0) this.#hosts.delete(host.key);
-    } else if (host.running < this.#limits.perHost) {
+    } else if (host.running < this.#placesOf(host)) {
       this.#ready.push({ host, version: host.version, live: host.live > 0, work: host.work });
     }
+  }
+
+  /** Without a place of our own one call is let through: it waits for the host's spare place (`Quota.within`). */
+  #placesOf(host: Host): number {
+    return Math.max(1, this.#quota.slots(host.key, this.#limits.perHost));
   }
 
   #pump(): void {
     if (this.#closed) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    while (this.#running < this.#limits.concurrency && this.#waiters.size > 0) {
+    while (this.#running < partOf(this.#limits.concurrency, this.#quota.members()) && this.#waiters.size > 0) {
       const now = this.#clock.now();
       if (now < this.#nextStart) {
         this.#wake(this.#nextStart - now);
@@ -186,7 +199,7 @@ export class Pacer {
   #oldest(now: number): Waiter | undefined {
     let looked = 0;
     for (const waiter of this.#waiters) {
-      if (waiter.host.running < this.#limits.perHost && waiter.host.readyAt <= now) return waiter;
+      if (waiter.host.running < this.#placesOf(waiter.host) && waiter.host.readyAt <= now) return waiter;
       if (++looked >= FAIR_LOOKS_AT) return undefined;
     }
     return undefined;
@@ -198,8 +211,9 @@ export class Pacer {
     this.#started++;
     this.#running++;
     host.running++;
-    host.readyAt = now + this.#limits.perHostDelayMs;
-    this.#nextStart = now + this.#limits.minDelayMs;
+    const members = this.#quota.members();
+    host.readyAt = now + this.#limits.perHostDelayMs * members;
+    this.#nextStart = now + this.#limits.minDelayMs * members;
     this.#refresh(host);
     waiter.start();
   }

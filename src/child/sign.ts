@@ -4,8 +4,11 @@ import { ChildFailure } from './child.js';
 
 const generate = promisify(generateKeyPair);
 
-/** PHP's number for SHA-256 (child protocol §2). */
-export const SIGN_ALGO = 7;
+/** PHP's numbers of the hashes (child protocol §2). SHA-1 and SHA-224 are not spoken. */
+export const SIGN_ALGOS = { SHA256: 7, SHA384: 8, SHA512: 9 } as const;
+export type SignatureHash = keyof typeof SIGN_ALGOS;
+
+export const SIGN_ALGO = SIGN_ALGOS.SHA256;
 
 /** A new RSA-2048 pair for one site: PKCS#8 and SPKI PEM. Asynchronous, as it takes about 170 ms of CPU. */
 export async function generateKey(): Promise<{ private_key: string; public_key: string }> {
@@ -38,9 +41,9 @@ export class Signer {
     return this.#keys.size;
   }
 
-  /** Base64 RSASSA-PKCS1-v1_5 signature with SHA-256 over `fn` + `nonce` (child protocol §2). `refused` when the PEM is unreadable. */
-  sign(pem: string, fn: string, nonce: string): string {
-    return sign('sha256', Buffer.from(fn + nonce, 'utf8'), this.#key(pem)).toString('base64');
+  /** Base64 RSASSA-PKCS1-v1_5 signature over `fn` + `nonce` (child protocol §2). `refused` when the PEM is unreadable. */
+  sign(pem: string, fn: string, nonce: string, hash: SignatureHash = 'SHA256'): string {
+    return sign(hash.toLowerCase(), Buffer.from(fn + nonce, 'utf8'), this.#key(pem)).toString('base64');
   }
 
   #key(pem: string): KeyObject {

@@ -49,7 +49,9 @@ function factsOf(answer: unknown): Snapshot {
     ip: text(get(info, 'ip'), 64),
     debug_mode: flag(get(info, 'debug_mode')),
     search_visible: flag(get(info, 'site_public')),
-    timezone: text(get(dates, 'timezone_string'), 64),
+    // An empty name is a fact: the site counts by an offset now.
+    timezone:
+      typeof get(dates, 'timezone_string') === 'string' ? plainText(get(dates, 'timezone_string'), 64) : undefined,
     gmt_offset: text(get(dates, 'gmt_offset'), 16),
     site_url: text(get(answer, 'siteurl'), 500),
     // An empty ID is a fact: the child has none any more.

@@ -1,9 +1,10 @@
 /** `sitefleet demo`: a simulated fleet on loopback, connected and served, to try everything without a single real site. */
 
-import { randomUUID } from 'node:crypto';
+import { generateKeyPair, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { systemClock } from '../clock.js';
 import { fileUrl } from '../config.js';
 import type { Config } from '../context.js';
@@ -11,7 +12,7 @@ import type { DemoSite, Fleet } from '../demo/fleet.js';
 import { ServiceError } from '../errors.js';
 import type { Listener } from '../listen.js';
 import { createLog } from '../log.js';
-import type { Service } from '../main.js';
+import type { KeyPair, Service } from '../main.js';
 import { CommandError } from './accounts.js';
 import { type Credentials, firstStartOf } from './first-start.js';
 import { print, printJson, say, tableText } from './output.js';
@@ -38,6 +39,11 @@ export function demoSettings(folder: string): Partial<Config> {
   };
 }
 
+/** The pause between chunks protects real hosts; the demo has none, and nobody wants to wait for it. */
+function atDemoPace(config: Config): Config {
+  return config.job_delay_ms === 30_000 ? { ...config, job_delay_ms: 500 } : config;
+}
+
 export async function demo(
   settle: (overrides: Partial<Config>) => Config,
   options: { sites: number; json: boolean },
@@ -47,7 +53,11 @@ export async function demo(
   const steps: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const undo = (step: () => Promise<void> | void) => steps.unshift(step);
   try {
-    const { service, fleet, listener, credentials } = await start(settle(demoSettings(folder)), options.sites, undo);
+    const { service, fleet, listener, credentials } = await start(
+      atDemoPace(settle(demoSettings(folder))),
+      options.sites,
+      undo,
+    );
     const { added, failed } = await connectAll(service, fleet.sites, stop);
     if (!stop.aborted) {
       if (options.json) printJson(endpoints(listener.url, credentials));
@@ -69,13 +79,27 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   if (credentials === undefined) throw new CommandError('The demo found a used database where it made a new folder.');
   const fleet: Fleet = await startFleet({ sites });
   undo(() => fleet.close());
-  const service: Service = await assemble({ config, log: createLog(config.log_level) });
+  const service: Service = await assemble({
+    config,
+    log: createLog(config.log_level),
+    // One key for all simulated sites: making one each would take most of the time of a large demo.
+    sharedKey: await keyPair(),
+  });
   undo(() => service.stop());
   const listener: Listener = await listen(await service.http(), config);
   undo(() => listener.close(2000));
   service.setBaseUrl(listener.url);
   await service.start();
   return { service, fleet, listener, credentials };
+}
+
+async function keyPair(): Promise<KeyPair> {
+  const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return { public_key: publicKey, private_key: privateKey };
 }
 
 interface Outcome {

@@ -15,9 +15,9 @@ export async function stdio(config: Config): Promise<void> {
   const signal = stopSignal();
   const log = createLog(config.log_level);
   const service = await assemble({ config, log });
-  const server = await service.mcp(localActor('mcp'));
+  const core = await service.mcp();
   // Not waited for: an assistant that starts us waits for its first answer.
   service.start().catch((error: unknown) => log.error({ err: error }, 'the schedule does not run'));
-  await serveStdio({ server, log, signal });
+  await serveStdio({ core, actor: localActor('mcp'), signal });
   await service.stop();
 }

@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { databaseFile } from '../config.js';
 import type { Config } from '../context.js';
+import { openVault } from '../secret-key.js';
 import type { Db } from '../store/db.js';
 import { migrations } from '../store/migrations/index.js';
 import { openDb } from '../store/open.js';
-import { createVault, keyFile, keyId, loadKey, type Vault } from '../store/vault.js';
+import type { Vault } from '../store/vault.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
 import { print, printJson, say } from './output.js';
@@ -61,12 +62,9 @@ function mustExist(config: Config): void {
 
 /** The vault of the key that exists; a check must not make a new one. */
 function vaultOf(config: Config): Vault | undefined {
-  if (config.secret_key !== null) {
-    const key = loadKey(config.secret_key);
-    return createVault([{ id: keyId(key), key }]);
-  }
   const file = config.secret_key_file;
-  return file !== null && existsSync(file) ? createVault([keyFile(file)]) : undefined;
+  const exists = config.secret_key !== null || (file !== null && existsSync(file));
+  return exists ? openVault(config) : undefined;
 }
 
 async function inspect(db: Db, vault: Vault | undefined): Promise<Report> {

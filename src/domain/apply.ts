@@ -7,6 +7,7 @@ import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../child/child.
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError } from '../errors.js';
 import type { FleetOffer } from '../store/updates.js';
+import { visitAfterUpdate } from './after-update.js';
 import { mayHaveRun } from './extensions.js';
 import { absorb } from './sync.js';
 import { childError, requireConnection, type Target } from './targets.js';
@@ -39,6 +40,8 @@ export interface ApplyError {
 export interface ApplyResult {
   updated: Applied[];
   errors: ApplyError[];
+  /** The call was cut off before every type had its turn; what was applied until then is in `updated`. */
+  interrupted?: boolean;
 }
 
 /** Updates may unpack large archives on slow hosts. */
@@ -46,20 +49,30 @@ const UPDATE_TIMEOUT_MS = 10 * 60_000;
 
 /** Applies the given offers, type by type: core, plugins, themes, translations. A failing type does not stop the next. */
 export async function applyOffers(
-  ctx: Ctx,
+  caller: Ctx,
   target: Target,
   offers: readonly FleetOffer[],
   timeoutMs = UPDATE_TIMEOUT_MS,
 ): Promise<ApplyResult> {
-  return ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+  return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
+    const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
     const result: ApplyResult = { updated: [], errors: [] };
     for (const [type, number] of TYPES.map((name, index) => [name, index] as const)) {
       const ofType = offers.filter((offer) => offer.type === number);
       if (ofType.length === 0) continue;
-      const part = await applyType(ctx, target, type, ofType, timeoutMs);
-      result.updated.push(...part.updated);
-      result.errors.push(...part.errors);
+      try {
+        const part = await applyType(ctx, target, type, ofType, timeoutMs);
+        result.updated.push(...part.updated);
+        result.errors.push(...part.errors);
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'svc_cancelled') throw error;
+        if (result.updated.length + result.errors.length === 0) throw error;
+        const message = 'The call ended before every update had its turn; the rest goes on as a job.';
+        result.errors.push(failed(target, 'site', '', 'svc_cancelled', message));
+        return { ...result, interrupted: true };
+      }
     }
+    if (result.updated.length > 0) await visitAfterUpdate(ctx, target);
     return result;
   });
 }
@@ -82,7 +95,7 @@ async function applyType(
           ? await applyTranslations(ctx, target, offers, timeoutMs)
           : await applyExtensions(ctx, target, type, offers, timeoutMs);
   } catch (error) {
-    const failure = childError(error, target.site.id, 'svc_update_failed');
+    const failure = updateError(ctx, target, type, error);
     if (failure.code === 'svc_cancelled') throw failure;
     result = {
       updated: [],
@@ -109,6 +122,16 @@ async function applyType(
   return result;
 }
 
+/** Whatever is not a failure of the site is one of ours: it gets a code of its own, and the log gets the cause. */
+function updateError(ctx: Ctx, target: Target, type: UpdateType, error: unknown): ServiceError {
+  const failure = childError(error, target.site.id, 'svc_update_failed');
+  if (failure.code !== 'svc_internal_error') return failure;
+  ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, type }, 'unexpected failure of an update');
+  return new ServiceError('svc_update_exception', 'Something unexpected stopped the update. The log has the details.', {
+    cause: error,
+  });
+}
+
 async function applyExtensions(
   ctx: Ctx,
   target: Target,
@@ -122,29 +145,34 @@ async function applyExtensions(
     ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs }),
   );
   const brought = call.answer?.snapshot ?? null;
-  const seen = await absorb(ctx, target, listOf(brought, kind) === undefined ? null : brought);
-  const versions = versionsOf(listOf(seen, kind));
+  const came = listOf(brought, kind) === undefined ? null : brought;
+  let versions = versionsOf(listOf(await absorb(ctx, target, came), kind));
+  // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
+  if (came !== null && offers.some((offer) => versions?.get(offer.slug) === offer.current_version)) {
+    versions = versionsOf(listOf(await absorb(ctx, target, null), kind));
+  }
   return judge(target, kind, offers, (offer) => {
     const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);
     // The inventory decides; when the site did not answer again, the version the update itself reported.
     const now = versions === null ? (verdict?.version ?? '') : (versions.get(offer.slug) ?? '');
     if (now !== '' && now !== offer.current_version) {
       // The child names an old version only when this call replaced something (child protocol §6.8).
-      const foreign = verdict !== undefined && verdict.claimed && verdict.old_version === '';
-      return foreign
-        ? {
-            failure: new ServiceError(
-              'svc_no_updates',
-              `The site had version ${now} already: it was updated elsewhere since the last sync.`,
-            ),
-          }
-        : { version: now };
+      const foreign = verdict?.claimed && verdict.old_version === '';
+      return foreign ? { failure: updatedElsewhere(now) } : { version: now };
     }
     if (call.failure !== null) return { failure: childError(call.failure, target.site.id, 'svc_update_failed') };
     return {
       failure: new ServiceError('svc_update_failed', reason(verdict, versions !== null && !versions.has(offer.slug))),
     };
   });
+}
+
+/** Newer than known, but not by this call. The site was looked at meanwhile, so the new version is stored now. */
+function updatedElsewhere(version: string): ServiceError {
+  return new ServiceError(
+    'svc_no_updates',
+    `The site had version ${version} already: it was updated elsewhere since the last sync.`,
+  );
 }
 
 function reason(verdict: ChildActionAnswer['verdicts'][number] | undefined, missing: boolean): string {
@@ -165,7 +193,10 @@ async function applyCore(
   const seen = await absorb(ctx, target, null);
   return judge(target, 'core', offers, (offer) => {
     const now = seen?.wp_version ?? call.answer?.version ?? '';
-    if (now !== '' && now !== offer.current_version) return { version: now };
+    if (now !== '' && now !== offer.current_version) {
+      // SUCCESS without a version = this call found nothing to do (child protocol §6.8).
+      return call.answer?.claimed && call.answer.version === '' ? { failure: updatedElsewhere(now) } : { version: now };
+    }
     if (call.failure !== null) return { failure: childError(call.failure, target.site.id, 'svc_update_failed') };
     const message = call.answer?.message ?? '';
     return {
@@ -190,11 +221,11 @@ async function applyTranslations(
     ctx.child.upgradeTranslations(connection, slugs, { signal: ctx.signal, timeoutMs }),
   );
   const brought = call.answer?.snapshot ?? null;
-  const seen = await absorb(ctx, target, brought?.translation_updates === undefined ? null : brought);
-  const open =
-    seen?.translation_updates === undefined
-      ? null
-      : new Map(seen.translation_updates.map((offer) => [offer.slug, offer.new_version]));
+  const came = brought?.translation_updates === undefined ? null : brought;
+  let open = offeredIn(await absorb(ctx, target, came));
+  if (came !== null && offers.some((offer) => open?.get(offer.slug) === offer.new_version)) {
+    open = offeredIn(await absorb(ctx, target, null));
+  }
   return judge(target, 'translation', offers, (offer) => {
     const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);
     if (open !== null && open.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
@@ -207,6 +238,12 @@ async function applyTranslations(
       ),
     };
   });
+}
+
+/** Translations still on offer, by slug; null when the site did not say. */
+function offeredIn(snapshot: Snapshot | null): Map<string, string> | null {
+  const offers = snapshot?.translation_updates;
+  return offers === undefined ? null : new Map(offers.map((offer) => [offer.slug, offer.new_version]));
 }
 
 type Verdict = { version: string } | { failure: ServiceError };

@@ -43,12 +43,7 @@ export interface CommentChange {
 }
 
 /** One comment. Throws `svc_rest_comment_not_found`, `svc_rest_conflict` for a step the table does not have, or `svc_child_error`. */
-export async function actOnComment(
-  ctx: Ctx,
-  site: SiteRow,
-  id: number,
-  action: CommentAction,
-): Promise<CommentChange> {
+export async function actOnComment(ctx: Ctx, site: SiteRow, id: number, action: CommentAction): Promise<CommentChange> {
   const [result] = await actOnComments(ctx, site, [id], action);
   if (result === undefined) throw notFound(id);
   if ('error' in result) throw result.error;
@@ -83,13 +78,13 @@ export async function actOnCommentsInBulk(
 }
 
 async function actOnComments(
-  ctx: Ctx,
+  caller: Ctx,
   site: SiteRow,
   ids: readonly number[],
   action: CommentAction,
 ): Promise<Result[]> {
-  requireModule(ctx, 'comments');
-  return onSite(ctx, site.id, 'write', async (connection) => {
+  requireModule(caller, 'comments');
+  return onSite(caller, site.id, 'write', async (ctx, connection) => {
     const before = await find(ctx, site, connection, ids, 0);
     const results = new Map<number, Result>(ids.map((id) => [id, plan(id, before.get(id), action)]));
     const open = ids.filter((id) => isOpen(results.get(id)));
@@ -127,10 +122,14 @@ function plan(id: number, comment: Comment | undefined, action: CommentAction): 
   if (from.includes(comment_status)) return { comment_id: id, action, comment_status, changed: true };
   return {
     comment_id: id,
-    error: new ServiceError('svc_rest_conflict', `Comment ${id} is ${named(comment_status)}: ${action} needs one that is ${from.map(named).join(' or ')}.`, {
-      advice: comment_status === 'trash' ? 'Restore it first.' : 'Read the comments for their present states.',
-      data: { comment_status },
-    }),
+    error: new ServiceError(
+      'svc_rest_conflict',
+      `Comment ${id} is ${named(comment_status)}: ${action} needs one that is ${from.map(named).join(' or ')}.`,
+      {
+        advice: comment_status === 'trash' ? 'Restore it first.' : 'Read the comments for their present states.',
+        data: { comment_status },
+      },
+    ),
   };
 }
 
@@ -149,7 +148,8 @@ async function send(
   const single = ids.length === 1 && only !== undefined;
   try {
     if (single) await ctx.child.call(connection, 'comment_action', { action, id: only }, { signal: ctx.signal });
-    else await ctx.child.call(connection, 'comment_bulk_action', { action, ids: ids.join(',') }, { signal: ctx.signal });
+    else
+      await ctx.child.call(connection, 'comment_bulk_action', { action, ids: ids.join(',') }, { signal: ctx.signal });
     return null;
   } catch (error) {
     if (!mayHaveRun(error) || ctx.signal.aborted) throw error;
@@ -162,10 +162,14 @@ function judge(id: number, action: CommentAction, status: CommentOutcome, failur
   const reason = failure instanceof Error ? failure.message : 'The site reported success.';
   return {
     comment_id: id,
-    error: new ServiceError('svc_child_error', `Comment ${id} is ${status} after ${action}: the step had no effect. ${reason}`, {
-      advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
-      data: { comment_status: status },
-    }),
+    error: new ServiceError(
+      'svc_child_error',
+      `Comment ${id} is ${status} after ${action}: the step had no effect. ${reason}`,
+      {
+        advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
+        data: { comment_status: status },
+      },
+    ),
   };
 }
 

@@ -40,14 +40,19 @@ export async function listComments(ctx: Ctx, choice: LiveChoice, query: CommentQ
 }
 
 /** Comments of one site; throws when it cannot be asked. */
-export async function siteComments(ctx: Ctx, site: SiteRow, query: CommentQuery): Promise<ContentAnswer<Comment>> {
-  requireModule(ctx, 'comments');
+export async function siteComments(caller: Ctx, site: SiteRow, query: CommentQuery): Promise<ContentAnswer<Comment>> {
+  requireModule(caller, 'comments');
   requireRange(query);
-  const value = await onSite(ctx, site.id, 'read', (connection, target) => commentsOf(ctx, target, connection, query));
+  const value = await onSite(caller, site.id, 'read', (ctx, connection, target) =>
+    commentsOf(ctx, target, connection, query),
+  );
   return { ...keyed([{ site, value }]), errors: [] };
 }
 
-export function keyed<T>(answers: readonly { site: SiteRow; value: T[] }[]): { data: Record<string, T[]>; total: number } {
+export function keyed<T>(answers: readonly { site: SiteRow; value: T[] }[]): {
+  data: Record<string, T[]>;
+  total: number;
+} {
   return {
     data: Object.fromEntries(answers.map(({ site, value }) => [site.url, value])),
     total: answers.reduce((sum, { value }) => sum + value.length, 0),
@@ -55,7 +60,12 @@ export function keyed<T>(answers: readonly { site: SiteRow; value: T[] }[]): { d
 }
 
 /** The child's names of the states. */
-const CHILD_STATUS: Record<CommentStatus, string> = { approved: 'approve', pending: 'hold', spam: 'spam', trash: 'trash' };
+const CHILD_STATUS: Record<CommentStatus, string> = {
+  approved: 'approve',
+  pending: 'hold',
+  spam: 'spam',
+  trash: 'trash',
+};
 
 async function commentsOf(
   ctx: Ctx,

@@ -3,8 +3,9 @@
 import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../child/child.js';
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError } from '../errors.js';
+import { abandonedAfterDays } from './settings-effect.js';
 import { linkError, recordOf, requireLinks, type SiteView, siteView } from './sites.js';
-import { ABANDONED_AFTER_DAYS, look, STORED_PARTS } from './sync.js';
+import { look, STORED_PARTS } from './sync.js';
 import { childError, type Target } from './targets.js';
 import { hostOf, storedUrl, withChildsWww } from './urls.js';
 
@@ -106,7 +107,7 @@ async function handshake(
     );
     const snapshot = await ctx.child.stats(
       { ...at, site_id: 0, user: input.admin, private_key: key.private_key },
-      { abandonedAfterDays: ABANDONED_AFTER_DAYS, changesAfter: 0, parts: STORED_PARTS },
+      { abandonedAfterDays: await abandonedAfterDays(ctx), changesAfter: 0, parts: STORED_PARTS },
       options,
     );
     return { registered, snapshot };
@@ -175,7 +176,7 @@ export async function reconnectSite(ctx: Ctx, target: Target): Promise<void> {
 }
 
 /** Registering straight over a stored key cannot strand the site: the old key works until the new one is in (child protocol §4). */
-async function registerAnew(ctx: Ctx, target: Target): Promise<void> {
+export async function registerAnew(ctx: Ctx, target: Target): Promise<void> {
   const { site, connection } = target;
   if (connection === null || connection.regverify === null) {
     throw new ServiceError(

@@ -130,7 +130,7 @@ function head(cost: { id: number; name: string }) {
   return { cost_id: cost.id, cost_name: cost.name };
 }
 
-function costView(ctx: Ctx, cost: CostRow): CostView {
+export function costView(ctx: Ctx, cost: CostRow): CostView {
   return {
     ...(cost as CostRow & Pick<CostView, 'type' | 'license_type' | 'cost_status' | 'renewal_type'>),
     next_renewal: nextDue(cost, dateOf(ctx.clock.now())),

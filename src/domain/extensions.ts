@@ -119,9 +119,9 @@ export async function activateTheme(
     const { errors } = await act(ctx, target, 'theme', 'activate', [slug]);
     const [error] = errors;
     if (error !== undefined) {
+      const refused = error.code === FAILURE.activate;
       throw new ServiceError(error.code as ErrorCode, error.message, {
-        field: 'slug',
-        advice: 'Read the slugs with get-site-themes-v1.',
+        ...(refused ? { field: 'slug', advice: 'Read the slugs with get-site-themes-v1.' } : {}),
         data: { site_id: target.site.id },
       });
     }
@@ -136,10 +136,15 @@ async function act(
   action: ExtensionAction,
   slugs: readonly string[],
 ): Promise<ActionResult> {
-  const known = await knownSlugs(ctx, target, kind, slugs);
+  const { known, failure: unseen } = await knownSlugs(ctx, target, kind, action, slugs);
   const result: ActionResult = { done: [], errors: [] };
   for (const slug of slugs) {
-    const refusal = refuse(known.get(slug), kind, action);
+    const row = known.get(slug);
+    if (row === undefined && unseen !== null) {
+      result.errors.push({ slug, code: unseen.code, message: unseen.message });
+      continue;
+    }
+    const refusal = refuse(row, kind, action);
     if (refusal !== null) {
       result.errors.push({ slug, code: FAILURE[action], message: refusal });
       continue;
@@ -151,6 +156,8 @@ async function act(
     } catch (error) {
       const failure = childError(error, target.site.id, FAILURE[action]);
       if (failure.code === 'svc_cancelled') throw failure;
+      if (failure.code === 'svc_internal_error')
+        ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, slug, action }, 'unexpected failure');
       result.errors.push({ slug, code: failure.code, message: failure.message });
     }
     ctx.progress({ done: result.done.length + result.errors.length, total: slugs.length, message: slug });
@@ -158,20 +165,31 @@ async function act(
   return result;
 }
 
-/** The stored inventory, refreshed once when it lacks a slug: it may have been installed since the last sync. */
+/**
+ * The stored inventory, refreshed once when it lacks a slug: it may have been installed since the last sync. `failure` tells
+ * why it could not be refreshed; the slugs that are known can be worked on all the same.
+ */
 async function knownSlugs(
   ctx: Ctx,
   target: Target,
   kind: ExtensionKind,
+  action: ExtensionAction,
   slugs: readonly string[],
-): Promise<Map<string, ExtensionRow>> {
+): Promise<{ known: Map<string, ExtensionRow>; failure: ServiceError | null }> {
   const read = async () => new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
   const known = await read();
-  if (slugs.every((slug) => known.has(slug))) return known;
-  await look(ctx, target).catch((error: unknown) => {
-    throw childError(error, target.site.id, 'svc_site_offline');
-  });
-  return read();
+  if (slugs.every((slug) => known.has(slug))) return { known, failure: null };
+  try {
+    await look(ctx, target);
+  } catch (error) {
+    const failure = childError(error, target.site.id, FAILURE[action]);
+    // The site answered, but not as it should: to this call that is a failed action, not a failed sync.
+    if (failure.code === 'svc_sync_failed')
+      return { known, failure: new ServiceError(FAILURE[action], failure.message) };
+    if (failure.code === 'svc_site_offline') return { known, failure };
+    throw failure;
+  }
+  return { known: await read(), failure: null };
 }
 
 function refuse(row: ExtensionRow | undefined, kind: ExtensionKind, action: ExtensionAction): string | null {
@@ -204,25 +222,29 @@ async function actOnOne(
     failure = error;
   }
   const brought = answer?.snapshot ?? null;
-  const seen = await absorb(ctx, target, hasList(brought, kind) ? brought : null);
-  const list = seen === null ? undefined : kind === 'plugin' ? seen.plugins : seen.themes;
-  if (list === undefined) {
+  const came = hasList(brought, kind) ? brought : null;
+  let seen = await absorb(ctx, target, came);
+  // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
+  if (came !== null && !DONE[action](find(seen, kind, slug))) seen = await absorb(ctx, target, null);
+  if (!hasList(seen, kind)) {
     if (failure !== null) throw failure;
     throw new ServiceError(
       FAILURE[action],
       'The site did not report its inventory afterwards, so the change could not be verified.',
-      {
-        advice: 'Sync the site and look again.',
-      },
+      { advice: 'Sync the site and look again.' },
     );
   }
-  if (DONE[action](list.find((item) => item.slug === slug))) return;
+  if (DONE[action](find(seen, kind, slug))) return;
   if (failure !== null) throw failure;
   const verdict = answer?.verdicts.find((item) => item.slug === slug);
   throw new ServiceError(
     FAILURE[action],
     verdict === undefined || verdict.message === '' ? NOT_DONE[action] : verdict.message,
   );
+}
+
+function find(snapshot: Snapshot | null, kind: ExtensionKind, slug: string): SnapshotExtension | undefined {
+  return (kind === 'plugin' ? snapshot?.plugins : snapshot?.themes)?.find((item) => item.slug === slug);
 }
 
 function hasList(snapshot: Snapshot | null, kind: ExtensionKind): boolean {

@@ -17,27 +17,28 @@ export async function setIgnored(
   type: IgnorableType,
   slugs: readonly string[],
   ignore: boolean,
+  field = 'slugs',
 ): Promise<{ site_id: number; list: string[] }> {
+  const unique = cleanSlugs(type, slugs, field);
   const site = await getSite(ctx, ref);
-  const unique = cleanSlugs(type, slugs);
   const list = await ctx.store.updates.setIgnored(site.id, TYPES.indexOf(type), unique, ignore);
   for (const slug of unique)
     ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type, slug } });
   return { site_id: site.id, list };
 }
 
-function cleanSlugs(type: IgnorableType, slugs: readonly string[]): string[] {
+function cleanSlugs(type: IgnorableType, slugs: readonly string[], field: string): string[] {
   const unique = [...new Set(slugs.map((slug) => slug.trim()))];
   if (unique.length === 0 || unique.includes('')) {
-    throw new ServiceError('svc_invalid_input', 'At least one slug is needed, and none may be blank.', {
-      field: 'slugs',
+    throw new ServiceError('svc_invalid_input', `${field} needs at least one slug, and none may be blank.`, {
+      field,
       advice: 'Read the slugs with get-site-updates-v1.',
     });
   }
   if (type === 'core' && unique.some((slug) => slug !== CORE_SLUG)) {
-    throw new ServiceError('svc_invalid_input', `For core the slug is always "${CORE_SLUG}".`, {
-      field: 'slug',
-      advice: `Send slug: "${CORE_SLUG}".`,
+    throw new ServiceError('svc_invalid_input', `For core the ${field} is always "${CORE_SLUG}".`, {
+      field,
+      advice: `Send "${CORE_SLUG}".`,
     });
   }
   return unique;

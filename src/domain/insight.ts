@@ -3,10 +3,16 @@
 import type { Ctx } from '../context.js';
 import { requireModule } from './modules.js';
 import { getSite, type SiteRef } from './select.js';
+import { abandonedAfterDays } from './settings-effect.js';
 import { isoTime } from './sites.js';
+import { ABANDONED_AFTER_DAYS } from './sync.js';
 
-/** Seconds since the epoch, two calendar years before now in UTC (operations §5.7). */
-export function abandonedBefore(now: number): number {
+/**
+ * Seconds since the epoch: what was released before counts as abandoned. Two calendar years before now in UTC (operations
+ * §5.7), unless the settings say another number of days.
+ */
+export function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
+  if (days !== ABANDONED_AFTER_DAYS) return Math.floor(now / 1000) - days * 86_400;
   const day = new Date(now);
   day.setUTCFullYear(day.getUTCFullYear() - 2);
   return Math.floor(day.getTime() / 1000);
@@ -14,7 +20,11 @@ export function abandonedBefore(now: number): number {
 
 export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: number, perPage: number) {
   const { items, total } = await ctx.store.reports.abandoned(
-    { kind: kind === 'plugin' ? 0 : 1, before: abandonedBefore(ctx.clock.now()), denied: ctx.actor.denied_sites },
+    {
+      kind: kind === 'plugin' ? 0 : 1,
+      before: abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx)),
+      denied: ctx.actor.denied_sites,
+    },
     page,
     perPage,
   );
@@ -71,7 +81,10 @@ async function certificateState(
 ): Promise<{ valid: boolean; expires: string | null }> {
   const certificate = await ctx.store.reports.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
-  return { valid: url.startsWith('https:') && certificate?.good === 1, expires };
+  return {
+    valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
+    expires,
+  };
 }
 
 export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage: number) {

@@ -3,6 +3,7 @@
 import type { Ctx } from '../context.js';
 import { asServiceError, ServiceError } from '../errors.js';
 import type { JobRow } from '../store/jobs.js';
+import { persistently } from './storing.js';
 import { childError, loadTargets, type Target } from './targets.js';
 import { type JobType, WORKS, type Work } from './works.js';
 
@@ -22,7 +23,8 @@ export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS):
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();
-    const status = await ctx.store.jobs.release(job, now, ctx.signal.aborted ? now : now + job.delay_ms);
+    const nextRun = ctx.signal.aborted ? now : now + job.delay_ms;
+    const status = await persistently(ctx, () => ctx.store.jobs.release(job, now, nextRun));
     if (status === 'completed' || status === 'failed')
       ctx.events.emit({ name: `job.${status}`, facts: { job_id: job.id, type: job.type } });
   }
@@ -46,14 +48,19 @@ async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
   );
   const work = WORKS[job.type as JobType] as Work<object, unknown>;
   const params = JSON.parse(job.params) as object;
-  await Promise.all(
+  // All of them end before the lease is given up, also when one cannot be stored.
+  const ends = await Promise.allSettled(
     entries.map(async (entry) => {
       const outcome = await workSite(ctx, work, targets.get(entry.site_id), params, entry);
       // A cut-off site stays "started": the next chunk finds it and looks first.
       if (outcome === null) return;
-      await ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now());
+      await persistently(ctx, () =>
+        ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now()),
+      );
     }),
   );
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 async function workSite(
@@ -73,6 +80,8 @@ async function workSite(
     if (ctx.signal.aborted) return null;
     const failure =
       error instanceof ServiceError ? error : asServiceError(childError(error, entry.site_id, work.failure));
+    // It says nothing about the site, which stays "started" and has its turn again.
+    if (failure.code === 'svc_storage_unavailable') throw failure;
     if (failure.code === 'svc_internal_error')
       ctx.log.error(
         { err: failure.cause ?? error, site_id: entry.site_id, work: work.type },

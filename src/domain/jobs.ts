@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Ctx } from '../context.js';
-import { ServiceError } from '../errors.js';
+import { ServiceError, storageFailure } from '../errors.js';
 import type { Selection, SelectionError } from './select.js';
 import { isoTime } from './sites.js';
 import { JOB_TYPES, type JobType } from './works.js';
@@ -18,7 +18,13 @@ export interface QueuedAnswer {
 }
 
 /** Stores the job and its sites; `svc_queue_failed` when that did not work, and then nothing was started. */
-export async function queueJob(ctx: Ctx, type: JobType, selection: Selection, params: object): Promise<QueuedAnswer> {
+export async function queueJob(
+  ctx: Ctx,
+  type: JobType,
+  selection: Pick<Selection, 'sites' | 'errors'>,
+  params: object,
+  options: { begun?: boolean } = {},
+): Promise<QueuedAnswer> {
   const { config } = ctx;
   const now = ctx.clock.now();
   const pace = fittingDelay(selection.sites.length, config.job_chunk, config.job_delay_ms, config.job_timeout_ms);
@@ -32,6 +38,7 @@ export async function queueJob(ctx: Ctx, type: JobType, selection: Selection, pa
       code: error.code,
       message: error.message,
     })),
+    begun: options.begun ?? false,
     chunk: config.job_chunk,
     delay_ms: pace.delay_ms,
     timeout_ms: config.job_timeout_ms,
@@ -40,6 +47,8 @@ export async function queueJob(ctx: Ctx, type: JobType, selection: Selection, pa
   try {
     await ctx.store.jobs.add(job, now);
   } catch (error) {
+    const storage = storageFailure(error);
+    if (storage !== null) throw storage;
     throw new ServiceError('svc_queue_failed', 'The job could not be stored. Nothing was started.', {
       advice: 'Try again; see the log if it happens again.',
       cause: error,
@@ -100,7 +109,10 @@ const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not r
 
 /** Status of a job (operations §7.3). Throws `svc_job_not_found`. */
 export async function jobStatus(ctx: Ctx, id: string): Promise<JobView> {
-  const [job, errors] = await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id)]);
+  // A NUL cannot be bound, and no id holds one.
+  const [job, errors] = id.includes('\0')
+    ? [undefined, []]
+    : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id)]);
   if (job === undefined) {
     throw new ServiceError('svc_job_not_found', 'No job has this id. Jobs are kept for 24 hours after they end.', {
       field: 'job_id',

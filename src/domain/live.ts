@@ -4,7 +4,6 @@ import { ChildFailure } from '../child/child.js';
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
 import type { SiteConnection, SiteRow } from '../store/sites.js';
-import { DIRECT_CALL_MS } from './multi.js';
 import { type SiteRef, selectSites } from './select.js';
 import { fanOutPace } from './settings-effect.js';
 import { allSites } from './sites.js';
@@ -60,10 +59,14 @@ export async function chooseLive(ctx: Ctx, choice: LiveChoice): Promise<LiveSele
 export const MAX_ANSWER = 16_000_000;
 
 /** Asks one site; `weight` is the text in the answer, characters. */
-export type Question<T> = (ctx: Ctx, target: Target, connection: SiteConnection) => Promise<{ value: T; weight: number }>;
+export type Question<T> = (
+  ctx: Ctx,
+  target: Target,
+  connection: SiteConnection,
+) => Promise<{ value: T; weight: number }>;
 
 /**
- * Asks many sites at once, within the limits of the child connection and at most 40 s. What failed, is suspended or
+ * Asks many sites at once, within the limits of the child connection and the time of a direct call. What failed, is suspended or
  * disconnected, or was not reached in time stands in `errors`, in the order of the sites. Throws only when the caller gave up.
  */
 export async function askSites<T>(
@@ -77,7 +80,7 @@ export async function askSites<T>(
     sites.map((site) => site.id),
   );
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), DIRECT_CALL_MS);
+  const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]) };
   const room = { left: MAX_ANSWER };
   const outcomes: ({ value: T } | { error: ServiceError })[] = [];
@@ -101,13 +104,16 @@ export async function askSites<T>(
     else {
       const { code, message } = outcome.error;
       const late = deadline.signal.aborted && code === 'svc_cancelled';
-      errors.push({ site_id: site.id, ...(late ? { code: 'svc_site_offline', message: TOO_LATE } : { code, message }) });
+      errors.push({
+        site_id: site.id,
+        ...(late ? { code: 'svc_site_offline', message: TOO_LATE } : { code, message }),
+      });
     }
   });
   return { answers, errors };
 }
 
-const TOO_LATE = `The site gave no answer within the ${DIRECT_CALL_MS / 1000} s that one call may take.`;
+const TOO_LATE = 'The site gave no answer within the time that one call may take.';
 
 async function pause(ctx: Ctx, ms: number): Promise<void> {
   if (ms === 0 || ctx.signal.aborted) return;
@@ -147,21 +153,24 @@ function tooMuch(): ServiceError {
   });
 }
 
-/** Work on one site, failing by throwing. A write holds the site for itself; it waits for a sync or update under way. */
+/** Work on one site, failing by throwing; it uses the context it is given. A write holds the site for itself; it waits for a sync or update under way. */
 export async function onSite<T>(
-  ctx: Ctx,
+  caller: Ctx,
   siteId: number,
   kind: 'read' | 'write',
-  work: (connection: SiteConnection, target: Target) => Promise<T>,
+  work: (ctx: Ctx, connection: SiteConnection, target: Target) => Promise<T>,
 ): Promise<T> {
-  const run = async () => {
+  const run = async (ctx: Ctx) => {
     const target = await loadTarget(ctx, siteId);
     requireLive(target);
     requireVersion(target);
-    return work(requireConnection(target), target);
+    return work(ctx, requireConnection(target), target);
   };
   try {
-    return await (kind === 'read' ? run() : ctx.locks.exclusive(siteId, ctx.signal, run));
+    if (kind === 'read') return await run(caller);
+    return await caller.locks.exclusive(siteId, caller.signal, (held) =>
+      run({ ...caller, signal: AbortSignal.any([caller.signal, held]) }),
+    );
   } catch (error) {
     throw liveError(error, siteId);
   }

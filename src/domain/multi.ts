@@ -8,13 +8,12 @@ import { type Selection, type SelectionError, type SiteRef, selectSites } from '
 import { childError, loadTargets, type Target } from './targets.js';
 import type { NoParams, Work } from './works.js';
 
-/** A direct call answers within this, whatever the sites do: many clients hang up at 60 s. */
-export const DIRECT_CALL_MS = 40_000;
-
 export interface MultiResult<R> {
   done: { target: Target; result: R }[];
   /** Sites whose work failed as a whole. */
   failures: { site: SiteRow; error: ServiceError }[];
+  /** Sites that were begun and not done when the time of a direct call was up. */
+  unfinished: SiteRow[];
 }
 
 /** Works on the sites of a selection now. Never throws for one site; only when the caller itself gave up. */
@@ -29,29 +28,26 @@ export async function workOn<P, R>(
     sites.map((site) => site.id),
   );
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), DIRECT_CALL_MS);
+  const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]), progress: () => undefined };
-  const result: MultiResult<R> = { done: [], failures: [] };
+  const result: MultiResult<R> = { done: [], failures: [], unfinished: [] };
   let finished = 0;
   try {
     const outcomes = await Promise.all(
       sites.map(async (site) => {
         const outcome = await one(limited, work, site, targets.get(site.id), params);
         ctx.progress({ done: ++finished, total: sites.length, message: site.url });
-        return outcome;
+        return { site, outcome };
       }),
     );
     ctx.signal.throwIfAborted();
-    outcomes.forEach((outcome, index) => {
-      const site = sites[index];
-      if (site === undefined) return;
+    for (const { site, outcome } of outcomes) {
+      const cut =
+        'result' in outcome ? work.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
       if ('result' in outcome) result.done.push(outcome);
-      else
-        result.failures.push({
-          site,
-          error: deadline.signal.aborted && outcome.error.code === 'svc_cancelled' ? tooSlow(site) : outcome.error,
-        });
-    });
+      else result.failures.push({ site, error: cut ? tooSlow(site, ctx.config.direct_call_ms) : outcome.error });
+      if (cut) result.unfinished.push(site);
+    }
     return result;
   } finally {
     clearTimeout(timer);
@@ -83,10 +79,10 @@ async function one<P, R>(
   }
 }
 
-function tooSlow(site: SiteRow): ServiceError {
+function tooSlow(site: SiteRow, afterMs: number): ServiceError {
   return new ServiceError(
     'svc_site_offline',
-    `Site ${site.id} gave no answer within the ${DIRECT_CALL_MS / 1000} s that a direct call may take.`,
+    `Site ${site.id} was not done within the ${afterMs / 1000} s that a direct call may take; its work goes on as a job.`,
   );
 }
 
@@ -124,9 +120,15 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: M
   return selection;
 }
 
-export type MultiAnswer<R> = QueuedAnswer | ({ queued: false; selection: Selection } & MultiResult<R>);
+/** Where unfinished work went on, for the answer of a direct call. */
+export type Continued = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
 
-/** Now when the selection is small, as a job above the threshold (operations §6.3). */
+export type MultiAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & MultiResult<R>);
+
+/**
+ * Now when the selection is small, as a job above the threshold (operations §6.3). Sites that are not done when the time of a
+ * direct call is up go on as a job, which looks at each before it repeats anything.
+ */
 export async function nowOrQueued<P extends object, R>(
   ctx: Ctx,
   work: Work<P, R>,
@@ -134,7 +136,11 @@ export async function nowOrQueued<P extends object, R>(
   params: P,
 ): Promise<MultiAnswer<R>> {
   if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, work.type, selection, params);
-  return { queued: false, selection, ...(await workOn(ctx, work, selection.sites, params)) };
+  const result = await workOn(ctx, work, selection.sites, params);
+  if (result.unfinished.length === 0) return { queued: false, ...result };
+  const job = await queueJob(ctx, work.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
+  const { job_id, status_url, sites_queued } = job;
+  return { queued: false, continued: { job_id, status_url, sites_queued }, ...result };
 }
 
 /** Failures of a selection's sites as error entries, behind those that resolved to no site. */

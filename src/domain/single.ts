@@ -19,7 +19,7 @@ export async function resultOnOne<R>(ctx: Ctx, work: Work<NoParams, R>, ref: Sit
 }
 
 /** Runs the work and answers where the site stands afterwards. */
-export async function workOnOne(ctx: Ctx, work: Work<NoParams, void>, ref: SiteRef) {
+export async function workOnOne(ctx: Ctx, work: Work<NoParams, unknown>, ref: SiteRef) {
   const site = await getSite(ctx, ref);
   await resultOnOne(ctx, work, site.id);
   const { id, url, status } = await recordOf(ctx, site.id);

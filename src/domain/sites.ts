@@ -6,6 +6,7 @@ import type { SiteFilter, SiteRecord, SiteRow } from '../store/sites.js';
 import { healthScore } from './health.js';
 import { getSite, type SiteRef } from './select.js';
 import { isStorageError } from './storage.js';
+import { storing } from './storing.js';
 
 /** A site as get-site, add-site and update-site answer it. */
 export interface SiteView {
@@ -97,12 +98,12 @@ export interface SiteChange {
 
 /** Changes only the given fields; unknown clients and tags are refused before anything is written. */
 export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Promise<SiteView> {
-  const { id } = await getSite(ctx, ref);
   if (change.name === '')
     throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
       field: 'name',
       advice: 'Send a name, or leave the field out to keep the present one.',
     });
+  const { id } = await getSite(ctx, ref);
   await requireLinks(ctx, change.client_id ?? undefined, change.tags);
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   try {
@@ -150,7 +151,9 @@ export function linkError(error: unknown): unknown {
 
 /** Removes the record and all that hangs on it. The child is not contacted and keeps its plugin. */
 export async function deleteSite(ctx: Ctx, site: { id: number; url: string }): Promise<void> {
-  const removed = await ctx.store.sites.remove(site.id);
+  const removed = await storing('svc_deletion_failed', 'The site was not removed. Nothing changed.', () =>
+    ctx.store.sites.remove(site.id),
+  );
   if (!removed)
     throw new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`, {
       data: { site_id: site.id },

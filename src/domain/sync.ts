@@ -3,6 +3,7 @@
 import type { Snapshot } from '../child/child.js';
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
+import { abandonedAfterDays, syncParts } from './settings-effect.js';
 import {
   childError,
   MINIMUM_CHILD_VERSION,
@@ -23,39 +24,45 @@ export const STORED_PARTS = { securityStats: true } as const;
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
 export async function syncSite(ctx: Ctx, target: Target): Promise<void> {
   requireReachable(target);
-  await look(ctx, target);
+  await look(ctx, target, { last_attempt: target.site.last_attempt });
 }
 
-/** Fetches and stores whatever the marks say: reconnecting starts with this. */
-export async function look(ctx: Ctx, target: Target): Promise<Snapshot> {
+/** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
+export async function look(ctx: Ctx, target: Target, since?: { last_attempt: number | null }): Promise<Snapshot> {
   const { site } = target;
   try {
     const connection = requireConnection(target);
     const snapshot = await ctx.child.stats(
       connection,
       {
-        abandonedAfterDays: ABANDONED_AFTER_DAYS,
+        abandonedAfterDays: await abandonedAfterDays(ctx),
         changesAfter: site.changes_after,
         renewRegverify: connection.regverify === null,
-        parts: STORED_PARTS,
+        parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
       },
       { signal: ctx.signal },
     );
-    await storeLook(ctx, target, snapshot);
+    await storeLook(ctx, target, snapshot, since);
     return snapshot;
   } catch (error) {
     const failure = childError(error, site.id, 'svc_sync_failed');
+    if (failure.code === 'svc_storage_unavailable') throw failure;
     // A cancelled call says nothing about the site.
     if (failure.code !== 'svc_cancelled')
-      await ctx.store.inventory.saveFailure(site.id, failure.code, failure.message, ctx.clock.now());
+      await ctx.store.inventory.saveFailure(site.id, failure.code, failure.message, ctx.clock.now(), since);
     ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
     throw failure;
   }
 }
 
-async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot): Promise<void> {
+async function storeLook(
+  ctx: Ctx,
+  target: Target,
+  snapshot: Snapshot,
+  since: { last_attempt: number | null } | undefined,
+): Promise<void> {
   const { site } = target;
-  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true);
+  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
   const moved = withChildsWww(site.url, snapshot.site_url);
   if (moved !== null) await ctx.store.sites.moveUrl(site.id, moved);
@@ -66,6 +73,9 @@ async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot): Promise<
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
 }
 
+/** Failures that say nothing about the site. */
+const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
+
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
 export async function absorb(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
   if (brought !== null) {
@@ -75,7 +85,7 @@ export async function absorb(ctx: Ctx, target: Target, brought: Snapshot | null)
   try {
     return await look(ctx, target);
   } catch (error) {
-    if (error instanceof ServiceError && error.code !== 'svc_internal_error') return null;
+    if (error instanceof ServiceError && !OURS.has(error.code)) return null;
     throw error;
   }
 }

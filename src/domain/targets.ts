@@ -2,7 +2,7 @@
 
 import { ChildFailure } from '../child/child.js';
 import type { Ctx } from '../context.js';
-import { type ErrorCode, ServiceError } from '../errors.js';
+import { type ErrorCode, ServiceError, storageFailure } from '../errors.js';
 import type { SiteConnection, SiteRecord } from '../store/sites.js';
 import { compareVersions } from './versions.js';
 
@@ -29,13 +29,9 @@ export async function loadTarget(ctx: Ctx, id: number): Promise<Target> {
 }
 
 /** Throws unless the site may be contacted: not suspended, not disconnected by hand, not known to be down. */
-export function requireReachable({ site }: Target): void {
-  if (site.suspended === 1) {
-    throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
-      advice: 'Lift the suspension with unsuspend-site-v1 first.',
-      data: { site_id: site.id },
-    });
-  }
+export function requireReachable(target: Target): void {
+  requireNotSuspended(target);
+  const { site } = target;
   if (site.disconnected === 1) {
     throw new ServiceError('svc_site_offline', `Site ${site.id} is disconnected, so it is not contacted.`, {
       advice: 'Connect it again with reconnect-site-v1.',
@@ -52,6 +48,15 @@ export function requireReachable({ site }: Target): void {
       },
     );
   }
+}
+
+/** Throws `svc_site_suspended`: such a site is never contacted. */
+export function requireNotSuspended({ site }: Target): void {
+  if (site.suspended === 0) return;
+  throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
+    advice: 'Lift the suspension with unsuspend-site-v1 first.',
+    data: { site_id: site.id },
+  });
 }
 
 /** Throws when the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
@@ -83,6 +88,8 @@ const UNREACHED: ReadonlySet<string> = new Set(['unreachable', 'timed_out', 'tls
 export function childError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
   if (error instanceof ServiceError) return error;
   if (!(error instanceof ChildFailure)) {
+    const storage = storageFailure(error);
+    if (storage !== null) return storage;
     return new ServiceError('svc_internal_error', 'Something unexpected went wrong. The log has the details.', {
       cause: error,
       data: { site_id: siteId },

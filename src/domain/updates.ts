@@ -15,7 +15,7 @@ import {
 } from './apply.js';
 import { requireWritable } from './extensions.js';
 import type { QueuedAnswer } from './jobs.js';
-import { chooseSites, nowOrQueued } from './multi.js';
+import { type Continued, chooseSites, nowOrQueued } from './multi.js';
 import { getSite, type SiteRef, selectSites } from './select.js';
 import { allSites } from './sites.js';
 import { loadTarget, type Target } from './targets.js';
@@ -106,7 +106,7 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   };
 }
 
-export interface RunAnswer {
+export interface RunAnswer extends Partial<Continued> {
   queued: false;
   updated: Applied[];
   errors: ApplyError[];
@@ -119,8 +119,9 @@ export async function runUpdates(
   refs: readonly SiteRef[],
   groups: readonly TypeGroup[],
   specificItems: readonly string[],
+  whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
 ): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & { errors: ApplyError[] })> {
-  const selection = await chooseSites(ctx, refs, { whenEmpty: sitesWithUpdates });
+  const selection = await chooseSites(ctx, refs, { whenEmpty });
   const params = { types: typeNumbers(groups), specific_items: [...specificItems] };
   const answer = await nowOrQueued(ctx, updateWork, selection, params);
   if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
@@ -132,6 +133,7 @@ export async function runUpdates(
   ];
   return {
     queued: false,
+    ...answer.continued,
     updated,
     errors,
     summary: {
@@ -152,6 +154,11 @@ function siteError(site: SiteRow, error: ServiceError): ApplyError {
     code: error.code,
     message: error.message,
   };
+}
+
+/** What "all sites" means to update-all: a site without offers counts and is not contacted (operations §6). */
+export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
+  return allSites(ctx, { status: ['connected', 'disconnected'] });
 }
 
 async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
@@ -207,6 +214,11 @@ export async function updateCore(
   const [done] = updated;
   if (done !== undefined)
     return { target, updated: true, old_version: done.old_version, new_version: done.new_version };
+  if (errors.every(({ code }) => code === 'svc_no_updates')) {
+    // Updated elsewhere since the last sync: nothing was left to do here.
+    const now = (await ctx.store.sites.record(target.site.id))?.wp_version ?? installed;
+    return { target, updated: false, old_version: now, new_version: now };
+  }
   throw updateFailed(errors, target.site.id);
 }
 
@@ -218,10 +230,13 @@ export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<ApplyR
   return { target, ...result };
 }
 
+/** Codes of an item that say more about the whole call than "it failed". */
+const OWN_CODES = ['svc_site_offline', 'svc_child_version_outdated', 'svc_update_exception'] as const;
+
 function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {
   const [first] = errors;
-  const offline = first?.code === 'svc_site_offline';
-  return new ServiceError(offline ? 'svc_site_offline' : 'svc_update_failed', first?.message ?? 'The update failed.', {
+  const code = OWN_CODES.find((known) => known === first?.code) ?? 'svc_update_failed';
+  return new ServiceError(code, first?.message ?? 'The update failed.', {
     advice: 'Sync the site to see its present state, then try again.',
     data: { site_id: siteId, errors },
   });

@@ -3,6 +3,7 @@
 import type { Ctx } from '../context.js';
 import { healthScore } from './health.js';
 import { workOn } from './multi.js';
+import { healthThreshold, syncDueSince } from './settings-effect.js';
 import { absorb } from './sync.js';
 import { loadTargets, requireConnection } from './targets.js';
 import { syncWork } from './works.js';
@@ -12,11 +13,13 @@ const DAY_MS = 24 * 3600_000;
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
 
-/** Syncs the sites that were not looked at for a day, a share of the fleet per run. */
+/** Syncs the sites that were not looked at since the last time the settings named, a share of the fleet per run. */
 export async function syncDueSites(ctx: Ctx): Promise<string> {
   const total = await ctx.store.sites.count({});
-  const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * 1.2));
-  const ids = await ctx.store.schedule.dueForSync(ctx.clock.now() - DAY_MS, share);
+  const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
+  if (since === null) return 'switched off';
+  const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * per_day * 1.2));
+  const ids = await ctx.store.schedule.dueForSync(since, share);
   if (ids.length === 0) return 'nothing due';
   const sites = await ctx.store.sites.records(ids);
   const { done, failures } = await workOn(ctx, syncWork, sites, {});
@@ -46,18 +49,19 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
       }),
     ),
   );
+  // Failed ones too: a site that cannot answer must not keep the others from their turn.
+  await ctx.store.schedule.abandonedChecked(ids, ctx.clock.now());
   return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
 }
 
-/** "Good" is 80 or more without a critical finding (operations §5.8). */
-const GOOD = 80;
-
 /** Tells which sites are in bad health, by the last report of each. */
 export async function reportHealth(ctx: Ctx): Promise<string> {
+  const threshold = await healthThreshold(ctx);
+  if (threshold === null) return 'switched off';
   const counts = await ctx.store.reports.health();
   const bad = counts.filter((row) => {
     const score = healthScore(row);
-    return score !== null && (score < GOOD || (row.health_critical ?? 0) > 0);
+    return score !== null && (score < threshold || (row.health_critical ?? 0) > 0);
   });
   for (const row of bad)
     ctx.events.emit({ name: 'site.unhealthy', site_id: row.site_id, facts: { health_score: healthScore(row) } });

@@ -5,8 +5,10 @@ import type { ErrorCode } from '../errors.js';
 import { type ApplyResult, applyOffers } from './apply.js';
 import { type CheckResult, checkSite } from './check.js';
 import { reconnectSite } from './connect.js';
+import { tellToForget } from './farewell.js';
+import { storing } from './storing.js';
 import { look, syncSite } from './sync.js';
-import { requireReachable, requireVersion, type Target } from './targets.js';
+import { requireNotSuspended, requireReachable, requireVersion, type Target } from './targets.js';
 
 export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -17,6 +19,8 @@ export interface Work<P, R> {
   failure: ErrorCode;
   /** Throws ServiceError when the site's work failed as a whole. */
   run(ctx: Ctx, target: Target, params: P): Promise<R>;
+  /** The result is partial: the time of the call was up in the middle. */
+  interrupted?(result: R): boolean;
   /** Before a run whose predecessor was cut off and may have been carried out: learn what is true now. */
   resume?(ctx: Ctx, target: Target): Promise<void>;
   /** Why a result that came back still counts as a failed site in a job; null = success. */
@@ -32,10 +36,25 @@ export interface UpdateParams {
   specific_items: string[];
 }
 
-export const syncWork: Work<NoParams, void> = {
+export interface SyncParams {
+  /** REST looks at sites that are disconnected or down, too: an answer brings them back (REST §5). */
+  even_disconnected?: boolean;
+}
+
+export interface DisconnectParams {
+  /** REST tells the child to forget this dashboard; the operation only marks the site (REST §6.3 R29). */
+  tell_child?: boolean;
+}
+
+export const syncWork: Work<SyncParams, void> = {
   type: 'sync',
   failure: 'svc_sync_failed',
-  run: (ctx, target) => ctx.locks.exclusive(target.site.id, ctx.signal, () => syncSite(ctx, target)),
+  run: (ctx, target, { even_disconnected }) =>
+    ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+      if (even_disconnected !== true) return syncSite(ctx, target);
+      requireNotSuspended(target);
+      await look(ctx, target);
+    }),
 };
 
 export const reconnectWork: Work<NoParams, void> = {
@@ -50,12 +69,23 @@ export const checkWork: Work<NoParams, CheckResult> = {
   run: (ctx, target) => checkSite(ctx, target),
 };
 
-export const disconnectWork: Work<NoParams, void> = {
+/** A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
+function marking(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
+  return storing(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
+    ctx.store.sites.mark([siteId], marks),
+  );
+}
+
+/** Answers whether the child was told; the mark is set whatever the child says. */
+export const disconnectWork: Work<DisconnectParams, boolean> = {
   type: 'disconnect',
   failure: 'svc_disconnect_failed',
-  async run(ctx, { site }) {
-    const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
+  async run(ctx, target, { tell_child }) {
+    const { site } = target;
+    const told = tell_child === true && (await tellToForget(ctx, target));
+    const changed = await marking('svc_disconnect_failed', ctx, site.id, { disconnected: true });
     if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
+    return told;
   },
 };
 
@@ -63,7 +93,7 @@ export const suspendWork: Work<NoParams, void> = {
   type: 'suspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
-    const changed = await ctx.store.sites.mark([site.id], { suspended: true });
+    const changed = await marking('svc_suspend_failed', ctx, site.id, { suspended: true });
     if (changed.length > 0) ctx.events.emit({ name: 'site.suspended', site_id: site.id, facts: { suspended: 1 } });
   },
 };
@@ -72,7 +102,7 @@ export const unsuspendWork: Work<NoParams, void> = {
   type: 'suspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
-    const changed = await ctx.store.sites.mark([site.id], { suspended: false });
+    const changed = await marking('svc_suspend_failed', ctx, site.id, { suspended: false });
     if (changed.length > 0) ctx.events.emit({ name: 'site.unsuspended', site_id: site.id, facts: { suspended: 0 } });
   },
 };
@@ -82,15 +112,16 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
   async run(ctx, target, params) {
+    requireReachable(target);
+    requireVersion(target);
     // Offers are read when the work starts, not when it was asked for: a job may have waited, or have been here before.
     const offers = (await ctx.store.updates.ofSites([target.site.id], params.types)).filter(
       (offer) => params.specific_items.length === 0 || params.specific_items.includes(offer.slug),
     );
     if (offers.length === 0) return { updated: [], errors: [] };
-    requireReachable(target);
-    requireVersion(target);
     return applyOffers(ctx, target, offers);
   },
+  interrupted: (result) => result.interrupted === true,
   async resume(ctx, target) {
     requireReachable(target);
     await look(ctx, { ...target, site: { ...target.site, content_hash: '' } });

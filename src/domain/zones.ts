@@ -51,7 +51,11 @@ function formatter(zone: string): Intl.DateTimeFormat {
 export function wallOf(at: number, zone: string): Wall {
   const fixed = fixedOffset(zone);
   if (fixed !== null || !isZone(zone)) return utcWall(at + (fixed ?? 0) * 60_000);
-  const parts = new Map(formatter(zone).formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const parts = new Map(
+    formatter(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
   const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0;
   return {
     year: part('year'),

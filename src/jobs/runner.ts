@@ -1,6 +1,7 @@
 /** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
 
 import type { Ctx } from '../context.js';
+import { asServiceError } from '../errors.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/job-chunk.js';
 import { isGone } from './owner.js';
 
@@ -35,7 +36,9 @@ export function createJobRunner(parts: { ctx(): Ctx; owner: string; leaseMs?: nu
     try {
       while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
     } catch (error) {
-      if (!ctx.signal.aborted) ctx.log.error({ err: error }, 'the job runner failed and will try again');
+      // That storage is away is logged once where it is noticed, not by every lane and second.
+      if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')
+        ctx.log.error({ err: error }, 'the job runner failed and will try again');
     }
   };
   return {

@@ -20,15 +20,16 @@ export function createSchedule(parts: { ctx(): Ctx; owner: string; entries?: rea
   const crons: Cron[] = [];
   const underWay = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
-  let holds = false;
+  /** A process that was paused wakes up with its lease lapsed, and learns of it only with the next renewal. */
+  let heldUntil = 0;
 
   const hold = async () => {
     const ctx = parts.ctx();
     const now = ctx.clock.now();
     try {
-      holds = (await ctx.store.schedule.hold(LEASE, parts.owner, now, now + LEASE_MS)) !== null;
+      const held = await ctx.store.schedule.hold(LEASE, parts.owner, now, now + LEASE_MS);
+      heldUntil = held === null ? 0 : now + LEASE_MS;
     } catch (error) {
-      holds = false;
       ctx.log.warn({ err: error }, 'the lease of the schedule could not be renewed');
     }
   };
@@ -56,7 +57,7 @@ export function createSchedule(parts: { ctx(): Ctx; owner: string; entries?: rea
           entry.pattern,
           { protect: true, unref: true, catch: true, timezone: 'UTC' },
           async () => {
-            if (!holds) return;
+            if (parts.ctx().clock.now() >= heldUntil) return;
             const work = run(entry, () => cron.nextRun());
             underWay.add(work);
             await work.finally(() => underWay.delete(work));
@@ -69,8 +70,8 @@ export function createSchedule(parts: { ctx(): Ctx; owner: string; entries?: rea
       for (const cron of crons) cron.stop();
       if (renew !== null) clearInterval(renew);
       await Promise.allSettled(underWay);
-      if (holds) await parts.ctx().store.schedule.letGo(LEASE, parts.owner);
-      holds = false;
+      if (heldUntil > 0) await parts.ctx().store.schedule.letGo(LEASE, parts.owner);
+      heldUntil = 0;
     },
     async runNow(name) {
       const entry = entries.find((candidate) => candidate.name === name);

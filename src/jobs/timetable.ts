@@ -1,7 +1,11 @@
 /** Everything that happens by the clock, in one place. Patterns are croner's, with seconds; all runs are bounded. */
 
 import type { Ctx } from '../context.js';
+import { runAudits } from '../domain/audit-queue.js';
 import { reapJobs } from '../domain/job-chunk.js';
+import { sendMail } from '../domain/mail.js';
+import { dailyDigest } from '../domain/mail-digest.js';
+import { runToolJobs } from '../domain/tool-jobs.js';
 import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/upkeep.js';
 
 export interface Entry {
@@ -23,8 +27,14 @@ export const timetable: readonly Entry[] = [
     },
   },
   {
+    name: 'tool-jobs',
+    about: 'Goes on with tools jobs that a stopped process left.',
+    pattern: '15,45 * * * * *',
+    run: runToolJobs,
+  },
+  {
     name: 'daily-sync',
-    about: 'Syncs every site once a day, spread over the day.',
+    about: 'Syncs every site as often a day as the settings say.',
     pattern: '0 */5 * * * *',
     run: syncDueSites,
   },
@@ -39,5 +49,23 @@ export const timetable: readonly Entry[] = [
     about: 'Tells which sites report bad health.',
     pattern: '0 15 6 * * *',
     run: reportHealth,
+  },
+  {
+    name: 'audits',
+    about: 'Works off the queue of performance audits, one at a time.',
+    pattern: '*/20 * * * * *',
+    run: runAudits,
+  },
+  {
+    name: 'mail',
+    about: 'Writes about new alerts, and sends what waits in the outbox.',
+    pattern: '10,30,50 * * * * *',
+    run: sendMail,
+  },
+  {
+    name: 'daily-digest',
+    about: 'Puts the daily digest into the outbox, in the morning of the dashboard’s time zone.',
+    pattern: '0 5 * * * *',
+    run: dailyDigest,
   },
 ];

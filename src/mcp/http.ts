@@ -1,65 +1,131 @@
-/** MCP over HTTP at `/mcp`: streamable HTTP with sessions, for API keys and users. */
+/**
+ * MCP over HTTP at `/mcp`, for API keys, users and access tokens: streamable HTTP with sessions up to 2025-11-25, and
+ * 2026-07-28, where every request stands alone, at the same address.
+ */
 
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Server as LegacyServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Auth, HttpEnv } from '../auth.js';
-import type { Actor, Clock, Log } from '../context.js';
+import type { Actor, Log } from '../context.js';
 import { asServiceError, errorBody, ServiceError } from '../errors.js';
+import { challenges, type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
+import type { McpCore } from './core.js';
+import { listenedUris, watchAll } from './listen.js';
+import { createModernServer } from './modern.js';
 import { type OriginRules, originProblem } from './origin.js';
+import { createMcpServer } from './server.js';
 import { type Session, Sessions } from './sessions.js';
 
 export interface McpHttpParts {
-  auth: Auth;
-  createServer(actor: () => Actor): Server;
+  core: McpCore;
+  auth: Pick<Auth, 'either'>;
   origin: OriginRules;
-  clock: Clock;
-  log: Log;
+  /** The authorization server, where there is one. */
+  metadata: MetadataRules;
   maxSessions?: number;
   sessionIdleMs?: number;
+  /** Other servers over the same core, for tests. */
+  servers?: {
+    legacy(actor: () => Actor): LegacyServer;
+    modern(actor: Actor): Server;
+  };
 }
 
 export interface McpHttp {
   app: Hono<HttpEnv>;
   sessions: Sessions;
-  /** Ends all sessions and their streams. */
+  /** Ends all sessions and streams. */
   close(): void;
 }
 
 type McpContext = Context<HttpEnv>;
 
 const METHODS = ['GET', 'POST', 'DELETE'];
+const MAX_LISTENERS = 1000;
+
+interface Eras {
+  sessions: Sessions;
+  modern: McpHttpHandler;
+  core: McpCore;
+}
 
 export function createMcpHttp(parts: McpHttpParts): McpHttp {
+  const { core, auth } = parts;
+  const { log, clock } = core;
+  const servers = parts.servers ?? {
+    legacy: (actor: () => Actor) => createMcpServer(core, actor),
+    modern: (actor: Actor) => createModernServer(core, actor),
+  };
   const sessions = new Sessions({
-    createServer: parts.createServer,
-    clock: parts.clock,
-    log: parts.log,
+    createServer: servers.legacy,
+    clock,
+    log,
     max: parts.maxSessions ?? 200,
     idleMs: parts.sessionIdleMs ?? 30 * 60_000,
   });
+  const modern = createMcpHandler(({ authInfo }) => servers.modern(authInfo?.extra?.actor as Actor), {
+    legacy: 'reject',
+    maxSubscriptions: MAX_LISTENERS,
+    onerror: (error) => log.debug({ err: error }, 'mcp request'),
+  });
+  const eras = { sessions, modern, core };
   const app = new Hono<HttpEnv>();
-  app.onError((error, c) => refusal(c, error, parts.log));
+  app.onError((error, c) => refusal(c, error, parts));
+  for (const path of WELL_KNOWN) {
+    app.get(path, (c) => {
+      c.header('Access-Control-Allow-Origin', '*');
+      c.header('Cache-Control', 'public, max-age=300');
+      return c.json(metadataOf(parts.metadata, c.get('arrival').base_url));
+    });
+  }
   app.all('/mcp', async (c) => {
     assertOrigin(c, parts.origin);
     if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
-    const actor = await parts.auth.either(c.get('arrival'), 'mcp');
-    return c.req.method === 'POST' ? post(c, sessions, actor) : followUp(c, sessions, actor);
+    const actor = await auth.either(c.get('arrival'), 'mcp');
+    return c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor);
   });
-  return { app, sessions, close: () => sessions.close() };
+  const close = () => {
+    sessions.close();
+    core.close();
+    modern.close().catch((error: unknown) => log.debug({ err: error }, 'mcp close'));
+  };
+  return { app, sessions, close };
 }
 
-/** One or more messages of a client. */
-async function post(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
+async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
   const body = await readJson(c);
   if (body instanceof Response) return body;
+  return (await isLegacyRequest(c.req.raw, body))
+    ? postToSession(c, eras, actor, body)
+    : postAlone(c, eras, actor, body);
+}
+
+/** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */
+async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, body: unknown): Promise<Response> {
+  const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
+  const request = c.req.raw;
+  const response = await modern.fetch(request, { authInfo, parsedBody: body });
+  const uris = response.ok ? listenedUris(body) : [];
+  if (uris.length > 0) {
+    const stop = watchAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
+    request.signal.addEventListener('abort', stop, { once: true });
+  }
+  return response;
+}
+
+/** One or more messages of a client with a session. */
+async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unknown): Promise<Response> {
+  const { sessions, core } = eras;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
   const opens = messages.some((message) => isInitializeRequest(message));
   const session =
     opens && c.req.header('mcp-session-id') === undefined ? await begin(sessions, actor) : find(c, sessions, actor);
   if (session instanceof Response) return session;
-  const response = await session.transport.answer(c.req.raw, body, messages.some(wantsProgress));
+  const stream = messages.some((message) => wantsProgress(message) || mayAsk(core, message));
+  const response = await session.transport.answer(c.req.raw, body, stream);
   if (opens && !response.ok) sessions.end(session);
   for (const message of messages) {
     const id = cancelledRequest(message);
@@ -107,6 +173,12 @@ function wantsProgress(message: unknown): boolean {
   return params?._meta?.progressToken !== undefined;
 }
 
+/** A question to the user travels on the stream of the call that asks it. */
+function mayAsk(core: McpCore, message: unknown): boolean {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === 'tools/call' && core.registry.mayAsk(params?.name);
+}
+
 function cancelledRequest(message: unknown): string | number | undefined {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
   if (method !== 'notifications/cancelled') return undefined;
@@ -133,16 +205,13 @@ function methodRefused(method: string): ServiceError {
   });
 }
 
-/** A refusal before any session: JSON-RPC for clients, with the facts of every other surface inside. */
-function refusal(c: McpContext, error: unknown, log: Log): Response {
+/** A refusal before any protocol: JSON-RPC for clients, with the facts of every other surface inside. */
+function refusal(c: McpContext, error: unknown, { core, metadata }: { core: { log: Log }; metadata: MetadataRules }) {
   const known = asServiceError(error);
-  if (known.status >= 500) {
-    log.error({ err: known.cause ?? known, request_id: c.get('arrival').request_id }, 'mcp endpoint failed');
-  }
-  if (known.status === 401) {
-    c.header('WWW-Authenticate', 'Bearer realm="svc"');
-    c.header('WWW-Authenticate', 'Basic realm="svc", charset="UTF-8"', { append: true });
-  }
+  const { request_id, base_url, authorization } = c.get('arrival');
+  if (known.status >= 500) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
+  for (const challenge of challenges(known, metadata, base_url, authorization !== undefined))
+    c.header('WWW-Authenticate', challenge, { append: true });
   if (known.status === 405) c.header('Allow', METHODS.join(', '));
   if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
   const body = { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };

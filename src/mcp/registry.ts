@@ -1,14 +1,22 @@
 /**
  * The operations as MCP tools, without any protocol revision in it: what a principal sees, and one call.
- * The adapters for stdio and HTTP stand on this.
+ * The adapters for both eras, on stdio and HTTP, stand on this.
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Actor, Log, Toolset } from '../context.js';
-import { contractOf } from '../contract.js';
-import { asServiceError, ServiceError } from '../errors.js';
+import type { Actor, Clock, ConfirmPolicy, Log, Toolset } from '../context.js';
+import { toolName } from '../contract.js';
+import { asServiceError } from '../errors.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation.js';
+import { type Answer, failure, SITE_TEXT_NOTE, success } from './answer.js';
+import { withinBudget } from './budget.js';
+import { canonicalJson } from './canonical.js';
+import { cleanValue } from './clean.js';
 import { closestNames } from './closest.js';
+import { Confirmations, type Dialogue, principalOf, Question } from './confirm.js';
+import { Inflight, type Participant } from './inflight.js';
+import { notOffered, unknownTool } from './refusals.js';
+import { carriesSiteText, toolOf } from './tool.js';
 
 export interface RegistryParts {
   operations: readonly GroupedOperation[];
@@ -16,30 +24,48 @@ export interface RegistryParts {
   log: Log;
   readOnly: boolean;
   toolsets: readonly Toolset[];
+  /** Default: what the operations themselves want. */
+  confirm?: ConfirmPolicy;
+  /** Largest answer in estimated tokens. */
+  maxTokens?: number;
+  clock: Clock;
 }
 
 export interface ToolRegistry {
   /** Tools the principal may call, rendered once per set of rights. Always the same order. */
   listTools(actor: Actor): Tool[];
-  /** Runs a tool by its name or by the operation's id. Failures are answers with `isError`, never rejections. */
-  callTool(name: string, args: unknown, caller: Caller): Promise<CallToolResult>;
+  /**
+   * Runs a tool by its name or by the operation's id. Failures are answers with `isError`, never rejections; a Question is
+   * only asked of a client whose dialogue is "later".
+   */
+  callTool(name: string, args: unknown, caller: Participant, dialogue?: Dialogue): Promise<CallToolResult | Question>;
+  /** Whether a principal is offered the operation. */
+  offers(id: string, actor: Actor): boolean;
+  /** The answer of a reading operation, cleaned and fitted. Rejects with ServiceError. */
+  read(id: string, args: Answer, caller: Caller): Promise<Answer>;
+  /** Whether a call may have to ask its user something before it answers. */
+  mayAsk(name: unknown): boolean;
+  /** Calls on many sites, some perhaps without a client. */
+  readonly inflight: Inflight;
 }
+
+const MAX_TOKENS = 20_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
+  const policy = parts.confirm ?? 'confirm';
+  const confirmations = new Confirmations(policy, parts.clock);
+  const inflight = new Inflight(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
-    byName.set(contractOf(operation).tool, operation);
+    byName.set(toolName(operation.id), operation);
     byName.set(operation.id, operation);
   }
   const lists = new Map<string, Tool[]>();
 
-  function isOffered(operation: GroupedOperation): boolean {
-    return parts.toolsets.includes(operation.group) && !(parts.readOnly && operation.effect !== 'read');
-  }
-
   function isVisible(operation: GroupedOperation, actor: Actor): boolean {
-    return isOffered(operation) && actor.rights.includes(operation.effect === 'read' ? 'read' : 'write');
+    const offered = parts.toolsets.includes(operation.group) && !(parts.readOnly && operation.effect !== 'read');
+    return offered && actor.rights.includes(operation.effect === 'read' ? 'read' : 'write');
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
@@ -50,7 +76,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
         name,
         closestNames(
           name,
-          visible.map((candidate) => contractOf(candidate).tool),
+          visible.map((candidate) => toolName(candidate.id)),
         ),
       );
     }
@@ -58,92 +84,87 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation;
   }
 
+  /** One run: alone, or together with equal ones where many sites are worked on. */
+  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<Answer> {
+    const answer = operation.multi
+      ? await inflight.run(callKey(operation, args, caller.actor), caller, (alone) => invoke(operation, args, alone))
+      : await invoke(operation, args, caller);
+    return cleanValue(answer);
+  }
+
+  function fitted(operation: GroupedOperation, input: Answer, answer: Answer, caller: Caller): Promise<Answer> {
+    const rerun = (other: Answer) => run(operation, other, caller);
+    return withinBudget({ operation, input, answer, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
+  }
+
+  async function call(
+    name: string,
+    args: unknown,
+    caller: Participant,
+    dialogue?: Dialogue,
+  ): Promise<CallToolResult | Question> {
+    const operation = find(name, caller.actor);
+    if (!isRecord(args)) return success(await run(operation, args, caller));
+    const outcome = await confirmations.guard({
+      operation,
+      args,
+      actor: caller.actor,
+      dialogue,
+      run: (input) => run(operation, input, caller),
+    });
+    if (outcome instanceof Question) return outcome;
+    const answer = await fitted(operation, args, outcome, caller);
+    return success(answer, carriesSiteText(operation) ? [SITE_TEXT_NOTE] : []);
+  }
+
   return {
+    inflight,
     listTools(actor) {
       const key = [...actor.rights].sort().join();
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = operations.filter((operation) => isVisible(operation, actor)).map(toolOf);
+      const tools = operations
+        .filter((operation) => isVisible(operation, actor))
+        .map((operation) => toolOf(operation, policy));
       lists.set(key, tools);
       return tools;
     },
 
-    async callTool(name, args, caller) {
+    async callTool(name, args, caller, dialogue) {
       try {
-        const operation = find(name, caller.actor);
-        const answer = await invoke(operation, args ?? {}, caller);
-        // Clients differ in which of the two they show to the model, so both say the same.
-        return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+        return await call(name, args ?? {}, caller, dialogue);
       } catch (error) {
         const known = asServiceError(error);
         if (known.status >= 500) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
-        return { isError: true, content: [{ type: 'text', text: errorText(known) }] };
+        return failure(known);
       }
     },
-  };
-}
 
-/** One operation as a tool. Every hint is derived from its effect. */
-function toolOf(operation: GroupedOperation): Tool {
-  const contract = contractOf(operation);
-  const { readonly, destructive, idempotent, instructions } = contract.annotations;
-  return {
-    name: contract.tool,
-    title: contract.title,
-    description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
-    inputSchema: contract.input_schema as Tool['inputSchema'],
-    outputSchema: contract.output_schema as Tool['outputSchema'] & object,
-    annotations: {
-      title: contract.title,
-      readOnlyHint: readonly,
-      destructiveHint: destructive,
-      idempotentHint: idempotent,
-      openWorldHint: reachesOut(operation),
+    offers(id, actor) {
+      const operation = byName.get(id);
+      return operation !== undefined && isVisible(operation, actor);
     },
-    _meta: { 'sitefleet/operation': contract.id },
+
+    async read(id, args, caller) {
+      const operation = find(id, caller.actor);
+      return fitted(operation, args, await run(operation, args, caller), caller);
+    },
+
+    mayAsk(name) {
+      const operation = typeof name === 'string' ? byName.get(name) : undefined;
+      return policy === 'elicit' && operation?.effect === 'destroy';
+    },
   };
 }
 
-/** Whether it may contact sites: records of clients, tags and jobs stay in our own store. */
-function reachesOut(operation: GroupedOperation): boolean {
-  return operation.engine && (operation.group === 'sites' || operation.group === 'updates');
+function isRecord(value: unknown): value is Answer {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Everything a model needs to go on: of a failed call clients show it only the text. */
-export function errorText(error: ServiceError): string {
-  const lines = [`${error.code}: ${error.message}`];
-  if (error.field !== undefined && error.field !== '') lines.push(`Field: ${error.field}`);
-  if (error.advice !== undefined && error.advice !== '') lines.push(`Next step: ${error.advice}`);
-  if (Object.keys(error.data).length > 0) lines.push(`Details: ${JSON.stringify(error.data)}`);
-  return lines.join('\n');
-}
-
-function unknownTool(name: string, closest: readonly string[]): ServiceError {
-  return new ServiceError('rest_ability_not_found', `There is no tool ${JSON.stringify(name.slice(0, 100))}.`, {
-    advice: closest.length === 0 ? 'tools/list shows all tools.' : `Did you mean ${closest.join(' or ')}?`,
-  });
-}
-
-/** Says why a tool is hidden: an assistant that knows can tell its user what to change. */
-function notOffered(name: string, operation: GroupedOperation, parts: RegistryParts): ServiceError {
-  if (!parts.toolsets.includes(operation.group)) {
-    return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
-      advice: `The operator can add "${operation.group}" to SITEFLEET_TOOLSETS.`,
-    });
-  }
-  if (parts.readOnly && operation.effect !== 'read') {
-    return new ServiceError(
-      'svc_permission_denied',
-      'This server is read-only, so nothing can be changed through it.',
-      {
-        advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-      },
-    );
-  }
-  const needed = operation.effect === 'read' ? 'read' : 'write';
-  return new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
-    advice: `Use a login or key with the ${needed} permission.`,
-  });
+/** Equal for equal calls of one principal, however the arguments were spelled. */
+function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
+  const parsed = operation.input.safeParse(args ?? {});
+  return canonicalJson([principalOf(actor), actor.rights, operation.id, parsed.success ? parsed.data : args]);
 }

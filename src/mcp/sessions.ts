@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Actor, Clock, Log } from '../context.js';
+import { principalOf } from './confirm.js';
 import { SessionTransport } from './transport.js';
 
 export interface Session {
@@ -110,5 +111,5 @@ export class Sessions {
 }
 
 function isSame(a: Actor, b: Actor): boolean {
-  return a.type === b.type && a.id === b.id;
+  return principalOf(a) === principalOf(b);
 }

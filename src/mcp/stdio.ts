@@ -1,14 +1,19 @@
-/** MCP over stdin and stdout. Nothing else may write to stdout while it runs. */
+/** MCP over stdin and stdout, both eras. Nothing else may write to stdout while it runs. */
 
 import type { Readable, Writable } from 'node:stream';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Log } from '../context.js';
+import type { Server, Transport } from '@modelcontextprotocol/server';
+import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio';
+import type { Actor } from '../context.js';
+import type { McpCore } from './core.js';
+import { listenedUris, watchAll } from './listen.js';
+import { createModernServer } from './modern.js';
+import { createMcpServer } from './server.js';
 
 export interface StdioParts {
-  server: Server;
-  log: Log;
+  core: McpCore;
+  actor: Actor;
   /** Ends the service at once: calls in flight are cancelled. */
   signal: AbortSignal;
   stdin?: Readable;
@@ -17,10 +22,15 @@ export interface StdioParts {
   drainMs?: number;
 }
 
-/** Serves until stdin ends, stdout breaks or the signal comes; then resolves. */
+/** A call on many sites takes at most about this long, and is not thrown away because its client went. */
+const DRAIN_MS = 45_000;
+
+/** Serves until stdin ends, stdout breaks or the signal comes; then resolves. The first message tells the era. */
 export async function serveStdio(parts: StdioParts): Promise<void> {
-  const { server, log, signal, stdin = process.stdin, stdout = process.stdout } = parts;
+  const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
   const transport = new CountingTransport(stdin, stdout);
+  const subscriptions = new Subscriptions(core, actor);
+  transport.onIncoming = (message) => subscriptions.hear(message);
   const ended = new Promise<'drain' | 'stop'>((resolve) => {
     stdin.once('end', () => resolve('drain'));
     stdin.once('close', () => resolve('drain'));
@@ -28,16 +38,60 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
     stdout.on('error', () => resolve('stop'));
     if (signal.aborted) resolve('stop');
     signal.addEventListener('abort', () => resolve('stop'), { once: true });
-    server.onclose = () => resolve('stop');
   });
-  server.onerror = (error) => log.warn({ err: error }, 'mcp message not understood');
-  await server.connect(transport);
-  if ((await ended) === 'drain') await transport.idle(parts.drainMs ?? 10_000);
-  await server.close();
+  const serving = serveEras(
+    ({ era }) => {
+      if (era === 'modern') {
+        subscriptions.server = createModernServer(core, actor);
+        return subscriptions.server;
+      }
+      // All that is asked of a server of the old era is `connect` and `close`, and those of both SDKs are the same.
+      return createMcpServer(core, () => actor) as unknown as Server;
+    },
+    {
+      // The same holds for the transport.
+      transport: transport as unknown as Transport,
+      onerror: (error) => core.log.warn({ err: error }, 'mcp message not understood'),
+    },
+  );
+  if ((await ended) === 'drain') await transport.idle(parts.drainMs ?? DRAIN_MS);
+  subscriptions.close();
+  await serving.close();
+}
+
+/** What a client of 2026-07-28 listens to. The SDK answers these messages itself and tells nobody. */
+class Subscriptions {
+  server: Server | undefined;
+  readonly #core: McpCore;
+  readonly #actor: Actor;
+  readonly #stops = new Map<RequestId, () => void>();
+
+  constructor(core: McpCore, actor: Actor) {
+    this.#core = core;
+    this.#actor = actor;
+  }
+
+  hear(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    const uris = listenedUris(message);
+    if (uris.length > 0 && 'id' in message) {
+      const tell = (uri: string) => void this.server?.sendResourceUpdated({ uri }).catch(() => undefined);
+      this.#stops.set(message.id, watchAll(this.#core.jobs, uris, this.#actor, tell));
+    }
+    if (message.method !== 'notifications/cancelled') return;
+    const id = (message.params as { requestId?: RequestId } | undefined)?.requestId;
+    if (id !== undefined) this.#stops.get(id)?.();
+  }
+
+  close(): void {
+    for (const stop of this.#stops.values()) stop();
+    this.#stops.clear();
+  }
 }
 
 /** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
 class CountingTransport extends StdioServerTransport {
+  onIncoming: ((message: JSONRPCMessage) => void) | undefined;
   readonly #open = new Set<RequestId>();
   #whenIdle: (() => void) | undefined;
 
@@ -45,8 +99,11 @@ class CountingTransport extends StdioServerTransport {
   override start(): Promise<void> {
     const handle = this.onmessage;
     this.onmessage = (message: JSONRPCMessage) => {
-      if ('method' in message && 'id' in message) this.#open.add(message.id);
+      // A subscription is never answered while it lives.
+      if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
+        this.#open.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
+      this.onIncoming?.(message);
       handle?.(message);
     };
     return super.start();

@@ -23,7 +23,9 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
   /** Handles a request whose body was parsed already; `stream` for an answer as events. */
   answer(request: Request, body: unknown, stream: boolean): Promise<Response> {
     this.#sdk._enableJsonResponse = !stream;
-    return this.handleRequest(request, { parsedBody: body });
+    // The SDK does not tell handlers that a client hung up: it hands on nothing of the request but this.
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: request.signal } };
+    return this.handleRequest(request, { parsedBody: body, authInfo });
   }
 
   override async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {

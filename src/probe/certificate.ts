@@ -35,7 +35,10 @@ export async function probeCertificate(
     if (probe.signal.aborted) throw probe.signal.reason;
     const where = `${probe.host}:${probe.port}`;
     const failure = limit.signal.aborted
-      ? { kind: 'timed_out' as const, message: `${where} did not finish a TLS handshake within ${probe.timeoutMs / 1000} s.` }
+      ? {
+          kind: 'timed_out' as const,
+          message: `${where} did not finish a TLS handshake within ${probe.timeoutMs / 1000} s.`,
+        }
       : failureOf(error, where);
     return { facts: null, ip, failure };
   } finally {

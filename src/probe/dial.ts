@@ -1,4 +1,4 @@
-import { isIP, connect as netConnect, type Socket } from 'node:net';
+import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
 import { type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { StepFailure } from './failure.js';
 import { blocked, type Names } from './names.js';
@@ -27,6 +27,12 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
   const { host, signal } = request;
   signal.throwIfAborted();
   const { addresses, ms: dns_ms } = await orAborted(names.resolve(host), signal);
+  const lookup: LookupFunction = (_host, options, done) => {
+    const first = addresses[0];
+    if (options.all === true) done(null, [...addresses]);
+    // `resolve` never answers an empty list.
+    else if (first !== undefined) done(null, first.address, first.family);
+  };
   const common = {
     host,
     port: request.port,
@@ -34,13 +40,8 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     autoSelectFamily: true,
     // Node's 250 ms per address drops far-away hosts whose second family does not work at all.
     autoSelectFamilyAttemptTimeout: 1_000,
-    lookup: (_host: string, options: { all?: boolean }, done: (...answer: never[]) => void) => {
-      const answer = done as unknown as (error: null, address: unknown, family?: number) => void;
-      const first = addresses[0];
-      if (options.all === true) answer(null, addresses);
-      else answer(null, first?.address, first?.family);
-    },
-  } as const;
+    lookup,
+  };
   const began = performance.now();
   const { tls } = request;
   const socket =
@@ -72,7 +73,9 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     };
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('error', fail);
-    socket.once('close', () => fail(new StepFailure('unreachable', `${host} closed the connection while it was opened.`)));
+    socket.once('close', () =>
+      fail(new StepFailure('unreachable', `${host} closed the connection while it was opened.`)),
+    );
     socket.once('connect', () => {
       connected = performance.now();
       // Second line of defence: nothing is said to a socket that ended up inside, whoever resolved the name.

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, [ProbeFailureKind, string]>> = {
   ENOTFOUND: ['dns', 'has no address: the name does not resolve'],
   EAI_AGAIN: ['dns', 'could not be looked up: the name server does not answer'],
   EPROTO: ['tls', 'does not speak TLS as expected'],
-  HPE_INVALID_CONSTANT: ['bad_answer', 'does not answer with HTTP'],
+  UND_ERR_HEADERS_OVERFLOW: ['bad_answer', 'sends more headers than are read'],
 };
 
 /** Why a connection or exchange with `host` failed, from whatever was thrown. */
@@ -34,7 +34,8 @@ export function failureOf(error: unknown, host: string): ProbeFailure {
   if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME/.test(code)) {
     return { kind: 'tls', message: `The TLS connection to ${host} failed: ${tlsReason(code)}.` };
   }
-  if (code.startsWith('HPE_')) return { kind: 'bad_answer', message: `${host} answers with broken HTTP.` };
+  if (error instanceof Error && error.name === 'HTTPParserError')
+    return { kind: 'bad_answer', message: `${host} does not answer with proper HTTP.` };
   return { kind: 'unreachable', message: `${host} cannot be reached${code === '' ? '' : ` (${code})`}.` };
 }
 
@@ -54,7 +55,10 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
 /** A code of OpenSSL or Node in words. */
 export function tlsReason(code: string): string {
   if (Object.hasOwn(TLS_REASONS, code)) return TLS_REASONS[code] ?? code;
-  return code.replace(/^ERR_(SSL|TLS)_/, '').replaceAll('_', ' ').toLowerCase();
+  return code
+    .replace(/^ERR_(SSL|TLS)_/, '')
+    .replaceAll('_', ' ')
+    .toLowerCase();
 }
 
 /** The code of an error, of its cause, or of the first of several tries. */

@@ -1,6 +1,6 @@
+import type { Readable, Transform } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Readable, Transform } from 'node:stream';
 import { Client } from 'undici';
 import { type Dialled, dial } from './dial.js';
 import { failureOf, StepFailure } from './failure.js';
@@ -106,7 +106,8 @@ async function hop(
   const client = new Client(url.origin, {
     pipelining: 1,
     maxHeaderSize: 32_768,
-    connect: (_target, callback) => callback(null, dialled.socket),
+    // Not at once: a client that is connected while it asks for a connection forgets its request.
+    connect: (_target, callback) => queueMicrotask(() => callback(null, dialled.socket)),
   });
   const sent = performance.now();
   try {
@@ -139,7 +140,8 @@ async function hop(
     answer.truncated = read.truncated;
     answer.body = decodeText(read.bytes, answer.headers['content-type'] ?? '');
   } finally {
-    await client.destroy().catch(() => undefined);
+    // Not waited for: nothing of it matters once the socket is gone.
+    client.destroy().catch(() => undefined);
     dialled.socket.destroy();
   }
 }

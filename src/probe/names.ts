@@ -1,7 +1,9 @@
 import { lookup as systemLookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../address.js';
 import { StepFailure } from './failure.js';
+import { Slots } from './slots.js';
 
 export interface Address {
   address: string;
@@ -11,37 +13,27 @@ export interface Address {
 /** Name to addresses. The system's resolver by default, another in tests. */
 export type Lookup = (host: string) => Promise<readonly Address[]>;
 
-/** The system resolver works in a small thread pool that files use too: asking more at once only makes each look slow. */
-const PARALLEL = 4;
+/** The system resolver works in a small thread pool that files use too. */
+const PARALLEL = 2;
 
 /** Names to the addresses that may be called. Every socket of the probe goes to one of them and nowhere else. */
 export class Names {
   readonly #allowPrivate: boolean;
   readonly #lookup: Lookup;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
 
   constructor(options: { allowPrivate: boolean; lookup?: Lookup | undefined }) {
     this.#allowPrivate = options.allowPrivate;
-    this.#lookup = options.lookup ?? system;
+    this.#lookup = options.lookup ?? system();
   }
 
   /** Callable addresses, never empty, and how long the question itself took. Throws StepFailure. */
   async resolve(host: string): Promise<{ addresses: readonly Address[]; ms: number | null }> {
     const family = isIP(host);
     if (family !== 0) return { addresses: this.#allowed(host, [{ address: host, family: family as 4 | 6 }]), ms: null };
-    if (this.#running >= PARALLEL) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
     const began = performance.now();
-    try {
-      const all = await this.#lookup(host);
-      if (all.length === 0) throw new StepFailure('dns', `${host} has no address: the name does not resolve.`);
-      return { addresses: this.#allowed(host, all), ms: performance.now() - began };
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
-    }
+    const all = await this.#lookup(host);
+    if (all.length === 0) throw new StepFailure('dns', `${host} has no address: the name does not resolve.`);
+    return { addresses: this.#allowed(host, all), ms: performance.now() - began };
   }
 
   /** Whether a socket that is connected may be used: the last word, whoever resolved the name. */
@@ -63,7 +55,41 @@ export function blocked(host: string): StepFailure {
   );
 }
 
-function system(host: string): Promise<readonly Address[]> {
+const SOFT = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED', 'ENOTIMP', 'EBADNAME']);
+const REREAD_MS = 60_000;
+
+/**
+ * The name servers first, asked without threads: the system's resolver keeps one of four threads for as long as a dead
+ * zone stays silent, and a handful of dead names would make all others look down. It is asked for what the servers do
+ * not know (hosts file, names of the local network).
+ */
+function system(): Lookup {
+  let servers = new Resolver(RESOLVER);
+  let since = performance.now();
+  const slots = new Slots(PARALLEL);
+  return async (host) => {
+    if (host.includes('.') && !/\.(?:local|localhost|internal)$/i.test(host)) {
+      if (performance.now() - since > REREAD_MS) {
+        servers = new Resolver(RESOLVER);
+        since = performance.now();
+      }
+      const [v4, v6] = await Promise.allSettled([servers.resolve4(host), servers.resolve6(host)]);
+      const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
+      if (found.length > 0) return found;
+      for (const { reason } of [v4, v6] as PromiseRejectedResult[])
+        if (!SOFT.has(String(reason?.code))) throw new StepFailure('dns', `The name servers of ${host} do not answer.`);
+    }
+    return slots.run(() => operatingSystem(host));
+  };
+}
+
+const RESOLVER = { timeout: 3_000, tries: 2 };
+
+function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): Address[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+}
+
+function operatingSystem(host: string): Promise<readonly Address[]> {
   return new Promise((resolve, reject) => {
     systemLookup(host, { all: true, order: 'verbatim' }, (error, addresses) => {
       if (error !== null) reject(error);

@@ -25,7 +25,7 @@ export interface RestParts {
   auth: Auth;
   clock: Clock;
   log: Log;
-  config: Pick<Config, 'read_only' | 'modules' | 'rest_rate_limit'>;
+  config: Config;
   version: string;
 }
 

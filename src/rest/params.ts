@@ -26,7 +26,7 @@ export function int01() {
       const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
       return TRUE.has(plain) ? 1 : FALSE.has(plain) ? 0 : value;
     },
-    z.union([z.literal(0), z.literal(1)]),
+    z.union([z.literal(0), z.literal(1)], { errorMap: () => ({ message: 'must be 0 or 1' }) }),
   );
 }
 
@@ -96,6 +96,23 @@ export function paging(standard: number, max: number) {
     page: int(1).default(1).describe('Page, from 1.'),
     per_page: int(1, max).default(standard).describe(`Items per page, 1 to ${max}.`),
   };
+}
+
+/** `page` and `per_page` of lists that come whole, or nearly, when neither is sent (REST §3.1). Settle with `pageOf`. */
+export function openPaging(max: number) {
+  return {
+    page: int(1).optional().describe('Page, from 1.'),
+    per_page: int(1, max).optional().describe(`Items per page, 1 to ${max}.`),
+  };
+}
+
+/** Neither given: the first `whole` items. One given: the other is 1 or 20. */
+export function pageOf(
+  asked: { page?: number | undefined; per_page?: number | undefined },
+  whole: number,
+): { page: number; per_page: number } {
+  if (asked.page === undefined && asked.per_page === undefined) return { page: 1, per_page: whole };
+  return { page: asked.page ?? 1, per_page: asked.per_page ?? 20 };
 }
 
 /** The path parameter of per-site routes. Resolve it with `siteOf` of references.ts. */

@@ -6,7 +6,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpEnv } from '../auth.js';
 import { errorBody, type ServiceError } from '../errors.js';
 import { pickFields } from './fields.js';
-import type { Answer, Route } from './route.js';
+import type { Answer, AnswerFile, Route } from './route.js';
 
 export type RestContext = Context<HttpEnv>;
 
@@ -15,7 +15,8 @@ export function answered(c: RestContext, route: Route, answer: Answer, query: UR
   countHeaders(c, answer, query);
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) c.header(name, value);
-  const text = JSON.stringify(envelope(route, pickFields(answer, query.get('_fields'))));
+  const file = fileOf(answer);
+  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(answer, query.get('_fields'))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && !('Cache-Control' in own)) {
     const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
@@ -24,7 +25,23 @@ export function answered(c: RestContext, route: Route, answer: Answer, query: UR
     c.header('Vary', 'Authorization');
     if (sameTag(c.req.header('if-none-match'), tag)) return c.body(null, 304);
   }
+  if (file !== undefined) return c.body(text, 200, fileHeaders(file));
   return c.body(text, 200, { 'Content-Type': 'application/json; charset=UTF-8' });
+}
+
+/** An answer that is a file and no envelope: `file: {type, name, text}`. */
+function fileOf({ file }: Answer): AnswerFile | undefined {
+  return file as AnswerFile | undefined;
+}
+
+/** A page shows what child sites told: it may run, load and send nothing. */
+function fileHeaders({ type, name }: AnswerFile): Record<string, string> {
+  return {
+    'Content-Type': `${type}; charset=UTF-8`,
+    'Content-Disposition': `${type === 'text/html' ? 'inline' : 'attachment'}; filename="${name}"`,
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+  };
 }
 
 function envelope(route: Route, answer: Answer): Answer {

@@ -38,6 +38,13 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Answer = Record<string, unknown>;
 
+/** An answer `{ file }` leaves as this file instead of JSON. `name` holds letters, digits, dots and dashes only. */
+export interface AnswerFile {
+  type: 'text/html' | 'text/csv';
+  name: string;
+  text: string;
+}
+
 type AnyObject = z.AnyZodObject;
 
 export interface RouteFacts<P extends AnyObject> {

@@ -12,8 +12,13 @@ import type { Route } from './route.js';
 export function parseParams(route: Route, fields: Record<string, unknown>, path: Readonly<Record<string, string>>) {
   const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('_')));
   if (route.bodyRequired && Object.keys(own).length === 0) throw emptyBody();
-  const result = route.params.safeParse({ ...own, ...path });
-  if (result.success) return result.data as unknown;
+  return parseFields(route.params, { ...own, ...path }) as unknown;
+}
+
+/** Any object against its schema, with the errors of parameters. */
+export function parseFields<S extends z.ZodTypeAny>(schema: S, fields: unknown): z.output<S> {
+  const result = schema.safeParse(fields);
+  if (result.success) return result.data as z.output<S>;
   const issues = result.error.issues.flatMap(unfold);
   const missing = issues.filter((issue) => issue.code === 'invalid_type' && issue.received === 'undefined');
   if (missing.length > 0) throw missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
@@ -65,7 +70,7 @@ function reasonOf(issue: z.ZodIssue): string {
     case 'invalid_literal':
       return `must be ${JSON.stringify(issue.expected)}`;
     case 'invalid_union':
-      return 'has none of the accepted forms';
+      return issue.message === 'Invalid input' ? 'has none of the accepted forms' : issue.message;
     case 'too_small':
     case 'too_big':
       return sizeText(issue);

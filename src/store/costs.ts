@@ -129,6 +129,16 @@ export function createCosts(db: Db) {
       return row === undefined ? undefined : toCost(row);
     },
 
+    /** Costs by id; absent ones are left out. */
+    async findMany(ids: readonly number[], hidden: Hidden): Promise<CostRow[]> {
+      const query = select(
+        'WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id',
+        [JSON.stringify(ids)],
+        hidden,
+      );
+      return (await db.all(query.sql, query.args)).map(toCost);
+    },
+
     add(fields: CostFields, targets: Partial<CostTargets>, now: number, hidden: Hidden): Promise<CostWrite> {
       // AUTOINCREMENT: within the batch the new cost has the highest id of all.
       const newest = '(SELECT max(id) FROM cost)';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Snapshot, SnapshotAbandoned, SnapshotExtension, SnapshotOffer } from '../../schemas/snapshot.js';
 import type { Db, Row, Statement, Value } from './db.js';
-import { sql } from './db.js';
+import { StorageError, sql } from './db.js';
 import { idList } from './sites.js';
 
 export const KIND = { plugin: 0, theme: 1 } as const;
@@ -57,6 +57,8 @@ export interface SaveTarget {
   site_id: number;
   url_key: string;
   content_hash: string;
+  /** 1 = disconnected by hand before the look: its success lifts the mark. A mark set meanwhile stays. */
+  disconnected?: number;
 }
 
 /** One expression decides what ignoring means (operations §5.6); it is kept in the row, so that lists never compute it. */
@@ -130,30 +132,46 @@ export function createInventory(db: Db) {
     /** Statements that store the first look at a new site. */
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
-        ...saveStatements({ site_id: siteId, url_key: urlKey, content_hash: '' }, snapshot, NO_INVENTORY, now),
-        ...succeededStatements(siteId, now),
+        ...saveStatements({ site_id: siteId, url_key: urlKey, content_hash: '' }, snapshot, NO_INVENTORY),
+        ...succeededStatements(siteId, now, false),
       ];
     },
 
     /**
      * Stores a full or partial look. `succeeded` says that the site answered a sync: it clears the sync error and stamps
-     * last_sync; a look that came along with an action does not.
+     * last_sync; a look that came along with an action does not. With `since`, the last attempt as it was when the look was
+     * asked for, nothing is stored and the answer is false when somebody else looked at the site meanwhile: a process that
+     * was paused must not bring old news.
      */
-    async save(target: SaveTarget, snapshot: Snapshot, now: number, succeeded: boolean): Promise<void> {
+    async save(
+      target: SaveTarget,
+      snapshot: Snapshot,
+      now: number,
+      succeeded: boolean,
+      since?: { last_attempt: number | null },
+    ): Promise<boolean> {
       const digest = contentHash(snapshot);
-      const changes = changeStatements(target.site_id, snapshot);
+      const marks = succeededStatements(target.site_id, now, target.disconnected === 1);
+      const guard = since === undefined ? [] : [unlessLookedAt(target.site_id, since.last_attempt)];
       if (digest === target.content_hash) {
-        await db.batch([...(succeeded ? succeededStatements(target.site_id, now) : []), ...changes]);
-        return;
+        const changes = changeStatements(target.site_id, snapshot);
+        return guarded(db, [...guard, ...(succeeded ? marks : []), ...changes]);
       }
       const stored = await this.read(target.site_id);
-      const statements = saveStatements(target, snapshot, stored, now);
-      await db.batch(succeeded ? [...statements, ...succeededStatements(target.site_id, now)] : statements);
+      const statements = saveStatements(target, snapshot, stored);
+      return guarded(db, [...guard, ...statements, ...(succeeded ? marks : [])]);
     },
 
-    /** A sync that failed: the reason, and when it was tried. The last known versions stay (operations §11.15). */
-    async saveFailure(siteId: number, code: string, message: string, now: number): Promise<void> {
-      await db.batch([
+    /** A sync that failed: the reason, and when it was tried. The last known versions stay (operations §11.15). For `since` see `save`. */
+    async saveFailure(
+      siteId: number,
+      code: string,
+      message: string,
+      now: number,
+      since?: { last_attempt: number | null },
+    ): Promise<boolean> {
+      return guarded(db, [
+        ...(since === undefined ? [] : [unlessLookedAt(siteId, since.last_attempt)]),
         sql('UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?', message, siteId, message),
         sql('UPDATE site_detail SET last_attempt = ?, sync_error_code = ? WHERE site_id = ?', now, code, siteId),
       ]);
@@ -161,12 +179,31 @@ export function createInventory(db: Db) {
   };
 }
 
-function succeededStatements(siteId: number, now: number): Statement[] {
+/** Breaks a rule of the table, and with it the whole batch, when the site was looked at since: a batch has no other "if". */
+function unlessLookedAt(siteId: number, lastAttempt: number | null): Statement {
+  return sql(
+    `UPDATE site SET check_state = 9 WHERE id = ?
+     AND EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site.id AND d.last_attempt IS NOT ?)`,
+    siteId,
+    lastAttempt,
+  );
+}
+
+async function guarded(db: Db, statements: readonly Statement[]): Promise<boolean> {
+  try {
+    await db.batch(statements);
+    return true;
+  } catch (error) {
+    if (error instanceof StorageError && error.kind === 'check' && error.message.includes('check_state')) return false;
+    throw error;
+  }
+}
+
+function succeededStatements(siteId: number, now: number, reconnects: boolean): Statement[] {
   return [
-    sql(
-      "UPDATE site SET sync_error = '', disconnected = 0 WHERE id = ? AND (sync_error <> '' OR disconnected = 1)",
-      siteId,
-    ),
+    reconnects
+      ? sql("UPDATE site SET sync_error = '', disconnected = 0 WHERE id = ?", siteId)
+      : sql("UPDATE site SET sync_error = '' WHERE id = ? AND sync_error <> ''", siteId),
     sql(
       "UPDATE site_detail SET last_sync = ?, last_attempt = ?, sync_error_code = '' WHERE site_id = ?",
       now,
@@ -182,7 +219,7 @@ function contentHash(snapshot: Snapshot): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
 }
 
-function saveStatements(target: SaveTarget, snapshot: Snapshot, stored: StoredInventory, now: number): Statement[] {
+function saveStatements(target: SaveTarget, snapshot: Snapshot, stored: StoredInventory): Statement[] {
   const { site_id: siteId, url_key: urlKey } = target;
   const offers = wantedOffers(snapshot, stored);
   const extensions = extensionStatements(siteId, snapshot, stored, offers);
@@ -192,8 +229,8 @@ function saveStatements(target: SaveTarget, snapshot: Snapshot, stored: StoredIn
     ...updates,
     ...(updates.length > 0 ? [refreshIgnored(siteId)] : []),
     ...securityStatements(siteId, snapshot.security),
-    ...abandonedStatements(siteId, urlKey, KIND.plugin, snapshot.abandoned_plugins, now),
-    ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, now),
+    ...abandonedStatements(siteId, urlKey, KIND.plugin, snapshot.abandoned_plugins, snapshot.plugins),
+    ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, snapshot.themes),
     ...documentStatements(siteId, snapshot),
     ...changeStatements(siteId, snapshot),
     detailStatement(siteId, snapshot),
@@ -420,21 +457,38 @@ function securityStatements(siteId: number, security: Record<string, string> | u
   ];
 }
 
+/**
+ * A sync reads only the child's cache, which is empty until a check ran and two days after: an empty list beside an inventory
+ * says nothing. What is no longer installed goes all the same (child protocol §6.6).
+ */
 function abandonedStatements(
   siteId: number,
   urlKey: string,
   kind: number,
   items: readonly SnapshotAbandoned[] | undefined,
-  now: number,
+  installed: readonly SnapshotExtension[] | undefined,
 ): Statement[] {
+  if (installed !== undefined && (items === undefined || items.length === 0)) {
+    return [
+      sql(
+        'DELETE FROM site_abandoned WHERE site_id = ? AND kind = ? AND slug NOT IN (SELECT value FROM json_each(?))',
+        siteId,
+        kind,
+        JSON.stringify(installed.map((item) => item.slug)),
+      ),
+    ];
+  }
   if (items === undefined) return [];
+  const present = installed === undefined ? null : new Set(installed.map((item) => item.slug));
   const rows = JSON.stringify(
-    items.map((item) => [
-      item.slug,
-      item.name === '' ? item.slug : item.name,
-      item.version,
-      Math.trunc(item.last_updated),
-    ]),
+    items
+      .filter((item) => present?.has(item.slug) ?? true)
+      .map((item) => [
+        item.slug,
+        item.name === '' ? item.slug : item.name,
+        item.version,
+        Math.trunc(item.last_updated),
+      ]),
   );
   return [
     sql(
@@ -452,7 +506,6 @@ function abandonedStatements(
       urlKey,
       rows,
     ),
-    sql('UPDATE site_detail SET abandoned_checked_at = ? WHERE site_id = ?', now, siteId),
   ];
 }
 

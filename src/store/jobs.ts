@@ -40,6 +40,8 @@ export interface NewJob {
   type: string;
   params: unknown;
   sites: readonly number[];
+  /** The sites were begun already and may have been changed: whoever works them off looks first. */
+  begun: boolean;
   /** Entries refused before queueing: they belong to the final state too. */
   refused: readonly { site_id: number; code: string; message: string }[];
   chunk: number;
@@ -79,8 +81,9 @@ export function createJobs(db: Db) {
           job.next_run_at,
         ),
         sql(
-          'INSERT INTO job_site (job_id, position, site_id) SELECT ?, key, value FROM json_each(?)',
+          'INSERT INTO job_site (job_id, position, site_id, state) SELECT ?, key, value, ? FROM json_each(?)',
           job.id,
+          job.begun ? STARTED : WAITING,
           JSON.stringify(job.sites),
         ),
         sql(

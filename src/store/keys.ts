@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { deniedSites, principalDenials } from './denials.js';
+import { offset } from './lists.js';
 import { hashToken } from './vault.js';
 
 export type KeyScope = 'read' | 'write' | 'read_write';
@@ -96,7 +97,7 @@ export function createKeys(db: Db) {
         sql(
           `SELECT ${COLUMNS} FROM api_key k ORDER BY k.version, k.id DESC LIMIT ? OFFSET ?`,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         sql('SELECT count(*) AS n FROM api_key'),
       ]);

@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { offset } from './lists.js';
 import { idList } from './sites.js';
 
 export interface AbandonedRow extends Row {
@@ -50,7 +51,7 @@ export function createReports(db: Db) {
            WHERE ${where} ORDER BY a.url_key, a.slug, a.site_id LIMIT ? OFFSET ?`,
           ...args,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         sql(`SELECT count(*) AS n FROM site_abandoned a WHERE ${where}`, ...args),
       ]);
@@ -101,7 +102,7 @@ export function createReports(db: Db) {
           'SELECT id, source, context, action, item, user_login, user_id, created, duration FROM site_change WHERE site_id = ? ORDER BY created DESC, id DESC LIMIT ? OFFSET ?',
           siteId,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         sql('SELECT count(*) AS n FROM site_change WHERE site_id = ?', siteId),
       ]);

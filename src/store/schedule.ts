@@ -1,6 +1,10 @@
 /** Who runs the timetable, and what its last runs came to. */
 
 import type { Db, Row } from './db.js';
+import { sql } from './db.js';
+
+/** Rows of processes that died are kept this long, then removed by those that live. */
+const FORGOTTEN_MS = 3_600_000;
 
 export interface ScheduleRun extends Row {
   name: string;
@@ -27,6 +31,30 @@ export function createSchedule(db: Db) {
     /** Lets a right go, if it is still ours. */
     async letGo(name: string, owner: string): Promise<void> {
       await db.run('UPDATE lease SET until = 0 WHERE name = ? AND owner = ?', [name, owner]);
+    },
+
+    /** Notes that a process lives until then, and answers the owners of all that do, in order. One round trip. */
+    async attend(owner: string, now: number, until: number): Promise<string[]> {
+      const results = await db.batch([
+        sql(
+          `INSERT INTO lease (name, owner, until, fence) VALUES (?, ?, ?, 1)
+           ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
+          `process:${owner}`,
+          owner,
+          until,
+        ),
+        sql("DELETE FROM lease WHERE name > 'process:' AND name < 'process;' AND until < ?", now - FORGOTTEN_MS),
+        sql(
+          "SELECT owner FROM lease WHERE name > 'process:' AND name < 'process;' AND until > ? ORDER BY name LIMIT 1000",
+          now,
+        ),
+      ]);
+      return (results[2]?.rows ?? []).map((row) => String(row.owner));
+    },
+
+    /** The process ends: the others need not wait until its word lapses. */
+    async leave(owner: string): Promise<void> {
+      await db.run('DELETE FROM lease WHERE name = ?', [`process:${owner}`]);
     },
 
     async started(name: string, at: number): Promise<void> {
@@ -66,6 +94,13 @@ export function createSchedule(db: Db) {
         [before, limit],
       );
       return rows.map((row) => Number(row.id));
+    },
+
+    async abandonedChecked(siteIds: readonly number[], at: number): Promise<void> {
+      await db.run(
+        'UPDATE site_detail SET abandoned_checked_at = ? WHERE site_id IN (SELECT value FROM json_each(?))',
+        [at, JSON.stringify(siteIds)],
+      );
     },
 
     /** Sites whose abandoned items were not looked up for long. */

@@ -2,6 +2,7 @@
 
 import type { Db, Row, Statement, Value } from './db.js';
 import { StorageError, sql } from './db.js';
+import { fold, needle, offset } from './lists.js';
 import type { Vault } from './vault.js';
 
 export type SiteStatus = 'connected' | 'disconnected' | 'suspended';
@@ -52,6 +53,14 @@ export interface SiteRecord extends SiteRow {
   abandoned_checked_at: number | null;
   changes_after: number;
   content_hash: string;
+  ssl_version: number;
+  force_use_ipv4: number;
+  automatic_update: number;
+  backup_before_upgrade: number;
+  disable_health_checking: number;
+  health_threshold: number;
+  monitoring_emails: string;
+  is_staging: number;
 }
 
 /** What a call to the child needs, unsealed. Never leaves the process. */
@@ -104,7 +113,20 @@ export function idList(ids: readonly number[]): string {
 }
 
 export function searchText(name: string, url: string): string {
-  return `${name}\u001f${url}`.toLowerCase();
+  return fold(`${name}\u001f${url}`);
+}
+
+function needleOf({ search }: SiteFilter): string {
+  return needle(search);
+}
+
+/** The index knows triples of characters; shorter searches read the rows. */
+function isIndexed(needle: string): boolean {
+  return [...needle].length >= 3;
+}
+
+function phrase(needle: string): string {
+  return `"${needle.replaceAll('"', '""')}"`;
 }
 
 function likePattern(text: string): string {
@@ -132,9 +154,8 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
     add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.denied));
   if (filter.with_updates === true)
     add('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0)');
-  const needle = (filter.search ?? '').trim().toLowerCase().replaceAll('\0', '');
-  if ([...needle].length >= 3)
-    add('s.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)', `"${needle.replaceAll('"', '""')}"`);
+  const needle = needleOf(filter);
+  if (isIndexed(needle)) add('s.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)', phrase(needle));
   else if (needle !== '') add("s.search LIKE ? ESCAPE '\\'", likePattern(needle));
   return { where: parts.length === 0 ? '1' : parts.join(' AND '), args };
 }
@@ -155,7 +176,7 @@ function isUnfiltered(filter: SiteFilter): boolean {
 }
 
 /** Statement that counts a list: from the kept counters where only the status filters, else by the predicate. */
-function countStatement(filter: SiteFilter): Statement {
+export function countStatement(filter: SiteFilter): Statement {
   if (isUnfiltered(filter) && filter.ids === undefined) {
     return filter.status === undefined
       ? sql('SELECT sum(n) AS n FROM site_count')
@@ -165,7 +186,41 @@ function countStatement(filter: SiteFilter): Statement {
   return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
 }
 
+/**
+ * A page of a search without other filters. Many matches: the list is walked in its order until the page is full, which
+ * is soon. Few: the matches come from the index and are sorted. Null = the two ways disagree on what matches (they fold
+ * rare letters differently, or a site changed in between), and the shared predicate decides.
+ */
+async function searchPage(
+  db: Db,
+  needle: string,
+  offset: number,
+  perPage: number,
+): Promise<{ items: SiteRow[]; total: number } | null> {
+  const count = await db.one(
+    'SELECT count(*) AS n, (SELECT sum(n) FROM site_count) AS sites FROM site_search WHERE site_search MATCH ?',
+    [phrase(needle)],
+  );
+  const total = Number(count?.n ?? 0);
+  if (offset >= total) return { items: [], total };
+  const rowsWalked = ((offset + perPage) * Number(count?.sites ?? 0)) / total;
+  // A match costs about three times as much as a row that is only walked by.
+  const walks = rowsWalked < 3 * total;
+  const items = await db.all<SiteRow>(
+    walks
+      ? `SELECT ${LIST_COLUMNS} FROM site s WHERE s.search LIKE ? ESCAPE '\\' ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`
+      : `SELECT ${LIST_COLUMNS} FROM site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?
+         ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+    [walks ? likePattern(needle) : phrase(needle), perPage, offset],
+  );
+  return items.length === Math.min(perPage, total - offset) ? { items, total } : null;
+}
+
+/** How often an id is chosen anew when other processes add sites at the same moment. */
+const LAST_ATTEMPT = 20;
+
 export function createSites(db: Db, vault: Vault) {
+  let adding: Promise<void> = Promise.resolve();
   const place = (siteId: number, column: string) => `site_secret:${siteId}:${column}`;
   const seal = (siteId: number, column: string, plain: string | null) =>
     plain === null ? null : vault.seal(plain, place(siteId, column));
@@ -173,8 +228,13 @@ export function createSites(db: Db, vault: Vault) {
     typeof sealed === 'string' ? vault.open(sealed, place(siteId, column)) : null;
 
   return {
-    /** One page in URL order with the true total, in one snapshot. */
+    /** One page in URL order with the true total, in one snapshot; a search counts first and then chooses its way. */
     async list(filter: SiteFilter, page: number, perPage: number): Promise<{ items: SiteRow[]; total: number }> {
+      const needle = needleOf(filter);
+      if (isIndexed(needle) && filter.status === undefined && isUnfiltered({ ...filter, search: '' })) {
+        const found = await searchPage(db, needle, offset(page, perPage), perPage);
+        if (found !== null) return found;
+      }
       const { where, args } = sitePredicate(filter);
       const keys = `SELECT s.id FROM site s WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`;
       const [items = [], counts = []] = await db.read([
@@ -182,7 +242,7 @@ export function createSites(db: Db, vault: Vault) {
           `SELECT ${LIST_COLUMNS} FROM (${keys}) k JOIN site s ON s.id = k.id ORDER BY s.url_key, s.id`,
           ...args,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         countStatement(filter),
       ]);
@@ -258,6 +318,26 @@ export function createSites(db: Db, vault: Vault) {
       now: number,
       inventory: (siteId: number) => readonly Statement[],
     ): Promise<number | undefined> {
+      // On a server, sites added at once would all choose the same id; those of one process take turns.
+      const before = adding;
+      let done = () => {};
+      adding = new Promise((resolve) => {
+        done = resolve;
+      });
+      await before;
+      try {
+        return await this.addInTurn(site, now, inventory);
+      } finally {
+        done();
+      }
+    },
+
+    /** `add`, with nobody else in this process doing the same. */
+    async addInTurn(
+      site: NewSite,
+      now: number,
+      inventory: (siteId: number) => readonly Statement[],
+    ): Promise<number | undefined> {
       for (let attempt = 0; ; attempt++) {
         const next = await db.one(
           "SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'site'), 0), ifnull(max(id), 0)) + 1 AS id FROM site",
@@ -302,7 +382,7 @@ export function createSites(db: Db, vault: Vault) {
           if (taken !== undefined) return undefined;
           // Another process took the same id between the two statements: choose again.
           const raced = error instanceof StorageError && error.kind === 'unique';
-          if (!raced || attempt === 4) throw error;
+          if (!raced || attempt === LAST_ATTEMPT) throw error;
         }
       }
     },
@@ -336,7 +416,7 @@ export function createSites(db: Db, vault: Vault) {
           sql(
             'UPDATE site SET name = ?, search = ? || char(31) || lower(url) WHERE id = ?',
             change.name,
-            change.name.toLowerCase(),
+            fold(change.name),
             id,
           ),
         );

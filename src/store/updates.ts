@@ -3,6 +3,7 @@
 import type { Db, Row, Statement, Value } from './db.js';
 import { sql } from './db.js';
 import { refreshIgnored } from './inventory.js';
+import { offset } from './lists.js';
 import { idList } from './sites.js';
 
 export interface FleetOffer extends Row {
@@ -34,25 +35,28 @@ export interface IgnoredRow extends Row {
   versions: string;
 }
 
+/** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
+const NEAR = 100;
+
 const COLUMNS =
   'u.site_id, s.url AS site_url, s.name AS site_name, u.type, u.slug, u.name, u.current_version, u.new_version';
 
 export function createUpdates(db: Db) {
   return {
-    /** Visible offers of one page, and the counts of all matches by type, in one snapshot. */
+    /** Visible offers of one page, and the counts of all matches by type. The counts come first: they say from which end to walk. */
     async page(
       filter: OfferFilter,
       page: number,
       perPage: number,
     ): Promise<{ items: FleetOffer[]; counts: Map<number, number> }> {
-      const offset = (page - 1) * perPage;
+      const skip = offset(page, perPage);
       const chosen = filter.site_ids !== undefined;
       const counts = await countByType(db, filter);
       const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-      if (offset >= total) return { items: [], counts };
+      if (skip >= total) return { items: [], counts };
       const items = chosen
-        ? await chosenPage(db, filter, perPage, offset)
-        : await fleetPage(db, filter, perPage, offset, total);
+        ? await chosenPage(db, filter, perPage, skip)
+        : await fleetPage(db, filter, perPage, skip, total);
       return { items, counts };
     },
 
@@ -139,7 +143,7 @@ export function createUpdates(db: Db) {
           `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug LIMIT ? OFFSET ?`,
           ...args,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         sql(`SELECT count(*) AS n FROM (${entries})`, ...args),
       ]);
@@ -188,6 +192,14 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
   const order = (alias: string, way: string) =>
     ['url_key', 'site_id', 'type', 'position'].map((column) => `${alias}${column} ${way}`).join(', ');
   const index = oneType ? 'site_update_page_by_type' : 'site_update_page';
+  if (offset <= NEAR) {
+    // Nothing to skip: the rows come in order as they are, and the keys need no sorting of their own.
+    return db.all<FleetOffer>(
+      `SELECT ${COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
+       WHERE ${parts.map((part) => `u.${part}`).join(' AND ')} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
+      [...args, perPage, offset],
+    );
+  }
   return db.all<FleetOffer>(
     `SELECT ${COLUMNS} FROM (
        SELECT url_key, site_id, type, position, slug FROM site_update INDEXED BY ${index}

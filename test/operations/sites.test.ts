@@ -1,34 +1,203 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type TestApp, testApp } from '../harness.js';
+/** Sites: connecting, reading, changing, removing (operations §8.1). */
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await testApp({ sites: 4 });
-});
-afterEach(() => app.close());
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Kit, offers, openKit } from './kit.js';
+
+const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 
 describe('the main job', () => {
   it('connects, reads, syncs and updates a plugin', async () => {
-    const id = await app.connect(0);
-    const site = app.fleet.site(0);
-    const record = await app.call('get-site', { site_id_or_domain: id, include_stats: true });
-    expect(record).toMatchObject({ id, status: 'connected', admin_username: site.admin });
-    expect(record.last_sync).toBe('2026-11-20T12:00:00Z');
+    const kit = await openKit({ sites: 1 });
+    const id = await kit.connect(0);
+    const { plugins } = offers(kit.site(0), { plugins: 1 });
+    expect(await kit.call('sync-sites')).toMatchObject({ queued: false, total_synced: 1, total_errors: 0, errors: [] });
+    const { updates } = await kit.call('get-site-updates', { site_id_or_domain: id, types: ['plugins'] });
+    expect(pluck(updates, 'slug')).toEqual(pluck(plugins as never, 'slug'));
+    const [offer] = updates;
+    const done = await kit.call('update-site-plugins', { site_id_or_domain: id, slugs: [offer.slug] });
+    expect(done.updated).toEqual([{ slug: offer.slug, name: offer.name, old_version: '1.0', new_version: '2.0' }]);
+    const after = await kit.call('get-site-plugins', { site_id_or_domain: id });
+    expect(after.plugins).toContainEqual(
+      expect.objectContaining({ slug: offer.slug, version: '2.0', update_version: null }),
+    );
+    await kit.close();
+  });
+});
 
-    const synced = await app.call('sync-sites', {});
-    expect(synced).toMatchObject({ queued: false, total_synced: 1, total_errors: 0, errors: [] });
+describe('add-site and get-site', () => {
+  let kit: Kit;
+  beforeEach(async () => {
+    kit = await openKit({ sites: 3 });
+  });
+  afterEach(() => kit.close());
+  const login = (i: number) => {
+    const { url, admin, password, uniqueId } = kit.site(i);
+    return { url, admin, admin_password: password, unique_id: uniqueId };
+  };
 
-    const updates = await app.call('get-site-updates', { site_id_or_domain: id, types: ['plugins'] });
-    expect(updates.updates.length).toBeGreaterThan(0);
-    const offer = updates.updates[0];
-    const done = await app.call('update-site-plugins', { site_id_or_domain: id, slugs: [offer.slug] });
-    expect(done.updated).toEqual([
-      { slug: offer.slug, name: offer.name, old_version: offer.current_version, new_version: offer.new_version },
-    ]);
-    const after = await app.call('get-site-plugins', { site_id_or_domain: id });
-    expect(after.plugins.find((p: { slug: string }) => p.slug === offer.slug)).toMatchObject({
-      version: offer.new_version,
-      update_version: null,
+  it('stores what was given and what the site told', async () => {
+    await kit.call('add-client', { name: 'Ada' });
+    await kit.call('add-tag', { name: 'blue' });
+    await kit.call('add-tag', { name: 'red' });
+    const site = kit.site(0);
+    const added = await kit.call('add-site', {
+      ...login(0),
+      name: ' My <b>shop</b>\n on https://shop.example ',
+      client_id: 1,
+      tags: [2, 1, 2],
     });
+    expect(added).toEqual({
+      id: 1,
+      url: site.url,
+      name: 'My shop on shop.example',
+      status: 'connected',
+      client_id: 1,
+      wp_version: site.state.wpVersion,
+      php_version: site.state.phpVersion,
+      last_sync: '2026-11-20T12:00:00Z',
+      admin_username: site.admin,
+      child_version: expect.stringMatching(/^6\./),
+      notes: '',
+    });
+    expect(await kit.call('get-site', { site_id_or_domain: site.url })).toEqual(added);
+    for (const tag_id of [1, 2]) expect(await kit.call('get-tag-sites', { tag_id })).toMatchObject({ total: 1 });
+    const { stats } = await kit.call('get-site', { site_id_or_domain: 1, include_stats: true });
+    expect(stats).toEqual({
+      plugin_updates: expect.any(Number),
+      theme_updates: expect.any(Number),
+      wp_update_available: site.state.wpUpdate !== null,
+      health_score: expect.toSatisfy(
+        (score: unknown) => score === null || (Number(score) >= 0 && Number(score) <= 100),
+      ),
+    });
+  });
+
+  it('takes the host for a name, and the login in front of the site', async () => {
+    kit.site(0).faults.httpAuth = { user: 'u', pass: 'p:w' };
+    expect(
+      await kit.call('add-site', { ...login(0), name: ' http:// ', http_user: 'u', http_pass: 'p:w' }),
+    ).toMatchObject({
+      name: '127.0.0.1',
+      client_id: null,
+    });
+    expect(await kit.call('sync-sites')).toMatchObject({ total_synced: 1 });
+    expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
+  });
+
+  it('stores no password, and secrets only sealed', async () => {
+    await kit.call('add-site', { ...login(0), http_user: 'franz', http_pass: 'geheim' });
+    const rows = JSON.stringify([
+      await kit.db.all('SELECT * FROM site_secret'),
+      await kit.db.all('SELECT * FROM site_detail'),
+    ]);
+    for (const secret of [kit.site(0).password, 'geheim', 'franz', 'PRIVATE KEY']) expect(rows).not.toContain(secret);
+  });
+
+  it('makes one of two calls for the same site', async () => {
+    const outcomes = await Promise.allSettled([kit.call('add-site', login(0)), kit.call('add-site', login(0))]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'svc_site_already_exists' },
+    });
+    expect(await kit.call('count-sites')).toEqual({ total: 1 });
+    expect(await kit.call('sync-sites')).toMatchObject({ total_errors: expect.any(Number) });
+  });
+
+  it('leaves ignored offers out of the counts, and keeps them with the plugin', async () => {
+    await kit.connect(0);
+    const { plugins, themes } = offers(kit.site(0), { plugins: 2, themes: 1, core: true });
+    await kit.call('sync-sites');
+    const [first] = plugins;
+    await kit.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: [first?.slug] });
+    await kit.call('ignore-site-core', { site_id_or_domain: 1, action: 'add' });
+    const { stats } = await kit.call('get-site', { site_id_or_domain: 1, include_stats: true });
+    expect(stats).toMatchObject({ plugin_updates: 1, theme_updates: themes.length, wp_update_available: false });
+    const offered = await kit.call('get-site-plugins', { site_id_or_domain: 1, has_update: true });
+    expect(offered).toMatchObject({ total: 2 });
+  });
+});
+
+describe('update-site and delete-site', () => {
+  let kit: Kit;
+  beforeEach(async () => {
+    kit = await openKit({ sites: 2 });
+    await kit.connectAll(2);
+    await kit.call('add-client', { name: 'Ada' });
+    await kit.call('add-tag', { name: 'blue' });
+  });
+  afterEach(() => kit.close());
+
+  it('changes only what is given', async () => {
+    const before = await kit.call('get-site', { site_id_or_domain: 1 });
+    expect(await kit.call('update-site', { site_id_or_domain: 1 })).toEqual(before);
+    const notes = 'First line\nsecond\tcolumn';
+    expect(
+      await kit.call('update-site', { site_id_or_domain: 1, name: 'A\n B', notes, client_id: '1', tags: [1, 1] }),
+    ).toEqual({
+      ...before,
+      name: 'A B',
+      notes,
+      client_id: 1,
+    });
+    expect(await kit.call('update-site', { site_id_or_domain: 1, client_id: null })).toMatchObject({
+      client_id: null,
+      notes,
+    });
+    expect(await kit.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 1 });
+    expect(await kit.call('update-site', { site_id_or_domain: 1, notes: '', tags: [] })).toMatchObject({
+      notes: '',
+      name: 'A B',
+    });
+    expect(await kit.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 0 });
+    expect(await kit.call('list-sites', { search: 'a b' })).toMatchObject({ total: 1 });
+  });
+
+  it('contacts nobody', async () => {
+    const requests = kit.fleet.stats().requests;
+    await kit.call('update-site', { site_id_or_domain: 1, name: 'x' });
+    await kit.call('disconnect-site', { site_id_or_domain: 1 });
+    await kit.call('suspend-site', { site_id_or_domain: 1 });
+    await kit.call('delete-site', { site_id_or_domain: 1, confirm: true });
+    expect(kit.fleet.stats().requests).toBe(requests);
+  });
+
+  it('previews a removal, and removes with all that hangs on the site', async () => {
+    const { url, name } = await kit.call('get-site', { site_id_or_domain: 1 });
+    await kit.call('update-site', { site_id_or_domain: 1, tags: [1], client_id: 1 });
+    await kit.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: ['a/a.php'] });
+    const before = await kit.content();
+    expect(await kit.call('delete-site', { site_id_or_domain: 1, dry_run: true })).toEqual({
+      dry_run: true,
+      deleted: false,
+      site_id: 1,
+      site_url: url,
+      would_affect: { id: 1, url, name },
+      warnings: expect.arrayContaining([expect.stringMatching(/cannot be undone/)]),
+    });
+    expect(await kit.content()).toBe(before);
+    expect(await kit.call('delete-site', { site_id_or_domain: url, confirm: true })).toEqual({
+      deleted: true,
+      site_id: 1,
+      site_url: url,
+    });
+    for (const table of [
+      'site_detail',
+      'site_secret',
+      'site_tag',
+      'site_extension',
+      'site_update',
+      'ignored_update',
+      'site_security',
+    ])
+      expect([table, await kit.cell(`SELECT count(*) FROM ${table} WHERE site_id = 1`)]).toEqual([table, 0]);
+    expect((await kit.fail('delete-site', { site_id_or_domain: 1, confirm: true })).code).toBe('svc_site_not_found');
+    expect(await kit.call('count-sites')).toEqual({ total: 1 });
+  });
+
+  it('gives no id a second time', async () => {
+    await kit.call('delete-site', { site_id_or_domain: 2, confirm: true });
+    await kit.db.run('DELETE FROM site_denial');
+    kit.site(1).state.connection = null;
+    expect(await kit.connect(1)).toBe(3);
   });
 });

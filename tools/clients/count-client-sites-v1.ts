@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/count-client-sites-v1',
   title: "Count a client's sites",
-  about:
-    'Answers how many sites belong to one client, whatever their status. Answers svc_client_not_found for an unknown client.',
+  about: "Counts a client's sites, whatever their status.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

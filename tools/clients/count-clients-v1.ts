@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/count-clients-v1',
   title: 'Count clients',
-  about: 'Answers how many clients there are, all of them or those in one state, without listing them.',
+  about: 'Counts clients, all or by status.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

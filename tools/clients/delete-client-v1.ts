@@ -7,9 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-client-v1',
   title: 'Delete a client',
-  about:
-    'Deletes a client for good; its sites stay, without a client and as suspended as they were. Preview with dry_run, then send confirm: true, else svc_confirmation_required.',
-  instructions: 'Preview with dry_run first and show the number of affected sites before confirming.',
+  about: 'Deletes a client for good; its sites stay, without a client.',
+  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,

@@ -8,9 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-client-costs-v1',
   title: "Read a client's costs",
-  about:
-    'Lists what the sites of a client cost, one entry per cost and site, with the totals of active subscriptions per month and year. Answers svc_module_not_available while the Cost Tracker is off.',
-  instructions: 'Take totals from total_monthly and total_yearly; adding up rounded amounts differs by cents.',
+  about: "Lists what a client's sites cost, one entry per cost and site, with totals of active subscriptions.",
+  instructions: 'Amounts are rounded: take the totals from the answer.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

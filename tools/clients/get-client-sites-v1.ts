@@ -8,8 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-client-sites-v1',
   title: "List a client's sites",
-  about:
-    'Lists the sites of one client in URL order, a page at a time, with their status. Answers svc_client_not_found for an unknown client; count-client-sites-v1 answers the number alone.',
+  about: "Lists a client's sites with status, in URL order.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

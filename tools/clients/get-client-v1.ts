@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-client-v1',
   title: 'Read one client',
-  about:
-    'Reads one client in full: contact, address, note, status and number of sites. Answers svc_client_not_found for an unknown id or e-mail; list-clients-v1 finds the right one.',
+  about: 'Reads a client: contact, address, note, status, number of sites.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

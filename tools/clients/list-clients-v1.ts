@@ -7,18 +7,17 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/list-clients-v1',
   title: 'List clients',
-  about:
-    'Lists clients in name order, a page at a time, with the number of sites of each. Use it to find a client id or e-mail for the other client operations; total counts all matches.',
+  about: 'Lists clients by name with their number of sites. Start here to find a client id.',
   run: 'GET',
   effect: 'read',
   idempotent: true,
   input: z.object({
-    page: int(1, 10_000).default(1).describe('Page, from 1.'),
+    page: int(1, 10_000).default(1).describe('Page number.'),
     per_page: perPage(20, 100),
     status: clientStatusFilter,
-    search: z.string().max(255).default('').describe('Part of the name or e-mail, in any case; blank = all.'),
-    include: ids().default([]).describe('Only these client ids; empty = all.'),
-    exclude: ids().default([]).describe('Not these client ids.'),
+    search: z.string().max(255).default('').describe('Part of name or e-mail.'),
+    include: ids().default([]).describe('Only these ids; empty = all.'),
+    exclude: ids().default([]).describe('Not these ids.'),
   }),
   output: z.object({
     items: z.array(clientListItem),

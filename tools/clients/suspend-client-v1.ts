@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/suspend-client-v1',
   title: 'Suspend a client and its sites',
-  about:
-    'Suspends a client and all its sites at once, so that syncs and updates leave them out. sites_suspended counts those that were not suspended before; a repeated call answers 0. unsuspend-client-v1 lifts it.',
+  about: 'Suspends a client and all its sites, so that syncs and updates leave them out.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-client-v1',
   title: 'Lift a client suspension',
-  about:
-    'Makes a suspended client active again and lifts the suspension of all its sites, also of those suspended one by one. sites_unsuspended counts the sites that changed; a disconnected site stays disconnected.',
+  about: 'Makes a client active again and lifts the suspension of all its sites, even of those suspended one by one.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

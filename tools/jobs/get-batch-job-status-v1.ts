@@ -6,9 +6,8 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/get-batch-job-status-v1',
-  title: 'Read a job’s status',
-  about:
-    'Reads how far a queued job has come and which sites failed. Poll every 30 seconds until status is completed or failed.',
+  title: "Read a job's status",
+  about: 'Reads how far a queued job is and which sites failed. Poll every 30 seconds until completed or failed.',
   run: 'POST',
   effect: 'read',
   idempotent: true,
@@ -17,7 +16,7 @@ export default defineOperation({
     job_id: z
       .string()
       .max(64)
-      .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'expected a job id such as sync_… from a queued answer')
+      .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'must be the job_id of a queued answer, such as sync_…')
       .describe('From a queued answer.'),
   }),
 

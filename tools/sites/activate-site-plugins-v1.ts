@@ -1,5 +1,5 @@
-import { list, siteRef, slugError } from '../../schemas/common.js';
-import { slug } from '../../schemas/extension.js';
+import { siteRef, slugError } from '../../schemas/common.js';
+import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { actOnPlugins, requireSlugs } from '../../src/domain/extensions.js';
 import { getSite } from '../../src/domain/select.js';
@@ -9,18 +9,18 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/activate-site-plugins-v1',
   title: 'Activate plugins',
-  about: 'Activates plugins on a site, one by one, and verifies each. Failures are listed per slug.',
+  about: 'Activates plugins one by one and verifies each; each slug ends in activated or errors.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, slugs: list(slug).describe('As get-site-plugins-v1 shows them.') }),
+  input: z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.') }),
 
   output: z.object({ site_id: z.number().int(), activated: z.array(z.string()), errors: z.array(slugError) }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {
-    const site = await getSite(ctx, site_id_or_domain);
     const wanted = requireSlugs(slugs);
+    const site = await getSite(ctx, site_id_or_domain);
     const { done, errors } = await actOnPlugins(ctx, await loadTarget(ctx, site.id), 'activate', wanted);
     return { site_id: site.id, activated: done, errors };
   },

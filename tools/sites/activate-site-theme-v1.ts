@@ -14,13 +14,13 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, slug: slug.describe('As get-site-themes-v1 shows it.') }),
+  input: z.object({ site_id_or_domain: siteRef, slug: slug.describe('From get-site-themes-v1.') }),
 
   output: z.object({ site_id: z.number().int(), activated: z.string(), previous_theme: z.string() }),
 
   async handle({ site_id_or_domain, slug }, ctx) {
-    const site = await getSite(ctx, site_id_or_domain);
     const [wanted = ''] = requireSlugs([slug], 'slug');
+    const site = await getSite(ctx, site_id_or_domain);
     return { site_id: site.id, ...(await activateTheme(ctx, await loadTarget(ctx, site.id), wanted)) };
   },
 });

@@ -1,5 +1,5 @@
-import { bool, id, list, plainText } from '../../schemas/common.js';
-import { site } from '../../schemas/site.js';
+import { bool, id, list, token } from '../../schemas/common.js';
+import { site, siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { addSite } from '../../src/domain/connect.js';
 import { defineOperation } from '../../src/operation.js';
@@ -8,24 +8,22 @@ export default defineOperation({
   id: 'svc/add-site-v1',
   title: 'Connect a new site',
   about:
-    'Connects a WordPress site that runs the MainWP Child plugin and stores its first inventory. A default child needs the administrator password once.',
-  instructions:
-    'On svc_invalid_credentials ask for admin, admin_password or unique_id, as the field says. Not idempotent.',
+    'Connects a WordPress site that runs MainWP Child and stores its inventory. svc_invalid_credentials names the field to correct.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
 
   input: z.object({
-    url: z.string().max(2048).describe('Full address, such as https://example.com/.'),
-    admin: z.string().max(255).describe('Login of an administrator of the site.'),
-    admin_password: z.string().max(1024).optional().describe('Used once to connect, never stored.'),
-    unique_id: z.string().max(255).optional().describe('Unique security id, if the child has one.'),
-    name: plainText(255).optional().describe('Default: the host.'),
-    client_id: id().optional(),
+    url: z.string().max(2048).describe('Full address: https://example.com/'),
+    admin: token(255).describe('Login of an administrator of the site.'),
+    admin_password: z.string().max(1024).optional().describe('A default child asks for it. Used once, never stored.'),
+    unique_id: token(255).optional().describe('Security id of the child, if it has one.'),
+    name: siteName.optional().describe('Default: the host.'),
+    client_id: id().optional().describe('Client it belongs to.'),
     tags: list(id()).optional().describe('Tag ids.'),
-    http_user: z.string().max(255).optional().describe('HTTP Basic login in front of the site.'),
-    http_pass: z.string().max(1024).optional(),
-    ssl_verify: bool().default(true),
+    http_user: z.string().max(255).optional().describe('HTTP Basic login in front of it.'),
+    http_pass: z.string().max(1024).optional().describe('Its password.'),
+    ssl_verify: bool().default(true).describe('Check the certificate.'),
   }),
 
   output: site,

@@ -6,9 +6,8 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/check-site-v1',
-  title: 'Check one site’s reachability',
-  about:
-    'Visits the public front page once and stores the outcome. An unreachable site is a normal answer, not an error.',
+  title: "Check one site's reachability",
+  about: 'Visits the front page once and stores the outcome. Unreachable is an answer, not an error.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

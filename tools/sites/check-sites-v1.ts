@@ -8,15 +8,14 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/check-sites-v1',
   title: 'Check several sites',
-  about:
-    'Visits the front pages of sites and stores the outcomes. No list = all sites. Over 200 sites a job is queued.',
-  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  about: 'Visits the front pages of sites and stores the outcomes.',
+  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.') }),
+  input: z.object({ site_ids_or_domains: siteRefs('empty = all').default([]) }),
 
   output: z.object({
     ...queuedFields,
@@ -49,6 +48,7 @@ export default defineOperation({
     const errors = errorEntries(selection, answer.failures);
     return {
       queued: false,
+      ...answer.continued,
       results,
       summary: { total_checked: results.length, reachable, unreachable: results.length - reachable },
       errors,

@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/count-sites-v1',
   title: 'Count sites',
-  about: 'Counts sites, all or by connection status.',
+  about: 'Counts sites, all or by status.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

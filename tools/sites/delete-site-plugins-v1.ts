@@ -1,5 +1,5 @@
-import { confirmation, list, siteRef, slugError } from '../../schemas/common.js';
-import { extensionEntry, slug } from '../../schemas/extension.js';
+import { confirmation, siteRef, slugError } from '../../schemas/common.js';
+import { extensionEntry, slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { deleteExtensions, previewDeletion } from '../../src/domain/deletion.js';
 import { defineOperation } from '../../src/operation.js';
@@ -7,13 +7,13 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-plugins-v1',
   title: 'Delete plugins',
-  about: 'Deletes plugins from a site for good, one by one, and verifies each. Active ones are deactivated first.',
-  instructions: 'Preview with dry_run: true, show the warnings to the user, then repeat with confirm: true.',
+  about: 'Deletes plugins from a site for good and verifies each. Active ones are deactivated first.',
+  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,
 
-  input: z.object({ site_id_or_domain: siteRef, slugs: list(slug), ...confirmation }),
+  input: z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.'), ...confirmation }),
 
   output: z.object({
     dry_run: z.boolean().optional(),

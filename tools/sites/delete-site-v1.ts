@@ -8,9 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-v1',
   title: 'Remove a site record',
-  about:
-    'Removes a site and its history from this service, for good. The site itself keeps running and keeps its plugin.',
-  instructions: 'Preview with dry_run: true, show the warnings to the user, then repeat with confirm: true.',
+  about: 'Removes a site and its history here for good. The site itself keeps running, plugin and all.',
+  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,

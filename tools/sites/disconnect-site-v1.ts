@@ -8,8 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/disconnect-site-v1',
   title: 'Disconnect one site',
-  about:
-    'Marks a site as disconnected: it is no longer contacted until reconnect-site-v1. The site itself is not told.',
+  about: 'Stops contacting a site until reconnect-site-v1. The site is not told.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

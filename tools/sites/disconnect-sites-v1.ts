@@ -7,14 +7,14 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/disconnect-sites-v1',
   title: 'Disconnect several sites',
-  about: 'Marks sites as disconnected; they are not contacted until reconnected. Over 200 sites a job is queued.',
-  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  about: 'Stops contacting sites until they are reconnected.',
+  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs.describe('At least one.') }),
+  input: z.object({ site_ids_or_domains: siteRefs('at least one') }),
 
   output: z.object({
     ...queuedFields,

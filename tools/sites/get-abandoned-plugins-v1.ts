@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-abandoned-plugins-v1',
   title: 'List abandoned plugins',
-  about: 'Lists plugins on all sites that had no release for two years or more, by site URL.',
+  about: 'Lists plugins without a release for two years or more, across all sites.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-abandoned-themes-v1',
   title: 'List abandoned themes',
-  about: 'Lists themes on all sites that had no release for two years or more, by site URL.',
+  about: 'Lists themes without a release for two years or more, across all sites.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

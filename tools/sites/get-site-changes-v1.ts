@@ -5,9 +5,9 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-changes-v1',
-  title: 'Read a site’s change log',
-  about: 'Lists changes that people made on the site itself, newest first, as of the last sync.',
-  instructions: 'Needs the logs module; svc_module_not_available says that it is off.',
+  title: "Read a site's change log",
+  about: 'Lists changes that people made on the site itself, newest first.',
+  instructions: 'As of the last sync. Needs the logs module.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

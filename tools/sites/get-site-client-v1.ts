@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-site-client-v1',
   title: "Read a site's client",
-  about:
-    'Answers which client a site belongs to, with name, e-mail and status; client is null when it belongs to none. update-site-v1 assigns one.',
+  about: 'Reads the client of a site; null when it has none.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-site-costs-v1',
   title: "Read a site's costs",
-  about:
-    'Lists what one site costs, by next due date, with the totals of active subscriptions per month and year; a price shared by several sites counts with its share. Answers svc_module_not_available while the Cost Tracker is off.',
+  about: "Lists a site's costs by due date, with totals of active subscriptions. Shared prices count by share.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

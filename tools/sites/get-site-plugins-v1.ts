@@ -6,16 +6,16 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-plugins-v1',
-  title: 'List a site’s plugins',
-  about: 'Lists the plugins of a site as of its last sync, with versions, state and offered updates.',
+  title: "List a site's plugins",
+  about: "Lists a site's plugins as of its last sync: versions, state, offered updates.",
   run: 'POST',
   effect: 'read',
   idempotent: true,
 
   input: z.object({
     site_id_or_domain: siteRef,
-    status: z.enum(['all', 'active', 'inactive']).default('all'),
-    has_update: bool().default(false).describe('True = only those with an update.'),
+    status: z.enum(['all', 'active', 'inactive']).default('all').describe('Only in this state.'),
+    has_update: bool().default(false).describe('True = only with an update.'),
   }),
 
   output: z.object({

@@ -5,9 +5,9 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-security-v1',
-  title: 'Read a site’s security findings',
-  about: 'Lists failed security checks of a site as of its last sync, and the state of its certificate.',
-  instructions: 'Stored findings, no live scan: sync the site first when they matter.',
+  title: "Read a site's security findings",
+  about: "Lists a site's failed security checks and the state of its certificate.",
+  instructions: 'As of the last sync: sync first when it matters.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

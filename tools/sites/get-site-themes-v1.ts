@@ -6,8 +6,8 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-themes-v1',
-  title: 'List a site’s themes',
-  about: 'Lists the themes of a site as of its last sync and tells which one is active.',
+  title: "List a site's themes",
+  about: "Lists a site's themes as of its last sync and tells the active one.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/get-site-v1',
   title: 'Read one site',
   about:
-    'Reads what is stored about one site: versions, last sync, notes; with include_stats also update counts and health.',
+    'Reads the stored record of a site: versions, last sync, notes; with include_stats also update counts and health.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

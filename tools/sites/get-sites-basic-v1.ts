@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-sites-basic-v1',
   title: 'List all sites, minimal fields',
-  about: 'Lists id, URL and name of every site in one answer. For large fleets prefer list-sites-v1 with search.',
+  about: 'Lists id, URL and name of every site. For large fleets prefer list-sites-v1.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/list-sites-v1',
   title: 'List sites',
-  about: 'Lists sites with their connection status, in URL order. Filters combine. Start here to find a site id.',
+  about: 'Lists sites with their status, in URL order. Filters combine. Start here to find a site id.',
   run: 'GET',
   effect: 'read',
   idempotent: true,
@@ -17,8 +17,8 @@ export default defineOperation({
     per_page: perPage(20, 100),
     status: siteStatusFilter,
     search: z.string().max(255).default('').describe('Part of the name or URL.'),
-    client_id: id().optional(),
-    tag_id: id().optional(),
+    client_id: id().optional().describe('Only sites of this client.'),
+    tag_id: id().optional().describe('Only sites with this tag.'),
   }),
 
   output: z.object({

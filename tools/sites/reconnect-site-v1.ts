@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/reconnect-site-v1',
   title: 'Reconnect one site',
-  about: 'Restores a lost connection: syncs, and registers a fresh key when the site refuses ours. No password needed.',
+  about: 'Restores a lost connection: syncs, and registers a fresh key when the site refuses ours. Needs no password.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -8,14 +8,14 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/reconnect-sites-v1',
   title: 'Reconnect several sites',
-  about: 'Restores lost connections. No list = all disconnected sites. Over 200 sites a job is queued.',
-  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  about: 'Restores lost connections; each site ends in reconnected or errors.',
+  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all disconnected sites.') }),
+  input: z.object({ site_ids_or_domains: siteRefs('empty = all disconnected').default([]) }),
 
   output: z.object({
     ...queuedFields,
@@ -34,6 +34,13 @@ export default defineOperation({
     if (answer.queued) return answer;
     const reconnected = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
     const errors = errorEntries(selection, answer.failures);
-    return { queued: false, reconnected, errors, total_reconnected: reconnected.length, total_errors: errors.length };
+    return {
+      queued: false,
+      ...answer.continued,
+      reconnected,
+      errors,
+      total_reconnected: reconnected.length,
+      total_errors: errors.length,
+    };
   },
 });

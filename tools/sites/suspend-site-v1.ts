@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/suspend-site-v1',
   title: 'Suspend one site',
-  about: 'Suspends a site: it is left out of syncs and updates until unsuspend-site-v1.',
+  about: 'Leaves a site out of syncs and updates until unsuspend-site-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

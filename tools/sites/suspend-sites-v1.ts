@@ -7,14 +7,14 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/suspend-sites-v1',
   title: 'Suspend several sites',
-  about: 'Suspends sites: they are left out of syncs and updates. Over 200 sites a job is queued.',
-  instructions: 'When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  about: 'Leaves sites out of syncs and updates.',
+  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs.describe('At least one.') }),
+  input: z.object({ site_ids_or_domains: siteRefs('at least one') }),
 
   output: z.object({
     ...queuedFields,

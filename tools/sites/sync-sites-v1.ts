@@ -9,15 +9,14 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/sync-sites-v1',
   title: 'Synchronise sites',
-  about:
-    'Fetches fresh data from sites. No list = all but suspended ones. Each site ends in `synced` or `errors`; over 200 sites a job is queued.',
-  instructions: 'Sync before judging updates. When queued is true, poll get-batch-job-status-v1 with the job_id.',
+  about: 'Fetches fresh data from sites; each ends in synced or errors.',
+  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.') }),
+  input: z.object({ site_ids_or_domains: siteRefs('empty = all but suspended').default([]) }),
 
   output: z.object({
     ...queuedFields,
@@ -35,6 +34,13 @@ export default defineOperation({
     if (answer.queued) return answer;
     const synced = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url, name: site.name }));
     const errors = errorEntries(selection, answer.failures);
-    return { queued: false, synced, errors, total_synced: synced.length, total_errors: errors.length };
+    return {
+      queued: false,
+      ...answer.continued,
+      synced,
+      errors,
+      total_synced: synced.length,
+      total_errors: errors.length,
+    };
   },
 });

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-site-v1',
   title: 'Lift a site suspension',
-  about: 'Lifts the suspension of a site. One that was also disconnected stays so until it is reconnected.',
+  about: 'Lifts a suspension. A site that was disconnected too stays so until reconnected.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -1,5 +1,5 @@
 import { id, list, plainText, siteRef } from '../../schemas/common.js';
-import { site } from '../../schemas/site.js';
+import { site, siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { updateSite } from '../../src/domain/sites.js';
 import { defineOperation } from '../../src/operation.js';
@@ -7,18 +7,17 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/update-site-v1',
   title: 'Change site settings',
-  about:
-    'Changes the stored name, notes, client or tags of a site. Only the given fields change; the site itself is not contacted.',
+  about: 'Changes the stored name, notes, client or tags of a site; fields left out stay. The site is not contacted.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
   input: z.object({
     site_id_or_domain: siteRef,
-    name: plainText(255).optional(),
-    notes: plainText(65_535).optional(),
+    name: siteName.optional().describe('Not blank.'),
+    notes: plainText(65_535).optional().describe('Replaces the notes.'),
     client_id: id().nullable().optional().describe('null unassigns.'),
-    tags: list(id()).optional().describe('Tag ids; replaces all, [] clears.'),
+    tags: list(id()).optional().describe('All tag ids from now on; [] = none.'),
   }),
 
   output: site,

@@ -7,9 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-tag-v1',
   title: 'Delete a tag',
-  about:
-    'Deletes a tag for good; its sites stay and lose the tag. Preview with dry_run, then send confirm: true, else svc_confirmation_required. A repeated call is svc_tag_not_found.',
-  instructions: 'Preview with dry_run first and show the number of affected sites before confirming.',
+  about: 'Deletes a tag for good; its sites stay. A repeated call is svc_tag_not_found.',
+  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: true,

@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-tag-clients-v1',
   title: "List a tag's clients",
-  about:
-    'Lists the clients that own at least one site with the tag, once each in name order, with how many such sites they have. Answers svc_tag_not_found for an unknown id.',
+  about: 'Lists the clients that own a site with the tag, and how many such sites.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -8,8 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-tag-sites-v1',
   title: "List a tag's sites",
-  about:
-    'Lists the sites that carry a tag in URL order, a page at a time, with their status. Answers svc_tag_not_found for an unknown id.',
+  about: 'Lists the sites that carry a tag with status, in URL order.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -6,8 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-tag-v1',
   title: 'Read one tag',
-  about:
-    'Reads one tag with its color, number of sites and dates. Answers svc_tag_not_found for an unknown id; list-tags-v1 finds the right one.',
+  about: 'Reads a tag with its color, number of sites and dates.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

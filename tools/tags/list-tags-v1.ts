@@ -8,17 +8,16 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/list-tags-v1',
   title: 'List tags',
-  about:
-    'Lists tags in name order, a page at a time, with the number of sites that carry each. Use it to find the tag id that the other operations take; total counts all matches.',
+  about: 'Lists tags by name with their number of sites. Start here to find a tag id.',
   run: 'GET',
   effect: 'read',
   idempotent: true,
   input: z.object({
     page: page(),
     per_page: perPage(20, 100),
-    search: z.string().max(255).default('').describe('Part of the name or of the id, in any case; blank = all.'),
-    include: ids().default([]).describe('Only these tag ids; empty = all.'),
-    exclude: ids().default([]).describe('Not these tag ids.'),
+    search: z.string().max(255).default('').describe('Part of name or id.'),
+    include: ids().default([]).describe('Only these ids; empty = all.'),
+    exclude: ids().default([]).describe('Not these ids.'),
   }),
   output: z.object({
     items: z.array(tagListItem),

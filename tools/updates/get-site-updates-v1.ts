@@ -6,8 +6,8 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-updates-v1',
-  title: 'List one site’s updates',
-  about: 'Lists the updates on offer for one site as of its last sync. Ignored ones are left out.',
+  title: "List one site's updates",
+  about: 'Lists the updates on offer for a site as of its last sync, without ignored ones.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

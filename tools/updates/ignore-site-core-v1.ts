@@ -1,4 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
+import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { CORE_SLUG, setIgnored } from '../../src/domain/ignores.js';
 import { defineOperation } from '../../src/operation.js';
@@ -6,13 +7,13 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/ignore-site-core-v1',
   title: 'Ignore or restore core updates',
-  about: 'Ignores (add) or restores (remove) WordPress core updates of one site.',
-  instructions: 'Ignored updates are left out of lists and of runs; update-site-core-v1 still applies them.',
+  about: 'Ignores or restores the core updates of a site.',
+  instructions: 'update-site-core-v1 applies them all the same.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, action: z.enum(['add', 'remove']) }),
+  input: z.object({ site_id_or_domain: siteRef, action: ignoreAction }),
 
   output: z.object({
     success: z.boolean(),

@@ -1,5 +1,6 @@
-import { list, siteRef } from '../../schemas/common.js';
-import { slug } from '../../schemas/extension.js';
+import { siteRef } from '../../schemas/common.js';
+import { slugs } from '../../schemas/extension.js';
+import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { setIgnored } from '../../src/domain/ignores.js';
 import { defineOperation } from '../../src/operation.js';
@@ -7,13 +8,13 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/ignore-site-themes-v1',
   title: 'Ignore or restore theme updates',
-  about: 'Ignores (add) or restores (remove) updates of themes on one site, for every version.',
-  instructions: 'Ignored updates are left out of lists and of every update operation.',
+  about: 'Ignores or restores updates of themes on a site, for every version.',
+  instructions: 'Ignored ones are left out of lists and updates.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, action: z.enum(['add', 'remove']), slugs: list(slug) }),
+  input: z.object({ site_id_or_domain: siteRef, action: ignoreAction, slugs }),
 
   output: z.object({
     success: z.boolean(),

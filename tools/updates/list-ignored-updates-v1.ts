@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/list-ignored-updates-v1',
   title: 'List ignored updates',
-  about: 'Lists updates that are ignored, per site, by site URL. Entries that hold for all sites appear once per site.',
+  about: 'Lists ignored updates per site; an entry for all sites appears once per site.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

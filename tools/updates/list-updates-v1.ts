@@ -7,14 +7,13 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/list-updates-v1',
   title: 'List available updates',
-  about:
-    'Lists updates on offer across sites as of their last sync, by site URL; `summary` counts all matches. Ignored ones are left out.',
+  about: 'Lists updates on offer as of the last sync; summary counts all matches. Ignored ones are left out.',
   run: 'GET',
   effect: 'read',
   idempotent: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.'),
+    site_ids_or_domains: siteRefs('empty = all').default([]),
     types: updateTypes,
     page: page(),
     per_page: perPage(50, 200),

@@ -1,5 +1,5 @@
-import { list, queuedFields, siteRefs } from '../../schemas/common.js';
-import { slug } from '../../schemas/extension.js';
+import { queuedFields, siteRefs } from '../../schemas/common.js';
+import { slugs } from '../../schemas/extension.js';
 import { appliedEntry, runSummary, updateError, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { runUpdates } from '../../src/domain/updates.js';
@@ -8,19 +8,17 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/run-updates-v1',
   title: 'Apply selected updates',
-  about:
-    'Applies updates on sites, by type and slug, and verifies each version. No list = all sites with updates. Over 200 sites a job is queued.',
-  instructions:
-    'Show the user what list-updates-v1 says before you run this. When queued is true, poll get-batch-job-status-v1.',
+  about: 'Applies updates on offer and verifies each version.',
+  instructions: 'Show the user list-updates-v1 first. Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
   multi: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites with updates.'),
+    site_ids_or_domains: siteRefs('empty = all with updates').default([]),
     types: updateTypes,
-    specific_items: list(slug).default([]).describe('Exact slugs; empty = all.'),
+    specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
   }),
 
   output: z.object({

@@ -7,29 +7,29 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/set-ignored-updates-v1',
   title: 'Ignore or restore one update',
-  about: 'Puts one core, plugin or theme on a site’s ignore list for every version, or takes it off.',
-  instructions: 'For core the slug is always platform. The slug need not be installed.',
+  about: "Puts a core, plugin or theme on a site's ignore list, for every version, or takes it off.",
+  instructions: 'The slug need not be installed.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
   input: z.object({
-    action: z.enum(['ignore', 'unignore']),
+    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
     site_id_or_domain: siteRef,
-    type: z.enum(['core', 'plugin', 'theme']),
-    slug: slug.describe('For core: "platform".'),
+    type: z.enum(['core', 'plugin', 'theme']).describe('What is updated.'),
+    slug: slug.describe('For core: platform.'),
   }),
 
   output: z.object({
     success: z.boolean(),
-    action: z.enum(['ignore', 'unignore']),
+    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
     site_id: z.number().int(),
     type: z.enum(['core', 'plugin', 'theme']),
     slug: z.string(),
   }),
 
   async handle({ action, site_id_or_domain, type, slug }, ctx) {
-    const { site_id } = await setIgnored(ctx, site_id_or_domain, type, [slug], action === 'ignore');
+    const { site_id } = await setIgnored(ctx, site_id_or_domain, type, [slug], action === 'ignore', 'slug');
     return { success: true, action, site_id, type, slug: slug.trim() };
   },
 });

@@ -1,22 +1,20 @@
 import { queuedFields, siteRefs } from '../../schemas/common.js';
 import { runSummary, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { runUpdates } from '../../src/domain/updates.js';
+import { runUpdates, sitesNotSuspended } from '../../src/domain/updates.js';
 import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/update-all-v1',
   title: 'Apply every available update',
-  about:
-    'Applies every update on offer, core included, and verifies each version. No list = all sites. Over 200 sites a job is queued.',
-  instructions:
-    'Show the user the summary of list-updates-v1 first. When queued is true, poll get-batch-job-status-v1.',
+  about: 'Applies every update on offer, core included, and verifies each version.',
+  instructions: 'Show the user list-updates-v1 first. Large selections are queued: poll get-batch-job-status-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs.default([]).describe('Empty = all sites.') }),
+  input: z.object({ site_ids_or_domains: siteRefs('empty = all but suspended').default([]) }),
 
   output: z.object({
     ...queuedFields,
@@ -34,7 +32,7 @@ export default defineOperation({
   }),
 
   async handle({ site_ids_or_domains }, ctx) {
-    const answer = await runUpdates(ctx, site_ids_or_domains, [], []);
+    const answer = await runUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended);
     if (answer.queued) return answer;
     const count = (type: string) => answer.updated.filter((item) => item.type === type).length;
     return {

@@ -5,9 +5,9 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-core-v1',
-  title: 'Update one site’s core',
-  about: 'Updates WordPress itself on one site and verifies the version. With nothing on offer, `updated` is false.',
-  instructions: 'Ignore lists do not apply: naming the site is explicit.',
+  title: "Update one site's core",
+  about: 'Updates WordPress itself and verifies the version; with nothing on offer, updated is false.',
+  instructions: 'Ignore lists do not apply.',
   run: 'POST',
   effect: 'write',
   idempotent: false,

@@ -1,5 +1,5 @@
-import { list, siteRef } from '../../schemas/common.js';
-import { slug } from '../../schemas/extension.js';
+import { siteRef } from '../../schemas/common.js';
+import { slugs } from '../../schemas/extension.js';
 import { appliedExtension, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateExtensions } from '../../src/domain/updates.js';
@@ -7,15 +7,14 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-themes-v1',
-  title: 'Update one site’s themes',
-  about:
-    'Updates themes on one site and verifies each version. No slugs = all on offer; ignored ones are skipped even when named.',
-  instructions: 'Read the slugs with get-site-updates-v1. Each ends in updated or errors.',
+  title: "Update one site's themes",
+  about: 'Updates themes and verifies each version. Ignored ones are skipped even when named.',
+  instructions: 'Read slugs with get-site-updates-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
 
-  input: z.object({ site_id_or_domain: siteRef, slugs: list(slug).default([]).describe('Empty = all themes.') }),
+  input: z.object({ site_id_or_domain: siteRef, slugs: slugs.default([]).describe('Empty = all.') }),
 
   output: z.object({
     site_id: z.number().int(),

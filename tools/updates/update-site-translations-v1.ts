@@ -6,8 +6,8 @@ import { defineOperation } from '../../src/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-translations-v1',
-  title: 'Update one site’s translations',
-  about: 'Installs the translation updates on offer for one site and verifies that they are no longer offered.',
+  title: "Update one site's translations",
+  about: "Installs a site's translation updates and verifies them.",
   instructions: 'With nothing on offer, updated is false.',
   run: 'POST',
   effect: 'write',

@@ -68,10 +68,13 @@ function obfuscate(email: string): string {
   return email.replace(/./g, (sign) => (sign === '@' || Math.random() < 0.5 ? `&#${sign.charCodeAt(0)};` : sign));
 }
 
-/** `comment_action` (child protocol §6.4). */
+const ACTIONS = new Set(['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore', 'delete']);
+
+/** `comment_action`: SUCCESS also for a comment that does not exist (child protocol §6.4). */
 export const commentAction: ChildFunction = (call) => {
-  const done = act(call, text(call.params, 'action'), integer(call.params, 'id'));
-  return { status: done ? 'SUCCESS' : 'FAIL' };
+  const action = text(call.params, 'action');
+  act(call, action, integer(call.params, 'id'));
+  return { status: ACTIONS.has(action) ? 'SUCCESS' : 'FAIL' };
 };
 
 /** `comment_bulk_action`: counts what it was given, not what it did (child protocol §6.4). */
@@ -81,39 +84,35 @@ export const commentBulkAction: ChildFunction = (call) => {
   return { success: ids.length };
 };
 
-function act({ site, state }: Call, action: string, id: number): boolean {
+function act({ site, state }: Call, action: string, id: number): void {
   const comment = state.comments.find((each) => each.id === id);
   if (comment === undefined) {
     // The real child reads the missing comment while it logs the approval, and dies.
     if (action === 'approve') throw new Crash();
-    return false;
+    return;
   }
-  if (site.faults.falseSuccess === true) return true;
-  return applyAction(state, comment, action);
+  if (site.faults.falseSuccess !== true) applyAction(state, comment, action);
 }
 
-function applyAction(state: SiteState, comment: CommentState, action: string): boolean {
+function applyAction(state: SiteState, comment: CommentState, action: string): void {
   switch (action) {
     case 'approve':
-      return setStatus(comment, 'approved');
+      comment.status = 'approved';
+      break;
     case 'unapprove':
-      return setStatus(comment, 'unapproved');
+      comment.status = 'unapproved';
+      break;
     case 'spam':
     case 'trash':
       if (comment.status !== 'spam' && comment.status !== 'trash') comment.statusBefore = comment.status;
-      return setStatus(comment, action);
+      comment.status = action;
+      break;
     case 'unspam':
     case 'restore':
-      return setStatus(comment, comment.statusBefore);
+      comment.status = comment.statusBefore;
+      break;
     case 'delete':
       state.comments = state.comments.filter((each) => each !== comment);
-      return true;
-    default:
-      return false;
+      break;
   }
-}
-
-function setStatus(comment: CommentState, status: CommentStatus): boolean {
-  comment.status = status;
-  return true;
 }

@@ -26,12 +26,12 @@ export const updateValues: ChildFunction = ({ state, params }) => {
   return { result: 'ok' };
 };
 
-/** `settings_tools`: logs everybody out (child protocol §6.9). */
-export const settingsTools: ChildFunction = ({ site, state, params }) => {
+/** `settings_tools`: logs the user out that the call acts as, and nobody else, whatever its name says (child protocol §6.9). */
+export const settingsTools: ChildFunction = ({ site, params, user }) => {
   const action = text(params, 'action');
   if (action === '') throw ChildError.of(site, 'missingAction');
   if (action !== 'force_destroy_sessions') throw ChildError.of(site, 'invalid');
-  if (site.faults.falseSuccess !== true) for (const user of state.users) user.sessions = 0;
+  if (site.faults.falseSuccess !== true && user !== undefined) user.sessions = 0;
   return { success: 1 };
 };
 

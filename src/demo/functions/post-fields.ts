@@ -1,4 +1,5 @@
 import { slugify } from '../content.js';
+import { isRecord } from '../params.js';
 import type { PostState, SiteState } from '../state.js';
 import { fromWpDate } from './dates.js';
 
@@ -25,13 +26,22 @@ const TEXT_FIELDS = {
 export function applyFields(state: SiteState, post: PostState, fields: Record<string, unknown>): void {
   for (const [wire, own] of Object.entries(TEXT_FIELDS)) {
     const value = fields[wire];
-    if (typeof value === 'string') post[own] = value;
+    if (typeof value === 'string') post[own] = unslashed(value);
   }
-  if (typeof fields.post_tags === 'string') post.tags = split(fields.post_tags);
+  const tags = fields.tags_input ?? fields.post_tags;
+  if (typeof tags === 'string') post.tags = split(tags);
+  if (isRecord(fields.meta_input)) {
+    for (const [key, value] of Object.entries(fields.meta_input)) post.meta[key] = [unslashed(String(value))];
+  }
   if (post.name === '') post.name = slugify(post.title);
   const date = fromWpDate(fields.post_date_gmt, 0) ?? fromWpDate(fields.post_date, state.gmtOffset);
   if (date !== undefined) post.date = date;
   if (fields.is_sticky !== undefined) post.sticky = Number(fields.is_sticky) === 1;
+}
+
+/** WordPress takes one layer of backslashes off whatever it stores. */
+function unslashed(text: string): string {
+  return text.replace(/\\(.)/gs, '$1');
 }
 
 /** Names become categories of the site; missing ones are created. */

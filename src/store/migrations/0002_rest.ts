@@ -28,4 +28,5 @@ ALTER TABLE site_detail ADD COLUMN is_staging INTEGER NOT NULL DEFAULT 0;
 
 -- Lists in name order, the default of REST site lists.
 CREATE INDEX site_by_name ON site (name COLLATE NOCASE, url_key, id);
+CREATE INDEX site_by_status_name ON site (status, name COLLATE NOCASE, url_key, id);
 `;

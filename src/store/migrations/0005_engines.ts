@@ -24,8 +24,9 @@ CREATE TABLE audit (
   started_at INTEGER,
   finished_at INTEGER,
   attempts INTEGER NOT NULL DEFAULT 0,
+  not_before INTEGER NOT NULL DEFAULT 0,
   lease_until INTEGER,
-  provider TEXT NOT NULL DEFAULT '',
+  engine TEXT NOT NULL DEFAULT '',
   response_code INTEGER,
   performance INTEGER,
   seo INTEGER,
@@ -39,6 +40,7 @@ CREATE TABLE audit (
 CREATE UNIQUE INDEX audit_open ON audit (site_id, strategy) WHERE status IN ('pending', 'running');
 CREATE INDEX audit_queue ON audit (id) WHERE status IN ('pending', 'running');
 CREATE INDEX audit_newest ON audit (site_id, strategy, id DESC);
+CREATE INDEX audit_age ON audit (finished_at) WHERE finished_at IS NOT NULL;
 CREATE TABLE audit_choice (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
   -- NULL = as the module's setting says.

@@ -1,10 +1,14 @@
 /** All schema steps in order. A landed step is never edited: the next change is a new number. */
 import { init } from './0001_init.js';
 import { rest } from './0002_rest.js';
+import { settings } from './0003_settings.js';
+import { monitors } from './0004_monitors.js';
 import { engines } from './0005_engines.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
   { id: 2, name: 'rest', sql: rest },
+  { id: 3, name: 'settings', sql: settings },
+  { id: 4, name: 'monitors', sql: monitors },
   { id: 5, name: 'engines', sql: engines },
 ];

@@ -1,0 +1,198 @@
+/** A small HTTP client over raw sockets: cheap enough not to be what is measured. */
+
+import { connect, type Socket } from 'node:net';
+
+export interface Exchange {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+export interface Reply {
+  status: number;
+  headers: string;
+  body: Buffer;
+}
+
+/** The request as it goes over the wire. */
+export function wireOf(host: string, { method, path, headers, body }: Exchange): Buffer {
+  const content = body ?? '';
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = method === 'POST' ? `content-length: ${Buffer.byteLength(content)}\r\n` : '';
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}${length}\r\n${content}`);
+}
+
+interface Head {
+  end: number;
+  /** Null for a chunked body. */
+  length: number | null;
+}
+
+interface Waiting {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
+/** One kept connection. Requests may be sent before earlier ones are answered; answers come in their order. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #waiting: Waiting[] = [];
+  #received: Buffer = Buffer.alloc(0);
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('The server closed the connection.')));
+  }
+
+  static open(url: string): Promise<Connection> {
+    const { hostname, port } = new URL(url);
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      socket.once('error', reject);
+      socket.once('connect', () => resolve(new Connection(socket)));
+    });
+  }
+
+  /** `wire` holds one request. */
+  send(wire: Buffer): Promise<Reply> {
+    this.#socket.write(wire);
+    return this.#answer();
+  }
+
+  /** `wire` holds `count` requests. */
+  sendAll(wire: Buffer, count: number): Promise<Reply[]> {
+    const answers = Array.from({ length: count }, () => this.#answer());
+    this.#socket.write(wire);
+    return Promise.all(answers);
+  }
+
+  close(): void {
+    this.#waiting.length = 0;
+    this.#socket.destroy();
+  }
+
+  #answer(): Promise<Reply> {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #fail(error: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    for (;;) {
+      const end = this.#readOne();
+      if (end < 0) return;
+      this.#received = this.#received.subarray(end);
+    }
+  }
+
+  /** Settles one answer if all of it is there; answers where it ends, else -1. */
+  #readOne(): number {
+    const all = this.#received;
+    const head = headOf(all);
+    if (head === null) return -1;
+    const end = head.length === null ? chunkedEnd(all, head.end) : head.end + head.length;
+    if (end < 0 || all.length < end) return -1;
+    const headers = all.toString('latin1', 0, head.end);
+    const content = all.subarray(head.end, end);
+    const body = head.length === null ? dechunked(content) : content;
+    this.#waiting.shift()?.resolve({ status: Number(headers.slice(9, 12)), headers, body });
+    return end;
+  }
+}
+
+function headOf(received: Buffer): Head | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const length = /^content-length: *(\d+)/im.exec(received.toString('latin1', 0, end))?.[1];
+  return { end: end + 4, length: length === undefined ? null : Number(length) };
+}
+
+function chunkedEnd(received: Buffer, from: number): number {
+  const last = received.indexOf('\r\n0\r\n\r\n', from);
+  return last < 0 ? -1 : last + 7;
+}
+
+function dechunked(body: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = body.indexOf('\r\n', at);
+    const size = Number.parseInt(body.toString('latin1', at, lineEnd), 16);
+    if (!(size > 0)) return Buffer.concat(parts);
+    parts.push(body.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = lineEnd + 2 + size + 2;
+  }
+}
+
+/** One request, one answer, over a connection of its own. Throws unless the answer is 2xx. */
+export async function ask(url: string, exchange: Exchange): Promise<Reply> {
+  const connection = await Connection.open(url);
+  const reply = await connection.send(wireOf(new URL(url).host, exchange));
+  connection.close();
+  return checked(reply);
+}
+
+export function checked(reply: Reply): Reply {
+  if (reply.status >= 200 && reply.status < 300) return reply;
+  throw new Error(`HTTP ${reply.status}: ${reply.body.toString('utf8').slice(0, 300)}`);
+}
+
+/** Requests that a connection has under way: each send wakes the server once for all of them, as a busy network does. */
+const DEPTH = 1;
+
+/** As many requests as `connections` get through in `ms`, each sending the next ones when it has its answers. */
+export async function closedLoop(url: string, exchange: Exchange, connections: number, ms: number): Promise<number> {
+  const one = wireOf(new URL(url).host, exchange);
+  const wire = Buffer.concat(Array<Buffer>(DEPTH).fill(one));
+  const end = performance.now() + ms;
+  let done = 0;
+  const worker = async () => {
+    const connection = await Connection.open(url);
+    while (performance.now() < end) {
+      for (const reply of await connection.sendAll(wire, DEPTH)) checked(reply);
+      done += DEPTH;
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  return done;
+}
+
+/**
+ * Latencies in milliseconds at a fixed rate, counted from when a request was due: a server that stalls delays those
+ * behind it as well, and a loop that waits for each answer would not see them.
+ */
+export async function openLoop(
+  url: string,
+  exchanges: readonly Exchange[],
+  perSecond: number,
+  ms: number,
+): Promise<number[]> {
+  const host = new URL(url).host;
+  const wires = exchanges.map((exchange) => wireOf(host, exchange));
+  const idle: Connection[] = [];
+  const latencies: number[] = [];
+  const running = new Set<Promise<void>>();
+  const began = performance.now();
+  for (let i = 0; i < (perSecond * ms) / 1_000; i++) {
+    const due = began + (i * 1_000) / perSecond;
+    const early = due - performance.now();
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    const one = (async () => {
+      const connection = idle.pop() ?? (await Connection.open(url));
+      checked(await connection.send(wires[i % wires.length] as Buffer));
+      latencies.push(performance.now() - due);
+      idle.push(connection);
+    })();
+    running.add(one);
+    void one.finally(() => running.delete(one)).catch(() => undefined);
+  }
+  await Promise.all(running);
+  for (const connection of idle) connection.close();
+  return latencies;
+}

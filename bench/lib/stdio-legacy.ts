@@ -1,0 +1,13 @@
+/** The least that an MCP server of the SDK is: low level, one tool, stdio. Not bundled. */
+
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+const result = JSON.parse(process.env.BENCH_RESULT ?? '{}') as Record<string, unknown>;
+const server = new Server({ name: 'bare', version: '1' }, { capabilities: { tools: {} } });
+server.setRequestHandler(CallToolRequestSchema, () => ({
+  content: [{ type: 'text', text: JSON.stringify(result) }],
+  structuredContent: result,
+}));
+await server.connect(new StdioServerTransport());

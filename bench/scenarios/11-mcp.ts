@@ -1,0 +1,152 @@
+/** What MCP costs here against the cheapest way of saying the same: cached bytes, and the SDKs' bare servers. */
+
+import { compare, type Slice } from '../lib/ab.js';
+import type { BaselineReady, BaselineSpec } from '../lib/baseline-process.js';
+import { seededCopy } from '../lib/database.js';
+import { Connection, checked, type Exchange, wireOf } from '../lib/http-client.js';
+import { INITIALIZE, INITIALIZED, message, modernExchange, openSession } from '../lib/mcp-wire.js';
+import { startHelper } from '../lib/process.js';
+import { type Measure, measureOf, type Scenario } from '../lib/scenario.js';
+import type { ServerReady } from '../lib/server-process.js';
+import { median } from '../lib/stats.js';
+import { StdioProcess, stdioBare, stdioOurs } from '../lib/stdio.js';
+
+const TOOL = 'svc-count-sites-v1';
+const RESULT = { total: 1_000 };
+
+export const scenario: Scenario = {
+  number: 11,
+  name: 'mcp',
+  title: 'MCP `tools/list` against cached bytes, `tools/call` against the bare SDK, HTTP and stdio, both eras',
+  async run({ quick, dir }) {
+    return [...(await overHttp(dir, quick)), ...(await overStdio(dir, quick))];
+  },
+};
+
+async function overHttp(dir: string, quick: boolean): Promise<Measure[]> {
+  const db = await seededCopy(dir, 1_000, 'mcp');
+  const server = await startHelper<ServerReady>(new URL('../lib/server-process.js', import.meta.url), { db });
+  const spec: BaselineSpec = { db: null, toolResult: RESULT };
+  const baseline = await startHelper<BaselineReady>(new URL('../lib/baseline-process.js', import.meta.url), spec);
+  const { url, key } = server.ready;
+  const ourSession = await openSession(url, '/mcp', key);
+  const bareSession = await openSession(baseline.ready.legacy, '/', null);
+  const call = { name: TOOL, arguments: {} };
+  const legacy = (path: string, headers: Record<string, string>, method: string, params: object = {}): Exchange => ({
+    method: 'POST',
+    path,
+    headers,
+    body: message('legacy', 1, method, params),
+  });
+  const options = { rounds: quick ? 3 : 9, warmups: 2 };
+  const n = quick ? 150 : 400;
+  const measures: Measure[] = [];
+  for (const era of ['legacy', 'modern'] as const) {
+    const list =
+      era === 'legacy' ? legacy('/mcp', ourSession, 'tools/list') : modernExchange('/mcp', key, 'tools/list');
+    const ours = await Trips.open(url, list);
+    await baseline.ask('setBytes', ours.answer);
+    const bytes = await Trips.open(baseline.ready.bytes, { ...list, path: '/' });
+    const listed = await compare(ours.slice(n / 4), bytes.slice(n / 4), options);
+    const size = `${Math.round(ours.answer.length / 1024)} KB, ${count(ours.answer)} tools`;
+    measures.push(measureOf(`tools/list over HTTP, ${era}, against cached bytes`, { atMost: 2 }, listed, 'ms', size));
+    const ourCall = await Trips.open(
+      url,
+      era === 'legacy'
+        ? legacy('/mcp', ourSession, 'tools/call', call)
+        : modernExchange('/mcp', key, 'tools/call', call),
+    );
+    const bareCall = await Trips.open(
+      baseline.ready[era],
+      era === 'legacy' ? legacy('/', bareSession, 'tools/call', call) : modernExchange('/', null, 'tools/call', call),
+    );
+    const called = await compare(ourCall.slice(n), bareCall.slice(n), options);
+    measures.push(measureOf(`tools/call over HTTP, ${era}, against the bare SDK`, { atMost: 1.3 }, called, 'ms'));
+    for (const trips of [ours, bytes, ourCall, bareCall]) trips.close();
+  }
+  await server.close();
+  await baseline.close();
+  return measures;
+}
+
+function count(answer: Buffer): number {
+  const { result } = JSON.parse(answer.toString('utf8')) as { result?: { tools?: unknown[] } };
+  return result?.tools?.length ?? 0;
+}
+
+/** The same request again and again over one connection. */
+class Trips {
+  readonly #connection: Connection;
+  readonly #wire: Buffer;
+  readonly answer: Buffer;
+
+  private constructor(connection: Connection, wire: Buffer, answer: Buffer) {
+    this.#connection = connection;
+    this.#wire = wire;
+    this.answer = answer;
+  }
+
+  static async open(url: string, exchange: Exchange): Promise<Trips> {
+    const connection = await Connection.open(url);
+    const wire = wireOf(new URL(url).host, exchange);
+    const { body } = checked(await connection.send(wire));
+    if (/"error"|"isError":true/.test(body.toString('utf8', 0, 300))) throw new Error(body.toString('utf8', 0, 300));
+    return new Trips(connection, wire, body);
+  }
+
+  /** Median milliseconds of `n` round trips. */
+  slice(n: number): Slice {
+    return async () => {
+      const times: number[] = [];
+      for (let i = 0; i < n; i++) {
+        const began = performance.now();
+        await this.#connection.send(this.#wire);
+        times.push(performance.now() - began);
+      }
+      return median(times);
+    };
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+async function overStdio(dir: string, quick: boolean): Promise<Measure[]> {
+  const options = { rounds: quick ? 3 : 9, warmups: 2 };
+  const n = quick ? 150 : 400;
+  const measures: Measure[] = [];
+  for (const era of ['legacy', 'modern'] as const) {
+    const ours = new StdioProcess(stdioOurs(dir));
+    const bare = new StdioProcess(stdioBare(era, RESULT));
+    for (const one of [ours, bare]) if (era === 'legacy') await begin(one);
+    const call = (id: number) => message(era, id, 'tools/call', { name: TOOL, arguments: {} });
+    const list = (id: number) => message(era, id, 'tools/list');
+    const text = await ours.request(list(900_000), 900_000);
+    const cached = new StdioProcess(stdioBare('bytes', JSON.parse(text) as object));
+    const listed = await compare(trips(ours, list, n / 4), trips(cached, list, n / 4), options);
+    measures.push(measureOf(`tools/list over stdio, ${era}, against cached bytes`, { atMost: 2 }, listed, 'ms'));
+    const called = await compare(trips(ours, call, n), trips(bare, call, n), options);
+    measures.push(measureOf(`tools/call over stdio, ${era}, against the bare SDK`, { atMost: 1.3 }, called, 'ms'));
+    for (const one of [ours, bare, cached]) await one.close();
+  }
+  return measures;
+}
+
+async function begin(server: StdioProcess): Promise<void> {
+  await server.request(INITIALIZE, 0);
+  server.notify(INITIALIZED);
+}
+
+function trips(server: StdioProcess, request: (id: number) => string, n: number): Slice {
+  let id = 1;
+  return async () => {
+    const times: number[] = [];
+    for (let i = 0; i < n; i++) {
+      const began = performance.now();
+      await server.request(request(++id), id);
+      times.push(performance.now() - began);
+    }
+    return median(times);
+  };
+}

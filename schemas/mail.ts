@@ -1,0 +1,109 @@
+/** Words of the mail settings (REST §6.10.4). */
+
+import { onOff } from './settings.js';
+import { z } from './zod.js';
+
+export interface MailKind {
+  label: string;
+  description: string;
+  heading: string;
+  subject: string;
+  /** Only while this module is on. */
+  module?: 'ssl-monitor' | 'domain-monitor';
+  /** Only while sites are visited after updates. */
+  afterUpdates?: true;
+}
+
+export const MAIL_KINDS = {
+  daily_digest: {
+    label: 'Daily digest',
+    description: 'Once a day: pending updates and disconnected sites.',
+    heading: 'Daily digest',
+    subject: 'Daily digest of your sites',
+  },
+  uptime: {
+    label: 'Uptime',
+    description: 'A monitor went down, or came up again.',
+    heading: 'Uptime',
+    subject: '[site.name]: uptime',
+  },
+  site_health: {
+    label: 'Site health',
+    description: 'The health score of a site fell under the threshold.',
+    heading: 'Site health',
+    subject: '[site.name]: site health',
+  },
+  deactivated_license_alert: {
+    label: 'Deactivated licence',
+    description:
+      'The licence of an extension was deactivated. This service has no licensed extensions: it is never sent.',
+    heading: 'Deactivated licence',
+    subject: 'A licence was deactivated',
+  },
+  http_check: {
+    label: 'Check after updates',
+    description: 'A site answered with an unexpected status after an update.',
+    heading: 'Check after updates',
+    subject: '[site.name]: unexpected answer after an update',
+    afterUpdates: true,
+  },
+  ssl_certificate: {
+    label: 'Certificates',
+    description: 'A certificate is about to expire, or became invalid.',
+    heading: 'Certificates',
+    subject: '[site.name]: certificate',
+    module: 'ssl-monitor',
+  },
+  domain_expiry: {
+    label: 'Domains',
+    description: 'The registration of a domain is about to expire.',
+    heading: 'Domains',
+    subject: '[site.name]: domain',
+    module: 'domain-monitor',
+  },
+} as const satisfies Record<string, MailKind>;
+
+export type MailType = keyof typeof MAIL_KINDS;
+
+const ADDRESS =
+  /^[^\s@<>,;"()[\]\\\p{Cc}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+
+/** Addresses as comma text or list: at most 20, each once. */
+export const recipients = z.preprocess(
+  (value) => {
+    const parts = typeof value === 'string' ? value.split(',') : value;
+    if (!Array.isArray(parts)) return value;
+    const trimmed = parts.map((part) => (typeof part === 'string' ? part.trim() : part));
+    return [...new Set(trimmed.filter((part) => part !== ''))];
+  },
+  z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20),
+);
+
+/** Headers of a mail: one line. */
+const line = z
+  .string()
+  .trim()
+  .max(255)
+  .regex(/^\P{Cc}*$/u, 'must be one line without control characters');
+
+const cleared = <T extends z.ZodTypeAny>(schema: T) =>
+  z.preprocess((value) => (value === '' ? null : value), schema.nullable()).optional();
+
+/** Parameters of an edit: left out = kept, null or "" = back to the standard. */
+export const mailChange = {
+  disable: cleared(onOff).describe('1 = this mail is not sent.'),
+  heading: cleared(line).describe('First line of the mail; may hold tokens such as [site.name].'),
+  subject: cleared(line).describe('Subject; may hold tokens such as [site.name].'),
+  recipients: cleared(recipients).describe('Addresses, separated by commas; at most 20. Without any nothing is sent.'),
+};
+
+export const mailSetting = z.object({
+  type: z.string(),
+  label: z.string(),
+  description: z.string(),
+  heading: z.string(),
+  subject: z.string(),
+  recipients: z.string(),
+  disable: z.number().int(),
+});
+export type MailSetting = z.output<typeof mailSetting>;

@@ -1,0 +1,140 @@
+/** Words of the monitoring defaults (REST §6.10.3, §6.11.2). */
+
+import { type Fields, onOff } from './settings.js';
+import { z } from './zod.js';
+
+export const MONITOR_TYPES = ['http', 'ping', 'keyword'] as const;
+export const MONITOR_METHODS = ['head', 'get', 'post', 'push', 'patch', 'delete', 'put', 'options'] as const;
+
+/** Minutes between checks: 5 to 45 in steps, then whole hours to a day. */
+const INTERVALS = [5, 10, 15, 30, 45, ...Array.from({ length: 24 }, (_, hour) => (hour + 1) * 60)];
+
+/** `15m`, `2h`. */
+export function intervalLabel(minutes: number): string {
+  return minutes < 60 ? `${minutes}m` : `${minutes / 60}h`;
+}
+
+/** Minutes as a number, its text, or a label. */
+export const interval: z.ZodType<number, z.ZodTypeDef, unknown> = z.preprocess(
+  (value) => {
+    if (typeof value !== 'string') return value;
+    const [, number, unit] = /^(\d{1,4})\s*(m|min|h)?$/i.exec(value.trim()) ?? [];
+    return number === undefined ? value : Number(number) * (unit?.toLowerCase() === 'h' ? 60 : 1);
+  },
+  z
+    .number()
+    .int()
+    .refine((minutes) => INTERVALS.includes(minutes), 'must be 5, 10, 15, 30, 45 or whole hours up to 24, in minutes'),
+);
+
+const LABELS: readonly (readonly [string, number])[] = [
+  ['No limit', 0],
+  ['30s', 30],
+  ['45s', 45],
+  ['60s', 60],
+  ['90s', 90],
+  ...Array.from({ length: 9 }, (_, index) => [`${index + 2}min`, (index + 2) * 60] as const),
+  ...[15, 30, 45, 60, 90].map((minutes) => [`${minutes}min`, minutes * 60] as const),
+];
+
+/** Label of so many seconds; the plain seconds where there is none. */
+export function timeoutLabel(seconds: number): string {
+  return LABELS.find(([, value]) => value === seconds)?.[0] ?? `${seconds}s`;
+}
+
+/** Seconds as a number, its text, or a label; 0 = no limit of its own. */
+export const timeout: z.ZodType<number, z.ZodTypeDef, unknown> = z.preprocess((value) => {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  const label = LABELS.find(([name]) => name.toLowerCase() === text.toLowerCase());
+  if (label !== undefined) return label[1];
+  return /^\d{1,4}s?$/i.test(text) ? Number.parseInt(text, 10) : value;
+}, z.number().int().min(0).max(5400));
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+/** Codes that may be called up. */
+export const STATUS_CODES: ReadonlySet<number> = new Set([
+  100,
+  101,
+  ...range(200, 206),
+  ...range(300, 307),
+  ...range(400, 417),
+  ...range(500, 505),
+]);
+
+/** A list or comma text of HTTP codes, without repeats, in order. */
+export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preprocess(
+  (value) => {
+    const parts = typeof value === 'string' ? value.split(',') : typeof value === 'number' ? [value] : value;
+    if (!Array.isArray(parts)) return value;
+    const codes = parts.map((part) => (typeof part === 'string' && /^\s*\d{3}\s*$/.test(part) ? Number(part) : part));
+    return [...new Set(codes)].sort();
+  },
+  z
+    .array(
+      z
+        .number()
+        .int()
+        .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status that can be expected'),
+    )
+    .min(1),
+);
+
+export const MONITORING = {
+  svc_uptime_monitoring_active: {
+    schema: onOff,
+    standard: (): 0 | 1 => 0,
+    about: 'Watch sites that have no setting of their own.',
+  },
+  svc_uptime_monitoring_interval: {
+    schema: interval,
+    standard: () => 60,
+    about: 'Minutes between checks, or a label such as 15m or 2h.',
+  },
+  svc_uptime_monitoring_type: {
+    schema: z.enum(MONITOR_TYPES),
+    standard: (): (typeof MONITOR_TYPES)[number] => 'http',
+    about: 'What is looked at: the status, only the headers, or a word in the page.',
+  },
+  svc_uptime_monitoring_method: {
+    schema: z.enum(MONITOR_METHODS),
+    standard: (): (typeof MONITOR_METHODS)[number] => 'head',
+    about: 'HTTP method; the keyword type uses get instead of head.',
+  },
+  svc_uptime_monitoring_timeout: {
+    schema: timeout,
+    standard: () => 60,
+    about: 'Seconds a check may take, or a label such as 60s or 2min.',
+  },
+  svc_uptime_monitoring_up_status_codes: {
+    schema: statusCodes,
+    standard: () => range(200, 206),
+    about: 'HTTP codes that count as up.',
+  },
+  svc_uptime_monitoring_down_confirmation_check: {
+    schema: onOff,
+    standard: (): 0 | 1 => 1,
+    about: 'Check once more before a site counts as down.',
+  },
+  svc_uptime_monitoring_keyword: {
+    schema: z.string().trim().max(255),
+    standard: () => '',
+    about: 'The word of the keyword type.',
+  },
+  svc_disable_sites_health_monitoring: {
+    schema: onOff,
+    standard: (): 0 | 1 => 1,
+    about: 'Do not tell of bad site health.',
+  },
+  svc_sitehealth_threshold: {
+    schema: z.preprocess(
+      (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
+      z.union([z.literal(80), z.literal(100)]),
+    ) as z.ZodType<80 | 100, z.ZodTypeDef, unknown>,
+    standard: (): 80 | 100 => 80,
+    about: 'Health score below which a site is told of.',
+  },
+} satisfies Fields;

@@ -1,0 +1,78 @@
+/** What a setting is made of, and the forms that settings take. */
+
+import { z } from './zod.js';
+
+/** What a standard value may depend on. */
+export interface Surroundings {
+  concurrency: number;
+  per_host: number;
+}
+
+export interface Field<T> {
+  schema: z.ZodType<T, z.ZodTypeDef, unknown>;
+  standard: (surroundings: Surroundings) => T;
+  about: string;
+  /** Why the value changes nothing in this service; shown with every answer. */
+  idle?: string;
+  /** Each user has a value of their own. */
+  personal?: true;
+}
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+export type ValuesOf<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+
+export function field<T>(
+  schema: z.ZodType<T, z.ZodTypeDef, unknown>,
+  standard: T | ((surroundings: Surroundings) => T),
+  about: string,
+  more: { idle?: string; personal?: true } = {},
+): Field<T> {
+  return {
+    schema,
+    standard: typeof standard === 'function' ? (standard as (surroundings: Surroundings) => T) : () => standard,
+    about,
+    ...more,
+  };
+}
+
+type Switch = 0 | 1;
+const ON: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
+const OFF: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
+
+/** 1 or 0; takes true/false and yes/no too. */
+export const onOff: z.ZodType<Switch, z.ZodTypeDef, unknown> = z.preprocess(
+  (value) => {
+    const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
+    return ON.has(plain) ? 1 : OFF.has(plain) ? 0 : value;
+  },
+  z.union([z.literal(0), z.literal(1)]),
+);
+
+export function whole(min: number, max: number): z.ZodType<number, z.ZodTypeDef, unknown> {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim()) ? Number(value) : value),
+    z.number().int().min(min).max(max),
+  );
+}
+
+/** One of some whole numbers. */
+export function among<N extends number>(...values: readonly [N, N, ...N[]]): z.ZodType<N, z.ZodTypeDef, unknown> {
+  const [first, second, ...more] = values.map((value) => z.literal(value));
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value),
+    z.union([first as z.ZodLiteral<N>, second as z.ZodLiteral<N>, ...(more as z.ZodLiteral<N>[])]),
+  ) as z.ZodType<N, z.ZodTypeDef, unknown>;
+}
+
+export function map<K extends string>(
+  keys: readonly [K, ...K[]],
+): z.ZodType<Partial<Record<K, Switch>>, z.ZodTypeDef, unknown> {
+  return z.object(Object.fromEntries(keys.map((key) => [key, onOff.optional()]))).strict() as unknown as z.ZodType<
+    Partial<Record<K, Switch>>,
+    z.ZodTypeDef,
+    unknown
+  >;
+}
+
+export const line = (max: number) => z.string().trim().max(max);
+export const clock = line(5).regex(/^(?:$|(?:[01]?\d|2[0-3]):[0-5]\d$)/, 'must be a time from 00:00 to 23:59');

@@ -1,0 +1,133 @@
+/** A Chromium of our own for one measurement: found, started with an empty profile, and taken down with all its children. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AuditFailure } from './audit.js';
+
+const FOLDERS = ['/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome', '/opt/homebrew/bin'];
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'microsoft-edge'];
+const PLACES = [
+  ...FOLDERS.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`)),
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
+];
+const START_MS = 30_000;
+const STOP_MS = 5_000;
+
+/** Quiet, and without anything a browser does on its own account. */
+const FLAGS = [
+  '--headless=new',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-dev-shm-usage',
+  '--disable-extensions',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-sync',
+  '--metrics-recording-only',
+  '--mute-audio',
+  '--no-default-browser-check',
+  '--no-first-run',
+  '--password-store=basic',
+  '--remote-debugging-port=0',
+];
+
+/** Path of a Chromium that may be executed: the configured one, else the usual places; null when there is none. */
+export async function findBrowser(configured: string | null): Promise<string | null> {
+  for (const candidate of configured === null ? PLACES : [configured])
+    if (await executable(candidate)) return candidate;
+  return null;
+}
+
+/** Environment of the programs started here: without ours, which may hold keys and passwords. */
+export function bareEnvironment(home: string): NodeJS.ProcessEnv | undefined {
+  // Windows programs do not start without a good part of it.
+  if (process.platform === 'win32') return undefined;
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, TMPDIR: tmpdir(), LANG: 'C.UTF-8' };
+}
+
+async function executable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+export interface Browser {
+  /** Port of its debugging interface, on loopback. */
+  port: number;
+  close(): Promise<void>;
+}
+
+/** Starts the browser and waits until it listens. Throws AuditFailure. */
+export async function startBrowser(path: string, signal: AbortSignal): Promise<Browser> {
+  const profile = await mkdtemp(join(tmpdir(), 'sitefleet-audit-'));
+  // Chromium refuses to run as root inside its sandbox.
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const child = spawn(path, [...FLAGS, ...sandbox, `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: bareEnvironment(profile),
+    // A group of its own: it starts many processes, and all must go.
+    detached: process.platform !== 'win32',
+  });
+  const close = async () => {
+    await stop(child);
+    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(() => undefined);
+  };
+  try {
+    return { port: await listening(child, signal), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function listening(child: ChildProcess, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const fail = (message: string) => reject(new AuditFailure(message, null));
+    const timer = setTimeout(() => fail('The browser did not start in time.'), START_MS);
+    const aborted = () => reject(signal.reason);
+    signal.addEventListener('abort', aborted, { once: true });
+    if (signal.aborted) aborted();
+    let seen = '';
+    child.stderr?.setEncoding('utf8');
+    child.stderr?.on('data', (chunk: string) => {
+      // Kept flowing all its life: a full pipe would stop the browser.
+      if (seen.length > 65_536) return;
+      seen += chunk;
+      const port = /DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(seen)?.[1];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', aborted);
+      resolve(Number(port));
+    });
+    child.once('error', () => fail('The browser could not be started.'));
+    child.once('exit', () => fail('The browser ended before it was ready.'));
+  });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  send(child.pid, 'SIGTERM');
+  const timer = setTimeout(() => send(child.pid, 'SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(timer);
+  // Helpers that outlived their parent.
+  send(child.pid, 'SIGKILL');
+}
+
+/** To the whole group that `spawn` made. */
+function send(pid: number | undefined, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, name);
+  } catch {
+    // Gone already.
+  }
+}

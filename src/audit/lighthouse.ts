@@ -1,0 +1,111 @@
+/** Lighthouse on this machine, in a process of its own: it is large, and a page that breaks it must not break us. */
+
+import { spawn } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { isPublicAddress } from '../address.js';
+import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
+import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
+import { outcomeOf } from './result.js';
+
+const RUN_MS = 150_000;
+const RETRY_MS = 10 * 60_000;
+const MAX_RESULT = 64 * 1024 * 1024;
+
+export interface LighthouseParts {
+  /** Configured path of the browser; null = the usual places. */
+  chromium: string | null;
+  allowPrivate: boolean;
+}
+
+/** Null when it can run here, else what to do about it. */
+export async function missingForLighthouse({ chromium }: LighthouseParts): Promise<string | null> {
+  if (program() === null) return 'install the optional package with: npm install lighthouse@12.8.2';
+  if ((await findBrowser(chromium)) !== null) return null;
+  return chromium === null
+    ? 'install Chromium, or name it in SITEFLEET_CHROMIUM'
+    : 'correct SITEFLEET_CHROMIUM: the file it names cannot be executed';
+}
+
+/** Path of the program; null when the optional dependency is not installed. */
+function program(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve('lighthouse/cli/index.js');
+  } catch {
+    return null;
+  }
+}
+
+export async function runLighthouse(parts: LighthouseParts, request: AuditRequest): Promise<AuditOutcome> {
+  const [cli, browserPath] = [program(), await findBrowser(parts.chromium)];
+  if (cli === null || browserPath === null)
+    throw new AuditFailure('Lighthouse or Chromium is not installed on this server.', null);
+  if (!parts.allowPrivate) await requirePublic(request.url);
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(RUN_MS)]);
+  const browser = await startBrowser(browserPath, signal);
+  try {
+    const text = await measure(cli, browser.port, request, signal);
+    return outcomeOf(parsed(text), 'lighthouse');
+  } catch (error) {
+    if (request.signal.aborted) throw request.signal.reason;
+    if (error instanceof AuditFailure) throw error;
+    const message = signal.aborted ? 'The measurement took too long.' : 'The measurement failed.';
+    throw new AuditFailure(message, RETRY_MS, error);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** The address as the resolver has it now; a site may have moved inside since it was added. */
+async function requirePublic(url: string): Promise<void> {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+  const found = await lookup(host, { all: true }).catch(() => null);
+  if (found === null) throw new AuditFailure('The host of the site is not known.', RETRY_MS);
+  if (found.some(({ address }) => !isPublicAddress(address)))
+    throw new AuditFailure('The site is at a private or local address, which this service does not call.', null);
+}
+
+function measure(cli: string, port: number, request: AuditRequest, signal: AbortSignal): Promise<string> {
+  const options = [
+    request.url,
+    '--output=json',
+    '--output-path=stdout',
+    '--quiet',
+    '--no-enable-error-reporting',
+    '--disable-full-page-screenshot',
+    '--only-categories=performance,accessibility,best-practices,seo',
+    '--max-wait-for-load=45000',
+    `--port=${port}`,
+    `--locale=${request.locale}`,
+    ...(request.strategy === 'desktop' ? ['--preset=desktop'] : []),
+  ];
+  return new Promise((resolve, reject) => {
+    const env = bareEnvironment(tmpdir());
+    const child = spawn(process.execPath, [cli, ...options], { stdio: ['ignore', 'pipe', 'pipe'], signal, env });
+    const parts: Buffer[] = [];
+    let size = 0;
+    child.stdout.on('data', (part: Buffer) => {
+      size += part.length;
+      if (size <= MAX_RESULT) parts.push(part);
+      else child.kill();
+    });
+    let last = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      last = (last + chunk).slice(-2000);
+    });
+    child.once('error', reject);
+    // It ends with 1 when the page could not be measured, and says why in its result.
+    child.once('close', () =>
+      parts.length > 0 ? resolve(Buffer.concat(parts).toString('utf8')) : reject(new Error(last)),
+    );
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new AuditFailure('The measurement brought a result that cannot be read.', RETRY_MS, error);
+  }
+}

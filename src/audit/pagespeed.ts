@@ -1,0 +1,73 @@
+/** PageSpeed Insights: the same measurement by Google, with the user's own key. It reaches public sites only. */
+
+import { request as send } from 'undici';
+import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
+import { outcomeOf } from './result.js';
+
+/** Google itself gives up after a minute. */
+const ANSWER_MS = 120_000;
+const RETRY_MS = 10 * 60_000;
+const MAX_ANSWER = 64 * 1024 * 1024;
+const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'];
+
+export async function runPagespeed(endpoint: string, request: AuditRequest): Promise<AuditOutcome> {
+  if (request.key === null) throw new AuditFailure('No key of PageSpeed Insights is set.', null);
+  const url = new URL(endpoint);
+  url.searchParams.set('url', request.url);
+  url.searchParams.set('strategy', request.strategy);
+  url.searchParams.set('locale', request.locale);
+  url.searchParams.set('key', request.key);
+  for (const category of CATEGORIES) url.searchParams.append('category', category);
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(ANSWER_MS)]);
+  let status: number;
+  let body: unknown;
+  try {
+    const reply = await send(url, { signal, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS });
+    status = reply.statusCode;
+    body = await readJson(reply.body);
+  } catch {
+    if (request.signal.aborted) throw request.signal.reason;
+    // The cause may name the address with the key in it: it goes nowhere.
+    throw new AuditFailure('PageSpeed Insights did not answer.', RETRY_MS);
+  }
+  if (status !== 200) throw refusal(status, body);
+  return outcomeOf((body as { lighthouseResult?: unknown } | null)?.lighthouseResult, 'pagespeed');
+}
+
+async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > MAX_ANSWER) throw new Error('The answer is too large.');
+    parts.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** The error format of Google's interfaces: `{error: {code, message, errors: [{reason}], details: [{reason}]}}`. */
+interface GoogleError {
+  error?: { message?: unknown; errors?: { reason?: unknown }[]; details?: { reason?: unknown }[] };
+}
+
+function refusal(status: number, body: unknown): AuditFailure {
+  const error = (body as GoogleError | null)?.error;
+  const reasons = [...(error?.details ?? []), ...(error?.errors ?? [])].map(({ reason }) => String(reason));
+  if (status === 429 || reasons.includes('rateLimitExceeded') || reasons.includes('quotaExceeded'))
+    return new AuditFailure('The quota of the PageSpeed Insights key is used up for now.', 60 * 60_000);
+  if (reasons.some((reason) => reason === 'API_KEY_INVALID' || reason === 'keyInvalid'))
+    return new AuditFailure('PageSpeed Insights does not accept the key.', null);
+  if (status === 403)
+    return new AuditFailure(
+      'PageSpeed Insights refused the key: it may be restricted, or the interface not enabled for it.',
+      null,
+    );
+  if (status >= 500 && !reasons.includes('lighthouseError'))
+    return new AuditFailure(`PageSpeed Insights answered with HTTP ${status}.`, RETRY_MS);
+  const told = typeof error?.message === 'string' ? error.message.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 300) : '';
+  return new AuditFailure(`The page could not be measured: ${told === '' ? `HTTP ${status}` : told}`, null);
+}

@@ -1,0 +1,101 @@
+/** `sitefleet jobs` and `sitefleet schedule`: what the service works on, and what it does by the clock. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { Cron } from 'croner';
+import type { Config } from '../context.js';
+import { timetable } from '../jobs/timetable.js';
+import { createJobs, type JobProgress } from '../store/jobs.js';
+import { createSchedule } from '../store/schedule.js';
+import { CommandError } from './accounts.js';
+import { withDatabase } from './database.js';
+import { printJson, printTable, say } from './output.js';
+import { progressBar } from './progress.js';
+import { stopSignal } from './stop.js';
+
+const LISTED = 50;
+const LOOK_EVERY_MS = 500;
+
+function time(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+export async function listJobs(config: Config, options: { json?: boolean }): Promise<void> {
+  const jobs = await withDatabase(config, ({ db }) => createJobs(db).list(LISTED));
+  const rows = jobs.map((job) => ({
+    job_id: job.id,
+    status: job.status,
+    total: job.total,
+    succeeded: job.succeeded,
+    failed: job.failed,
+    created_at: time(job.created_at),
+    completed_at: time(job.completed_at),
+  }));
+  if (options.json === true) printJson(rows);
+  else
+    printTable(
+      ['Job', 'Status', 'Sites', 'Succeeded', 'Failed', 'Queued', 'Ended'],
+      rows.map((row) => Object.values(row)),
+    );
+}
+
+/** Watches a job until it ends; exit code 1 when it failed. */
+export async function watchJob(config: Config, id: string, options: { json?: boolean }): Promise<void> {
+  const stop = stopSignal();
+  await withDatabase(config, async ({ db }) => {
+    const jobs = createJobs(db);
+    const first = await jobs.find(id);
+    if (first === undefined)
+      throw new CommandError(`There is no job ${id}. "sitefleet jobs list" shows the ones that are kept.`);
+    const bar = progressBar(first.type, first.total);
+    let shown = 0;
+    let job: JobProgress = first;
+    for (;;) {
+      for (const processed = job.succeeded + job.failed; shown < processed; shown++) bar.step();
+      if (job.completed_at !== null || stop.aborted) break;
+      await pause(LOOK_EVERY_MS, undefined, { signal: stop }).catch(() => undefined);
+      job = (await jobs.find(id)) ?? job;
+    }
+    bar.stop();
+    const errors = await jobs.errors(id);
+    if (options.json === true)
+      printJson({
+        job_id: id,
+        status: job.status,
+        total: job.total,
+        succeeded: job.succeeded,
+        failed: job.failed,
+        errors,
+      });
+    else {
+      say(`${job.status}: ${job.succeeded} of ${job.total} sites succeeded, ${job.failed} failed.`);
+      for (const error of errors) say(`  site ${error.site_id}: ${error.code}: ${error.message}`);
+    }
+    if (job.status === 'failed') process.exitCode = 1;
+  });
+}
+
+export async function listSchedule(config: Config, options: { json?: boolean }): Promise<void> {
+  const { runs, owner } = await withDatabase(config, async ({ db }) => {
+    const schedule = createSchedule(db);
+    return {
+      runs: new Map((await schedule.runs()).map((run) => [run.name, run])),
+      owner: await schedule.owner('schedule', Date.now()),
+    };
+  });
+  const rows = timetable.map((entry) => ({
+    name: entry.name,
+    pattern: entry.pattern,
+    last_run: time(runs.get(entry.name)?.last_started ?? null),
+    outcome: runs.get(entry.name)?.last_outcome ?? '',
+    next_run: new Cron(entry.pattern, { paused: true, timezone: 'UTC' }).nextRun()?.toISOString() ?? null,
+    about: entry.about,
+  }));
+  if (options.json === true) printJson({ running_in: owner, entries: rows });
+  else {
+    printTable(
+      ['What', 'When (UTC)', 'Last run', 'Outcome', 'Next run', 'About'],
+      rows.map((row) => Object.values(row)),
+    );
+    say(owner === null ? 'No process runs the schedule now: start "sitefleet serve".' : `Run by ${owner}.`);
+  }
+}

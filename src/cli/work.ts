@@ -1,0 +1,25 @@
+/** `sitefleet work`: queued jobs and the schedule, without any way in. Any number of them may share a database. */
+
+import type { Config } from '../context.js';
+import { createLog } from '../log.js';
+import { assemble } from '../main.js';
+import { CommandError } from './accounts.js';
+import { printJson, say } from './output.js';
+import { stopAll, stopSignal, whenAborted } from './stop.js';
+
+export async function work(config: Config, options: { json: boolean }): Promise<void> {
+  if (config.db === ':memory:') {
+    throw new CommandError('A database in memory is seen by its own process only: set SITEFLEET_DB to the shared one.');
+  }
+  const stop = stopSignal();
+  const log = createLog(config.log_level);
+  // In one thread: nobody waits for this process to answer.
+  const service = await assemble({ config, log, engine: 'inline' });
+  await service.start();
+  if (options.json) printJson({ ready: true });
+  else say('Sitefleet works on queued jobs; the schedule runs in one of the processes. Ctrl+C stops.');
+  log.info({ db: config.db.replace(/\/\/[^@/]*@/, '//') }, 'working');
+  await whenAborted(stop);
+  log.info({}, 'stopping');
+  await stopAll([() => service.stop()]);
+}

@@ -1,0 +1,95 @@
+/** The daily digest: what is pending, what is lost, what was done (REST §6.10.4). */
+
+import type { Ctx } from '../context.js';
+import type { Digest } from '../store/mail.js';
+import { finished, type MailHead } from './mail-alerts.js';
+import { type MailContent, type MailTable, oneLine } from './mail-layout.js';
+import { mailToSend } from './mail-settings.js';
+import { dashboardZone } from './settings-effect.js';
+import { wallOf, wordpressTime } from './zones.js';
+
+/** Not before this hour of the dashboard's day. */
+const HOUR = 7;
+const DAY_MS = 24 * 3_600_000;
+const ROWS = 20;
+const TYPES = ['WordPress', 'plugins', 'themes', 'translations'];
+
+/** Puts today's digest into the outbox, once; called every hour. */
+export async function dailyDigest(ctx: Ctx): Promise<string> {
+  if (!ctx.mailer.configured) return 'no mail server is set';
+  const now = ctx.clock.now();
+  const zone = await dashboardZone(ctx);
+  if (wallOf(now, zone).hour < HOUR) return 'not yet';
+  const head = await mailToSend(ctx, 'daily_digest');
+  if (head === null) return 'nobody wants it';
+  const digest = await ctx.store.mail.digest(now - DAY_MS, ROWS);
+  if (isEmpty(digest)) return 'nothing to tell';
+  const queued = await ctx.store.mail.queue(digestMail(digest, head, now, zone), now);
+  return queued ? 'queued' : 'queued before';
+}
+
+export function isEmpty(digest: Digest): boolean {
+  const pending = digest.updates.reduce((sum, { n }) => sum + n, 0);
+  return pending + digest.disconnected_total + digest.down.length + digest.done.length === 0;
+}
+
+export function digestMail(digest: Digest, head: MailHead, now: number, zone: string) {
+  const day = wordpressTime(now, zone).slice(0, 10);
+  const content: MailContent = {
+    heading: oneLine(`${head.heading}, ${day}`),
+    lines: [summary(digest)],
+    tables: tables(digest, now),
+  };
+  return finished('daily_digest', `daily_digest:${day}`, null, head, oneLine(`${head.subject}, ${day}`, 150), content);
+}
+
+function summary({ updates, disconnected_total, down }: Digest): string {
+  const counts = updates.filter(({ n }) => n > 0).map(({ type, n }) => `${n} ${TYPES[type] ?? 'others'}`);
+  const pending = counts.length === 0 ? 'No updates are pending.' : `Pending updates: ${counts.join(', ')}.`;
+  const lost =
+    disconnected_total === 0
+      ? 'All sites are connected.'
+      : `${plural(disconnected_total, 'site is', 'sites are')} disconnected.`;
+  return [pending, lost, ...(down.length === 0 ? [] : [`${plural(down.length, 'site is', 'sites are')} down.`])].join(
+    ' ',
+  );
+}
+
+function tables(digest: Digest, now: number): MailTable[] {
+  const all: MailTable[] = [
+    {
+      title: 'Down now',
+      columns: ['Site', 'For'],
+      rows: digest.down.map((site) => [site.name, duration(now - site.since)]),
+    },
+    {
+      title: 'Disconnected',
+      columns: ['Site', 'Reason'],
+      rows: digest.disconnected.map((site) => [site.name, oneLine(site.reason, 200)]),
+      ...(digest.disconnected_total > digest.disconnected.length
+        ? { more: `And ${digest.disconnected_total - digest.disconnected.length} more.` }
+        : {}),
+    },
+    {
+      title: 'Most pending updates',
+      columns: ['Site', 'Updates'],
+      rows: digest.most_updates.map((site) => [site.name, String(site.n)]),
+    },
+    {
+      title: 'Done in the last 24 hours',
+      columns: ['What', 'Times'],
+      rows: digest.done.map(({ context, action, n }) => [`${context} ${action}`, String(n)]),
+    },
+  ];
+  return all.filter(({ rows }) => rows.length > 0);
+}
+
+function plural(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
+function duration(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  if (minutes < 120) return plural(minutes, 'minute', 'minutes');
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} hours` : `${Math.round(minutes / 1440)} days`;
+}

@@ -1,0 +1,55 @@
+/** From looks to stored consequences: one transaction for any number of them, then the events of what was new. */
+
+import type { Ctx } from '../context.js';
+import type { CheckRecord } from '../store/monitor-results.js';
+import type { MonitorRow } from '../store/monitors.js';
+import type { Look } from './monitor-check.js';
+import type { MonitorSettings } from './monitor-settings.js';
+import { advance, flapWindow, isChange, PENDING, UP } from './monitor-state.js';
+
+export interface Looked extends Look {
+  monitor: MonitorRow;
+  settings: MonitorSettings;
+}
+
+/** Stores what the looks mean and tells what is to be told. Looks at monitors that moved on meanwhile leave nothing. */
+export async function applyLooks(ctx: Ctx, looks: readonly Looked[]): Promise<{ stored: number; alerts: number }> {
+  if (looks.length === 0) return { stored: 0, alerts: 0 };
+  const now = ctx.clock.now();
+  const earlier = await earlierChanges(ctx, looks, now);
+  const records = looks.map(({ monitor, settings, verdict }) => {
+    const record = advance(monitor, verdict, settings, now, earlier.get(monitor.site_id) ?? 0);
+    return settings.active && monitor.suspended === 0 ? record : withoutConsequences(record, monitor);
+  });
+  const { stored, alerts } = await ctx.store.monitorResults.record(records);
+  for (const { kind, site_id, facts } of alerts)
+    ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
+  return { stored: stored.size, alerts: alerts.length };
+}
+
+/** A check by hand of a monitor that is switched off: a beat to look at, nothing that anybody is told of. */
+function withoutConsequences(record: CheckRecord, monitor: MonitorRow): CheckRecord {
+  return {
+    ...record,
+    beat: { ...record.beat, status: record.beat.status === UP ? UP : PENDING, important: false, down_count: 0 },
+    state: { settled: monitor.settled, told: monitor.told, failures: 0, flapping_until: null },
+    next_check_at: null,
+    hours: [],
+    incident: null,
+    alert: null,
+  };
+}
+
+/** How often each site that changes now has changed lately; one question per distinct window. */
+async function earlierChanges(ctx: Ctx, looks: readonly Looked[], now: number): Promise<Map<number, number>> {
+  const byWindow = new Map<number, number[]>();
+  for (const { monitor, settings, verdict } of looks) {
+    if (!isChange(monitor, verdict, settings)) continue;
+    const window = flapWindow(settings.interval);
+    byWindow.set(window, [...(byWindow.get(window) ?? []), monitor.site_id]);
+  }
+  const counts = await Promise.all(
+    [...byWindow].map(([window, ids]) => ctx.store.monitorResults.changesSince(ids, now - window)),
+  );
+  return new Map(counts.flatMap((count) => [...count]));
+}

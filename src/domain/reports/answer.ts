@@ -1,0 +1,100 @@
+/** A report in the form that was asked for, and several segments as one report. */
+
+import type { ReportFormat, Segment } from '../../../schemas/report.js';
+import type { Ctx } from '../../context.js';
+import { ServiceError } from '../../errors.js';
+import type { SiteRow } from '../../store/sites.js';
+import { csvReport } from './csv.js';
+import { htmlReport } from './html.js';
+import { buildReport, type Report, type ReportQuery } from './report.js';
+import { dateStyle, normalData, rawData } from './shapes.js';
+
+export interface ReportFile {
+  type: 'text/html' | 'text/csv';
+  name: string;
+  text: string;
+}
+
+export type ReportAnswer = { file: ReportFile } | { data: unknown; total?: number; meta: Report['meta'] };
+
+/** Throws as `buildReport`. */
+export async function reportAnswer(ctx: Ctx, site: SiteRow, query: ReportQuery): Promise<ReportAnswer> {
+  const report = await buildReport(ctx, site, query);
+  const { meta } = report;
+  switch (query.format) {
+    case 'csv':
+      return { file: { type: 'text/csv', name: fileName(report, 'csv'), text: csvReport(report) } };
+    case 'html': {
+      const text = htmlReport([report], await dateStyle(ctx, meta.time_zone));
+      return { file: { type: 'text/html', name: fileName(report, 'html'), text } };
+    }
+    case 'raw':
+      return { data: rawData(report, await dateStyle(ctx, meta.time_zone)), meta };
+    default: {
+      const data = normalData(report);
+      return { data, total: data.rows.length, meta };
+    }
+  }
+}
+
+function fileName({ site, segment, meta }: Report, ending: string): string {
+  return `site-${site.id}-${segment}-${meta.start_date}-${meta.end_date}.${ending}`;
+}
+
+/** What most clients want to read. */
+export const USUAL: readonly Segment[] = [
+  'website',
+  'platform',
+  'plugins',
+  'themes',
+  'uptime',
+  'sslmonitor',
+  'domainmonitor',
+  'perf-audit',
+  'pending',
+];
+
+export interface Skipped {
+  segment: Segment;
+  code: string;
+  message: string;
+}
+
+/** Segments that nothing feeds are left out and named; any other error ends the report. */
+export async function wholeReport(
+  ctx: Ctx,
+  site: SiteRow,
+  query: { segments: readonly Segment[]; start_date: string; end_date: string; format: ReportFormat },
+): Promise<{ file: ReportFile } | { data: Record<string, unknown>; meta: unknown; errors: Skipped[] }> {
+  const { segments, ...rest } = query;
+  const reports: Report[] = [];
+  const errors: Skipped[] = [];
+  for (const segment of segments) {
+    try {
+      reports.push(await buildReport(ctx, site, { ...rest, segment }));
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'svc_module_not_available') throw error;
+      errors.push({ segment, code: error.code, message: error.message });
+    }
+  }
+  const [first] = reports;
+  if (first === undefined) {
+    throw new ServiceError('svc_module_not_available', 'Nothing feeds any of these segments.', {
+      data: { module: segments[0] ?? 'pro-reports', segments: errors },
+    });
+  }
+  if (query.format === 'html') {
+    const text = htmlReport(reports, await dateStyle(ctx, first.meta.time_zone));
+    return { file: { type: 'text/html', name: fileName(first, 'html').replace(first.segment, 'report'), text } };
+  }
+  const data = Object.fromEntries(
+    reports.map((report) => [report.segment, { ...normalData(report), notes: report.meta.notes }]),
+  );
+  const { start_date, end_date, generated_at, time_zone, as_of } = first.meta;
+  const truncated = reports.some(({ meta }) => meta.truncated);
+  return {
+    data,
+    meta: { start_date, end_date, format: query.format, generated_at, time_zone, as_of, truncated },
+    errors,
+  };
+}

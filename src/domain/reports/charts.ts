@@ -1,0 +1,100 @@
+/** Charts as inline SVG: no script, no font, no request; they print as they look. Pure. */
+
+import { escapeHtml } from '../html.js';
+import type { ChartPoint } from './types.js';
+
+export interface Chart {
+  title: string;
+  value: readonly ChartPoint[];
+  unit: string;
+  /** Upper end of the scale; null = from the values. */
+  max: number | null;
+}
+
+const WIDTH = 720;
+const HEIGHT = 220;
+const LEFT = 48;
+const RIGHT = 12;
+const TOP = 14;
+const BOTTOM = 30;
+const INNER_W = WIDTH - LEFT - RIGHT;
+const INNER_H = HEIGHT - TOP - BOTTOM;
+/** More bars than this would be thinner than a line. */
+const MAX_BARS = 62;
+
+export function chartSvg(chart: Chart): string {
+  const points = chart.value;
+  const known = points.flatMap(({ value }) => (value === null ? [] : [value]));
+  const max = chart.max ?? niceMax(Math.max(0, ...known));
+  const y = (value: number) => TOP + INNER_H * (1 - Math.min(1, Math.max(0, value / max)));
+  const body = points.length > MAX_BARS ? line(points, y) : bars(points, y, chart.unit);
+  const label = `${chart.title}: ${points.length} days, from ${points[0]?.date ?? ''} to ${points.at(-1)?.date ?? ''}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="100%" role="img" aria-label="${escapeHtml(label)}" font-family="system-ui,sans-serif" font-size="11">
+${grid(max, chart.unit, y)}
+${body}
+${dates(points)}
+</svg>`;
+}
+
+/** A round number not below `value`: 1, 2 or 5 times a power of ten. */
+function niceMax(value: number): number {
+  if (value <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
+}
+
+function grid(max: number, unit: string, y: (value: number) => number): string {
+  return [0, 0.25, 0.5, 0.75, 1]
+    .map((share) => {
+      const at = round(y(max * share));
+      const text = `${round(max * share)}${unit}`;
+      return `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}" stroke="#e5e7eb"/><text x="${LEFT - 6}" y="${at + 4}" text-anchor="end" fill="#6b7280">${text}</text>`;
+    })
+    .join('\n');
+}
+
+function bars(points: readonly ChartPoint[], y: (value: number) => number, unit: string): string {
+  const step = INNER_W / Math.max(1, points.length);
+  const width = Math.max(2, Math.min(40, step * 0.7));
+  return points
+    .map(({ date, value }, i) => {
+      if (value === null) return '';
+      const top = y(value);
+      const x = LEFT + step * i + (step - width) / 2;
+      return `<rect x="${round(x)}" y="${round(top)}" width="${round(width)}" height="${round(Math.max(1, TOP + INNER_H - top))}" rx="2" fill="#2563eb"><title>${date}: ${round(value)}${unit}</title></rect>`;
+    })
+    .join('\n');
+}
+
+/** Breaks where there is no value: a gap is not a zero. */
+function line(points: readonly ChartPoint[], y: (value: number) => number): string {
+  const step = INNER_W / Math.max(1, points.length - 1);
+  let drawing = false;
+  const path = points
+    .map(({ value }, i) => {
+      if (value === null) {
+        drawing = false;
+        return '';
+      }
+      const command = drawing ? 'L' : 'M';
+      drawing = true;
+      return `${command}${round(LEFT + step * i)} ${round(y(value))}`;
+    })
+    .join('');
+  return `<path d="${path}" fill="none" stroke="#2563eb" stroke-width="2" stroke-linejoin="round"/>`;
+}
+
+/** As many dates as fit, the first and the last among them. */
+function dates(points: readonly ChartPoint[]): string {
+  const shown = Math.min(7, points.length);
+  const step = INNER_W / Math.max(1, points.length);
+  return Array.from({ length: shown }, (_, k) => {
+    const i = shown === 1 ? 0 : Math.round((k * (points.length - 1)) / (shown - 1));
+    const x = round(LEFT + step * (i + 0.5));
+    return `<text x="${x}" y="${HEIGHT - 10}" text-anchor="middle" fill="#6b7280">${points[i]?.date.slice(5) ?? ''}</text>`;
+  }).join('\n');
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,210 @@
+/** A report as a page that prints: no script, nothing fetched, charts drawn inside. */
+
+import { escapeHtml } from '../html.js';
+import { dayStart } from '../zones.js';
+import { chartSvg } from './charts.js';
+import type { Report } from './report.js';
+import type { DateStyle } from './shapes.js';
+import type { ReportRow, ReportValue, Scalar, Section } from './types.js';
+
+const TITLES: Readonly<Record<string, string>> = {
+  'perf-audit': 'Performance',
+  domainmonitor: 'Domain',
+  sslmonitor: 'Certificate',
+  uptime_monitor_ext: 'Uptime by another service',
+  uptime: 'Uptime',
+  misc: 'Report data',
+  website: 'Website',
+  platform: 'WordPress',
+  pending: 'Pending updates',
+  abandoned: 'Abandoned plugins and themes',
+  shop_status: 'Shop',
+  vulnerable: 'Vulnerabilities',
+  security_plugin: 'Security plugin',
+  feedback_tool: 'Tasks',
+  scanner_a: 'Malware checks',
+  scanner_b: 'Security scans',
+  scanner_c: 'Virus scans',
+  scan_a: 'Vulnerability scan',
+  protect_a: 'Vulnerability protection',
+  analytics_a: 'Visitors',
+  analytics_b: 'Visitors',
+};
+
+const STYLE = `
+:root{color-scheme:light}
+*{box-sizing:border-box}
+body{margin:0;padding:32px;background:#f3f4f6;color:#1f2937;font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}
+main{max-width:900px;margin:0 auto;background:#fff;border:1px solid #e5e7eb;border-radius:10px;padding:32px 36px}
+header{border-bottom:2px solid #2563eb;padding-bottom:16px;margin-bottom:24px}
+h1{margin:0;font-size:26px;line-height:1.2;color:#111827}
+h2{margin:32px 0 10px;font-size:18px;color:#111827}
+p{margin:4px 0}
+.site,.range,.note,.empty{color:#4b5563;overflow-wrap:anywhere}
+.counts,.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:12px;margin:0 0 8px;padding:0}
+.counts div,.figures div{border:1px solid #e5e7eb;border-radius:8px;padding:10px 14px;break-inside:avoid}
+dt{font-size:13px;color:#4b5563}
+dd{margin:2px 0 0;font-size:20px;font-weight:600;color:#111827;overflow-wrap:anywhere}
+dd.text{font-size:16px;font-weight:500}
+table{width:100%;border-collapse:collapse;font-size:14px}
+th,td{text-align:left;vertical-align:top;padding:6px 10px 6px 0;border-bottom:1px solid #e5e7eb;overflow-wrap:anywhere}
+th{color:#4b5563;font-weight:600;white-space:nowrap}
+td.number{text-align:right;font-variant-numeric:tabular-nums}
+figure{margin:0;break-inside:avoid}
+footer{margin-top:32px;padding-top:12px;border-top:1px solid #e5e7eb;font-size:13px;color:#6b7280}
+thead{display:table-header-group}
+tr{break-inside:avoid}
+h2{break-after:avoid}
+@page{margin:16mm}
+@media print{body{background:#fff;padding:0}main{border:0;border-radius:0;padding:0;max-width:none}}
+`;
+
+/** One page of one or more segments of a site. */
+export function htmlReport(reports: readonly Report[], style: DateStyle): string {
+  const [first] = reports;
+  if (first === undefined) return '';
+  const { site, meta } = first;
+  const single = reports.length === 1;
+  const title = single ? titleOf(first) : 'Report';
+  const range = `${longDay(meta.start_date, style)} – ${longDay(meta.end_date, style)}`;
+  const parts = reports.map((report) =>
+    single ? body(report, style) : `<h2>${escapeHtml(titleOf(report))}</h2>\n${body(report, style, 3)}`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(`${title} – ${site.name}`)}</title><style>${STYLE}</style></head>
+<body><main>
+<header><h1>${escapeHtml(title)}</h1>
+<p class="site"><strong>${escapeHtml(site.name)}</strong> · ${escapeHtml(site.url)}</p>
+<p class="range">${escapeHtml(range)} (${escapeHtml(meta.time_zone)})</p></header>
+${parts.join('\n')}
+<footer>${footer(meta, style)}</footer>
+</main></body>
+</html>
+`;
+}
+
+function titleOf({ segment }: Report): string {
+  return TITLES[segment] ?? segment.charAt(0).toUpperCase() + segment.slice(1);
+}
+
+function longDay(day: string, { date, zone }: DateStyle): string {
+  return date(dayStart(day, zone));
+}
+
+function footer(meta: Report['meta'], style: DateStyle): string {
+  const made = Date.parse(meta.generated_at);
+  const synced =
+    meta.as_of === null
+      ? 'The site was never synced.'
+      : `Last sync of the site: ${moment(Date.parse(meta.as_of), style)}.`;
+  return escapeHtml(`Made on ${moment(made, style)}. ${synced}`);
+}
+
+function moment(at: number, style: DateStyle): string {
+  return `${style.date(at)}, ${style.time(at)}`;
+}
+
+function body(report: Report, style: DateStyle, level = 2): string {
+  const { sections, values, notes, truncated } = report.findings;
+  const filled = sections.filter((section) => section.rows.length > 0);
+  return [
+    sections.length > 0 ? counts(sections) : '',
+    figures(values, style),
+    ...values.flatMap((value) => block(value, level)),
+    ...filled.map((section) => table(section, style, level)),
+    sections.length > 0 && filled.length === 0 ? '<p class="empty">Nothing happened in this range.</p>' : '',
+    truncated ? '<p class="note">There is more than fits here: the newest rows are shown.</p>' : '',
+    ...notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function counts(sections: readonly Section[]): string {
+  const boxes = sections.map(({ title, count }) => `<div><dt>${escapeHtml(title)}</dt><dd>${count}</dd></div>`);
+  return `<dl class="counts">${boxes.join('')}</dl>`;
+}
+
+/** Single figures as boxes; what is unknown is a dash. */
+function figures(values: readonly ReportValue[], style: DateStyle): string {
+  const boxes = values.flatMap((value) => {
+    if (value.kind === 'list' || value.kind === 'chart') return [];
+    const text = figure(value, style);
+    const size = text.length > 14 ? ' class="text"' : '';
+    return [`<div><dt>${escapeHtml(value.title)}</dt><dd${size}>${escapeHtml(text)}</dd></div>`];
+  });
+  return boxes.length === 0 ? '' : `<dl class="figures">${boxes.join('')}</dl>`;
+}
+
+function figure(value: Exclude<ReportValue, { kind: 'list' | 'chart' }>, style: DateStyle): string {
+  if (value.value === null || value.value === '') return '–';
+  switch (value.kind) {
+    case 'percent':
+      return `${Math.round(value.value * 1000) / 1000} %`;
+    case 'ms':
+      return `${value.value} ms`;
+    case 'date':
+      return longDay(value.value, style);
+    case 'moment':
+      return moment(Date.parse(value.value), style);
+    default:
+      return String(value.value);
+  }
+}
+
+/** Lists and charts, each with its heading; empty ones are left out. */
+function block(value: ReportValue, level: number): string[] {
+  if (value.kind === 'chart' && value.value.length > 0)
+    return [`<figure><h${level}>${escapeHtml(value.title)}</h${level}>${chartSvg(value)}</figure>`];
+  if (value.kind !== 'list' || value.value.length === 0) return [];
+  const columns = [...new Set(value.value.flatMap((item) => Object.keys(item)))];
+  const rows = value.value.map((item) => columns.map((column) => item[column] ?? ''));
+  return [`<h${level}>${escapeHtml(value.title)}</h${level}>`, grid(columns, rows)];
+}
+
+function table(section: Section, style: DateStyle, level: number): string {
+  const timed = section.rows.some(({ at }) => at !== null);
+  const used = (key: string) => section.rows.some(({ fields }) => (fields[key] ?? '') !== '');
+  const columns = [...new Set(section.rows.flatMap(({ fields }) => Object.keys(fields)))].filter(used);
+  const rows = section.rows.map((row) => [
+    ...(timed ? [when(row, style)] : []),
+    ...columns.map((column) => shown(column, row, style)),
+  ]);
+  return `<h${level}>${escapeHtml(section.title)}</h${level}>\n${grid([...(timed ? ['date'] : []), ...columns], rows)}`;
+}
+
+function when({ at }: ReportRow, style: DateStyle): string {
+  return at === null ? '' : moment(at, style);
+}
+
+function shown(column: string, { fields }: ReportRow, style: DateStyle): Scalar {
+  const value = fields[column] ?? '';
+  if (column === 'ended_at' && typeof value === 'string' && value !== '') return moment(Date.parse(value), style);
+  return column === 'duration_sec' && typeof value === 'number' ? duration(value) : value;
+}
+
+function duration(seconds: number): string {
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor((seconds % 3600) / 60);
+  return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
+const HEADS: Readonly<Record<string, string>> = {
+  duration_sec: 'Duration',
+  ended_at: 'Ended',
+  display_value: 'Detail',
+};
+
+function grid(columns: readonly string[], rows: readonly (readonly Scalar[])[]): string {
+  const head = columns.map((column) => {
+    const words = HEADS[column] ?? column.replaceAll('_', ' ');
+    return `<th scope="col">${escapeHtml(words.charAt(0).toUpperCase() + words.slice(1))}</th>`;
+  });
+  const lines = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`);
+  return `<table><thead><tr>${head.join('')}</tr></thead><tbody>\n${lines.join('\n')}\n</tbody></table>`;
+}
+
+function cell(value: Scalar): string {
+  return typeof value === 'number' ? `<td class="number">${value}</td>` : `<td>${escapeHtml(value ?? '')}</td>`;
+}

@@ -1,0 +1,236 @@
+/** Segments about other tools: what their owners told the service, and nothing else (REST §6.8.2). */
+
+import { SEGMENTS, type Segment } from '../../../schemas/report.js';
+import type { Ctx } from '../../context.js';
+import { ServiceError } from '../../errors.js';
+import { type Member, RECORD_SEGMENTS, type RecordSegment } from './record-segments.js';
+import {
+  type ChartPoint,
+  type Findings,
+  MAX_ROWS,
+  nothing,
+  type Question,
+  type ReportValue,
+  type Scalar,
+  type Section,
+} from './types.js';
+
+export async function recordFindings(ctx: Ctx, question: Question): Promise<Findings> {
+  const { site, segment, from, to, actions } = question;
+  const spec = RECORD_SEGMENTS[segment] as RecordSegment;
+  const { items, counts, any } = await ctx.store.reportData.records(site.id, segment, from, to, MAX_ROWS + 1);
+  if (!any && segment === 'feedback_tool') return taskFindings(ctx, question, spec);
+  if (!any && spec.thirdParty) throw notThere(segment, site.id);
+  const shown = items.slice(0, MAX_ROWS).map(({ facts, ...row }) => ({ ...row, facts: JSON.parse(facts) as Facts }));
+  const sections = actions.map((action): Section => {
+    const of = `${spec.token}.${action}`;
+    const rows = shown.filter((record) => record.action === action);
+    return {
+      name: action,
+      title: spec.title,
+      count: counts.get(action) ?? 0,
+      countToken: `${of}.count`,
+      tokens: {
+        ...Object.fromEntries(spec.row.map(({ key }) => [key, `${of}.${key}`])),
+        date: `${of}.date`,
+        time: `${of}.time`,
+        utime: `${of}.utime`,
+      },
+      rows: rows.map(({ at, facts }) => ({
+        at,
+        fields: Object.fromEntries(spec.row.map(({ key }) => [key, scalar(facts[key])])),
+      })),
+    };
+  });
+  const values = figuresOf(spec, shown, question);
+  const notes =
+    items.length > 0 ? [] : [any ? 'Nothing was recorded in the range.' : 'Nothing was ever recorded for this site.'];
+  return { sections, values, notes, truncated: items.length > MAX_ROWS };
+}
+
+type Facts = Record<string, unknown>;
+
+function scalar(value: unknown): Scalar {
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+}
+
+/** Figures are those of the newest record that has them; some are sums over the range. */
+function figuresOf(
+  spec: RecordSegment,
+  records: readonly { facts: Facts }[],
+  { start_date, end_date }: Question,
+): ReportValue[] {
+  const range: Facts = { startdate: start_date, enddate: end_date };
+  return spec.figures.map((figure) => {
+    const member = spec.sums[figure.key];
+    if (member !== undefined) {
+      const sum = records.reduce(
+        (total, { facts }) => total + (typeof facts[member] === 'number' ? (facts[member] as number) : 0),
+        0,
+      );
+      return figureOf(figure, sum);
+    }
+    const newest = records.find(({ facts }) => figure.key in facts)?.facts[figure.key];
+    return figureOf(figure, newest ?? range[figure.key]);
+  });
+}
+
+function figureOf({ key, token, title, kind }: Member, value: unknown): ReportValue {
+  const named = { key, token, title };
+  if (kind === 'list')
+    return { ...named, kind, value: Array.isArray(value) ? (value as Record<string, Scalar>[]) : [] };
+  if (kind === 'chart')
+    return { ...named, kind, value: Array.isArray(value) ? (value as ChartPoint[]) : [], unit: '', max: null };
+  if (kind === 'number' || kind === 'percent')
+    return { ...named, kind, value: typeof value === 'number' ? value : null };
+  return { ...named, kind, value: typeof value === 'string' ? value : null };
+}
+
+/** Tasks of the time tracker are feedback that is worked on: they answer where no feedback tool told anything. */
+async function taskFindings(ctx: Ctx, { site, from, to, now }: Question, spec: RecordSegment): Promise<Findings> {
+  if (!ctx.config.modules.includes('time-tracker')) throw notThere('feedback_tool', site.id);
+  const { items, total, groups } = await ctx.store.timeTasks.list(
+    { site_id: site.id, from, to },
+    { page: 1, perPage: 1, orderby: 'id', order: 'asc' },
+    now,
+    ctx.actor.denied_sites,
+  );
+  const billable = groups
+    .filter((group) => Number(group.hourly_price) > 0)
+    .reduce((sum, group) => sum + group.tasks, 0);
+  const known: Record<string, number> = { all_tasks: total, billable_tasks: billable };
+  const found = nothing(
+    items.length === 0
+      ? 'No task of the time tracker has time on this site in the range.'
+      : 'Tasks of the time tracker with time in the range; billable are those with an hourly price.',
+  );
+  return { ...found, values: spec.figures.map((figure) => figureOf(figure, known[figure.key])) };
+}
+
+function notThere(segment: Segment, siteId: number): ServiceError {
+  return new ServiceError('svc_module_not_available', `No tool has reported ${segment} for site ${siteId}.`, {
+    advice: `Whoever runs the tool can report with POST /v2/pro-reports/${siteId}/records.`,
+    data: { module: segment, site_id: siteId },
+  });
+}
+
+export interface NewRecord {
+  segment: Segment;
+  action?: string | undefined;
+  /** ISO 8601; left out = now. */
+  at?: string | undefined;
+  values: Record<string, unknown>;
+}
+
+/** Ten years and a day either side of any honest clock. */
+const OLDEST_MS = 10 * 366 * 86_400_000;
+const AHEAD_MS = 86_400_000;
+
+/** Takes what another tool did or found on a site. Throws `rest_invalid_param` naming the member. */
+export async function addRecord(ctx: Ctx, site: { id: number }, record: NewRecord): Promise<{ id: number }> {
+  const spec = RECORD_SEGMENTS[record.segment];
+  if (spec === undefined)
+    throw wrong(
+      'segment',
+      `is measured by the service itself; records are for ${Object.keys(RECORD_SEGMENTS).join(', ')}`,
+    );
+  const now = ctx.clock.now();
+  const at = record.at === undefined ? now : Date.parse(record.at);
+  if (Number.isNaN(at) || at < now - OLDEST_MS || at > now + AHEAD_MS)
+    throw wrong('at', 'must be a time of the last ten years as ISO 8601, such as 2026-01-31T08:00:00Z');
+  const action = actionOf(record, spec);
+  const facts = factsOf(
+    record.values,
+    action === '' ? spec.figures.filter(({ key }) => !(key in spec.sums)) : spec.row,
+  );
+  return { id: await ctx.store.reportData.addRecord(site.id, record.segment, action, facts, at) };
+}
+
+/** Forgets all records of a segment; answers how many there were. */
+export function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment): Promise<number> {
+  return ctx.store.reportData.removeRecords(site.id, segment);
+}
+
+/** A segment with rows has one action: it need not be named. */
+function actionOf({ segment, action }: NewRecord, spec: RecordSegment): string {
+  const only = SEGMENTS[segment][0] ?? '';
+  if (action === undefined || action === only) return only;
+  throw wrong('action', only === '' ? 'is not for a segment of figures' : `must be ${only}`);
+}
+
+function factsOf(values: Record<string, unknown>, members: readonly Member[]): Facts {
+  const names = members.map(({ key }) => key).join(', ');
+  const facts: Facts = {};
+  for (const [key, value] of Object.entries(values)) {
+    const known = members.find((one) => one.key === key);
+    if (known === undefined) throw wrong(`values.${key}`, `is not a member; there are ${names}`);
+    facts[key] = checked(`values.${key}`, known, value);
+  }
+  if (Object.keys(facts).length === 0) throw wrong('values', `must hold at least one of ${names}`);
+  return facts;
+}
+
+const MAX_ITEMS = 500;
+
+function checked(at: string, { kind }: Member, value: unknown): unknown {
+  switch (kind) {
+    case 'number':
+    case 'percent':
+      if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong(at, 'must be a number');
+      if (kind === 'percent' && (value < 0 || value > 100)) throw wrong(at, 'must be from 0 to 100');
+      return value;
+    case 'date':
+      if (!isDay(value)) throw wrong(at, 'must be a day as YYYY-MM-DD');
+      return value;
+    case 'chart':
+      return items(at, value).map((point, i) => {
+        if (!isDay(point.date)) throw wrong(`${at}[${i}].date`, 'must be a day as YYYY-MM-DD');
+        if (typeof point.value !== 'number' || !Number.isFinite(point.value))
+          throw wrong(`${at}[${i}].value`, 'must be a number');
+        return { date: point.date, value: point.value };
+      });
+    case 'list':
+      return items(at, value).map((item, i) =>
+        Object.fromEntries(
+          Object.entries(item)
+            .slice(0, 10)
+            .map(([name, cell]) => [line(name, `${at}[${i}]`, 60), cellOf(cell, `${at}[${i}].${name}`)]),
+        ),
+      );
+    default:
+      return line(value, at, 2000);
+  }
+}
+
+function items(at: string, value: unknown): Record<string, unknown>[] {
+  const fits =
+    Array.isArray(value) &&
+    value.length <= MAX_ITEMS &&
+    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item));
+  if (!fits) throw wrong(at, `must be a list of at most ${MAX_ITEMS} objects`);
+  return value as Record<string, unknown>[];
+}
+
+function cellOf(cell: unknown, at: string): Scalar {
+  if (cell === null || (typeof cell === 'number' && Number.isFinite(cell))) return cell;
+  return line(cell, at, 500);
+}
+
+function line(value: unknown, at: string, max: number): string {
+  if (typeof value !== 'string' || value.length > max) throw wrong(at, `must be text of at most ${max} characters`);
+  return value.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
+}
+
+function isDay(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const at = Date.parse(`${value}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value);
+}
+
+function wrong(name: string, reason: string): ServiceError {
+  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${name}`, {
+    field: name,
+    advice: 'data.params has the reason.',
+    data: { params: { [name]: reason }, details: { [name]: { code: 'rest_invalid_param', message: reason } } },
+  });
+}

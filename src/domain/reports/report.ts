@@ -1,0 +1,140 @@
+/** One segment of a report: asked, gathered, and put into the form that was asked for (REST §6.8). */
+
+import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
+import type { Ctx } from '../../context.js';
+import { ServiceError } from '../../errors.js';
+import type { SiteRow } from '../../store/sites.js';
+import { requireModule } from '../modules.js';
+import { dashboardZone } from '../settings-effect.js';
+import { isoTime, recordOf } from '../sites.js';
+import { dayEnd, dayStart } from '../zones.js';
+import { activityFindings } from './activity.js';
+import { auditFindings, certificateFindings, domainFindings, uptimeFindings } from './measured.js';
+import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './present.js';
+import { recordFindings } from './records.js';
+import type { Findings, Question } from './types.js';
+
+export interface ReportQuery {
+  segment: Segment;
+  start_date: string;
+  end_date: string;
+  /** Action words, comma-separated; absent or `all` = every action. */
+  action?: string | undefined;
+  format: ReportFormat;
+}
+
+export interface Report {
+  site: SiteRow;
+  segment: Segment;
+  findings: Findings;
+  meta: {
+    start_date: string;
+    end_date: string;
+    action: string;
+    format: ReportFormat;
+    generated_at: string;
+    time_zone: string;
+    /** When the site was last synced; null = never. */
+    as_of: string | null;
+    truncated: boolean;
+    sections: { name: string; title: string; count: number }[];
+    notes: string[];
+  };
+}
+
+const BUILDERS: Record<Segment, (ctx: Ctx, question: Question) => Promise<Findings>> = {
+  plugins: activityFindings,
+  themes: activityFindings,
+  platform: activityFindings,
+  posts: activityFindings,
+  pages: activityFindings,
+  users: activityFindings,
+  comments: activityFindings,
+  menus: activityFindings,
+  media: activityFindings,
+  backups: recordFindings,
+  maintenance: recordFindings,
+  scanner_a: recordFindings,
+  scanner_b: recordFindings,
+  scanner_c: recordFindings,
+  scan_a: recordFindings,
+  protect_a: recordFindings,
+  security_plugin: recordFindings,
+  domainmonitor: domainFindings,
+  sslmonitor: certificateFindings,
+  shop_status: recordFindings,
+  vulnerable: recordFindings,
+  analytics_a: recordFindings,
+  analytics_b: recordFindings,
+  'perf-audit': auditFindings,
+  uptime_monitor_ext: recordFindings,
+  uptime: uptimeFindings,
+  feedback_tool: recordFindings,
+  website: websiteFindings,
+  abandoned: abandonedFindings,
+  pending: pendingFindings,
+  misc: miscFindings,
+};
+
+/**
+ * Throws `rest_invalid_param` (start after end, unknown action), `svc_site_suspended` (suspended sites are left out of
+ * reports, REST §4.2), `svc_module_not_available` when nothing feeds the segment.
+ */
+export async function buildReport(ctx: Ctx, site: SiteRow, query: ReportQuery): Promise<Report> {
+  requireModule(ctx, 'pro-reports');
+  const { segment, start_date, end_date } = query;
+  if (start_date > end_date) throw invalid('end_date', `must not be before start_date (${start_date})`);
+  const actions = actionsOf(segment, query.action);
+  if (site.status === 'suspended') {
+    throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so there are no reports of it.`, {
+      advice: 'Lift the suspension first.',
+      data: { site_id: site.id },
+    });
+  }
+  const [zone, record] = await Promise.all([dashboardZone(ctx), recordOf(ctx, site.id)]);
+  const now = ctx.clock.now();
+  const from = dayStart(start_date, zone);
+  const to = dayEnd(end_date, zone);
+  const question: Question = { site, segment, actions, start_date, end_date, from, to, zone, now };
+  const findings = await BUILDERS[segment](ctx, question);
+  return {
+    site,
+    segment,
+    findings,
+    meta: {
+      start_date,
+      end_date,
+      action: query.action ?? 'all',
+      format: query.format,
+      generated_at: isoTime(now) ?? '',
+      time_zone: zone,
+      as_of: isoTime(record.last_sync),
+      truncated: findings.truncated,
+      sections: findings.sections.map(({ name, title, count }) => ({ name, title, count })),
+      notes: findings.notes,
+    },
+  };
+}
+
+function actionsOf(segment: Segment, asked: string | undefined): readonly string[] {
+  const known: readonly string[] = SEGMENTS[segment];
+  const words = (asked ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  if (words.length === 0 || words.includes('all')) return known;
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown !== undefined) {
+    const choice = known.length === 0 ? 'left out: this segment has no actions' : `one of ${known.join(', ')}, or all`;
+    throw invalid('action', `must be ${choice}`);
+  }
+  return known.filter((word) => words.includes(word));
+}
+
+function invalid(name: string, reason: string): ServiceError {
+  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${name}`, {
+    field: name,
+    advice: 'data.params has the reason.',
+    data: { params: { [name]: reason }, details: { [name]: { code: 'rest_invalid_param', message: reason } } },
+  });
+}

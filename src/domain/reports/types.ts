@@ -1,0 +1,81 @@
+/** What a report holds before it is written down in one of its formats. */
+
+import type { Segment } from '../../../schemas/report.js';
+import type { SiteRow } from '../../store/sites.js';
+
+export type Scalar = string | number | null;
+
+export interface ReportRow {
+  /** When it happened, ms; null for what is, rather than happened. */
+  at: number | null;
+  /** Plain keys. */
+  fields: Readonly<Record<string, Scalar>>;
+}
+
+/** Rows of one kind: one action of an activity segment, or one list. */
+export interface Section {
+  /** Key of its count: the action, or the name of the list. */
+  name: string;
+  title: string;
+  /** Of all that happened, also beyond the rows that an answer holds. */
+  count: number;
+  countToken: string;
+  /** Token of each plain key, without brackets; `date`, `time` and `utime` when rows have a time. */
+  tokens: Readonly<Record<string, string>>;
+  rows: readonly ReportRow[];
+}
+
+export interface ChartPoint {
+  /** `YYYY-MM-DD`. */
+  date: string;
+  value: number | null;
+}
+
+interface Named {
+  /** Plain key. */
+  key: string;
+  /** Without brackets. */
+  token: string;
+  title: string;
+}
+
+/** One figure. `percent` is 0 to 100, `ms` milliseconds, `date` a day as `YYYY-MM-DD`, `moment` ISO 8601. */
+export type ReportValue = Named &
+  (
+    | { kind: 'text' | 'date' | 'moment'; value: string | null }
+    | { kind: 'number' | 'percent' | 'ms' | 'days'; value: number | null }
+    | { kind: 'list'; value: readonly Readonly<Record<string, Scalar>>[] }
+    | { kind: 'chart'; value: readonly ChartPoint[]; unit: string; max: number | null }
+  );
+
+/** What a segment brings; the rest of the answer is the same for all. */
+export interface Findings {
+  sections: Section[];
+  values: ReportValue[];
+  /** What a reader must know: why something is empty, as of when it holds. */
+  notes: string[];
+  truncated: boolean;
+}
+
+/** What a segment is asked. */
+export interface Question {
+  site: SiteRow;
+  segment: Segment;
+  /** Wanted actions, in the order of the segment. */
+  actions: readonly string[];
+  /** Days as `YYYY-MM-DD`, both inclusive. */
+  start_date: string;
+  end_date: string;
+  /** The same in ms, `to` exclusive. */
+  from: number;
+  to: number;
+  zone: string;
+  now: number;
+}
+
+/** Rows of one answer at most, over all sections (REST §6.8.1). */
+export const MAX_ROWS = 10_000;
+
+export function nothing(...notes: string[]): Findings {
+  return { sections: [], values: [], notes, truncated: false };
+}

@@ -1,0 +1,172 @@
+/** What each error code means and what to do next, in words: shown at `svc://errors/{code}`, and where an error has no advice of its own. */
+
+import { type ErrorCode, STATUS } from './errors.js';
+
+export interface ErrorHelp {
+  meaning: string;
+  /** What the caller can do next. */
+  next: string;
+}
+
+const CHECK_INPUT = 'Correct the named field and repeat the call.';
+const FIND_SITE = 'Find the right id with list-sites-v1; its search takes a part of the name or URL.';
+const FIND_CLIENT = 'Find the right id with list-clients-v1.';
+const LOOK_AT_SITE = 'Read the message, run check-site-v1 on the site, and look at the log of the site itself.';
+const RETRY = 'Try again; if it happens again, the operator finds the reason in the log under the request id.';
+const READ_FIRST = 'Read the present state, then decide whether the change is still needed.';
+const LIST_FIRST = 'List what exists and use an id from there.';
+
+const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>> = {
+  rest_no_route: ['There is nothing at this address.', 'Check the path and the method against the documentation.'],
+  rest_ability_not_found: ['No operation has this name.', 'List the operations and use a name from there.'],
+  rest_ability_category_not_found: ['No category has this name.', 'List the categories.'],
+  rest_ability_invalid_method: ['The operation is not run by this method.', 'Use a method of the Allow header.'],
+  rest_method_not_allowed: ['The address does not take this method.', 'Use a method of the Allow header.'],
+  rest_invalid_json: ['The body is not valid JSON.', 'Send one JSON object.'],
+  rest_invalid_param: ['A parameter has a value that cannot be used.', CHECK_INPUT],
+  rest_missing_callback_param: ['A required parameter is missing.', 'Send the named parameter.'],
+  rest_forbidden: ['This list is shown only after a login.', 'Send a login with the request.'],
+  ability_invalid_input: ['An input field is missing, unknown, or has a value that cannot be used.', CHECK_INPUT],
+  ability_invalid_output: ['The operation made an answer that does not keep its own contract: a fault here.', RETRY],
+  empty_body: ['The call needs a body and has none.', 'Send a JSON body with the fields to change.'],
+  invalid_content_type: ['The body is of a type that is not read here.', 'Send it as application/json.'],
+
+  svc_permission_denied: [
+    'The login is missing, or may not do this.',
+    'Use a login or key with the needed right, or ask the operator.',
+  ],
+  svc_access_denied: ['The login may not use this site or client.', 'Leave it out, or ask the operator for access.'],
+  svc_rest_authentication_error: ['The credentials are wrong or missing.', 'Send a valid API key as Bearer token.'],
+  svc_rest_authentication_missing_parameter: ['The token has only one of its two parts.', 'Send the whole API key.'],
+  svc_rest_authentication_disabled_key: ['The API key is switched off.', 'Ask the operator to enable it.'],
+  svc_rest_authentication_bad_request: ['The credentials came over an unencrypted connection.', 'Use HTTPS.'],
+  svc_rest_insufficient_permission: ['The key lacks the right for this.', 'Use a key with the needed right.'],
+  svc_rest_too_many_requests: ['Too many requests in a short time.', 'Wait as long as Retry-After says.'],
+  svc_forbidden_origin: ['The request came from a web page or by a host name that is not ours.', 'Use the right URL.'],
+
+  svc_site_not_found: ['No site matches.', FIND_SITE],
+  svc_ambiguous_site: ['Several sites match this domain.', 'Use one of the ids in site_ids.'],
+  svc_client_not_found: ['No client matches.', FIND_CLIENT],
+  svc_tag_not_found: ['No tag has this id.', 'Find the right id with list-tags-v1.'],
+  svc_job_not_found: ['No job has this id; ended jobs are kept for a day.', 'Use the job_id of a queued answer.'],
+  svc_invalid_job_id: ['This is not the form of a job id.', 'Use the job_id of a queued answer.'],
+  svc_rest_invalid_site_id: ['No site matches.', FIND_SITE],
+  svc_rest_invalid_site_data: ['The site has no such data.', 'Sync the site first.'],
+  svc_rest_invalid_client_id: ['No client matches.', FIND_CLIENT],
+  svc_rest_invalid_client_data: ['The client has no such data.', 'Read the client to see what is stored.'],
+  api_key_not_found: ['No API key has this id.', LIST_FIRST],
+  svc_cost_not_found: ['No cost has this id.', LIST_FIRST],
+
+  svc_invalid_input: ['The input contradicts itself or cannot be used as it is.', CHECK_INPUT],
+  svc_invalid_url: ['The URL cannot be the address of a site.', 'Send the full public address, with https://.'],
+  svc_confirmation_required: [
+    'The call destroys something and was not confirmed. Nothing changed.',
+    'Preview with dry_run: true, show the user what would go, then repeat with confirm: true.',
+  ],
+  svc_site_already_exists: ['A site with this URL is connected already.', 'Use the existing site.'],
+  svc_already_exists: ['Something with this name or address exists already.', 'Use it, or choose another name.'],
+  svc_module_not_available: ['This part of the product is switched off.', 'The operator adds it to SITEFLEET_MODULES.'],
+  svc_rest_request_entity_too_large: ['The body or a list in it is too large.', 'Split the call into smaller ones.'],
+  svc_rest_conflict: ['The change contradicts the present state.', READ_FIRST],
+  svc_rest_site_exists: ['A site with this URL is connected already.', 'Use the existing site.'],
+  svc_rest_unique_id_required: [
+    'The site wants its security id.',
+    "Send unique_id as shown on the site's child settings.",
+  ],
+  svc_rest_invalid_plugins_slugs: ['None of the slugs is a plugin of the site.', 'List the plugins of the site.'],
+  svc_rest_invalid_themes_slugs: ['None of the slugs is a theme of the site.', 'List the themes of the site.'],
+  svc_idempotency_key_reused: ['The idempotency key was used for another call.', 'Use a fresh key per change.'],
+  svc_idempotency_in_progress: ['The first call with this key is still running.', 'Wait, then repeat it unchanged.'],
+
+  svc_connection_failed: ['The site could not be reached or did not answer as a child.', LOOK_AT_SITE],
+  svc_invalid_credentials: [
+    'The site refused the administrator login or the security id.',
+    'Check admin, admin_password and unique_id with the user.',
+  ],
+  svc_site_add_failed: ['The site answered, but could not be stored.', RETRY],
+  svc_site_suspended: ['The site is suspended, so it is not contacted.', 'Unsuspend it first, if the user agrees.'],
+  svc_site_disconnected: ['The site is disconnected, so it is not contacted.', 'Reconnect it with reconnect-site-v1.'],
+  svc_site_offline: [
+    'The site gave no answer, or is known to be down.',
+    'Run check-site-v1; reconnect when it is back.',
+  ],
+  svc_site_refused: ['The site answered with a refusal.', LOOK_AT_SITE],
+  svc_child_version_outdated: ['The MainWP Child plugin of the site is too old.', 'Update it on the site, then sync.'],
+  svc_child_error: ['The child plugin reported an error.', LOOK_AT_SITE],
+  svc_sync_failed: ['The site answered, but its data could not be read.', LOOK_AT_SITE],
+  svc_sync_in_progress: ['The site is being synced right now.', 'Wait half a minute, then read it.'],
+  svc_reconnect_failed: ['The connection could not be made anew.', LOOK_AT_SITE],
+  svc_disconnect_failed: ['The site could not be disconnected.', RETRY],
+  svc_suspend_failed: ['The site could not be suspended.', RETRY],
+  svc_check_failed: ['The check itself failed, so nothing is known of the site.', RETRY],
+  svc_activation_failed: ['The site did not activate it.', LOOK_AT_SITE],
+  svc_deactivation_failed: ['The site did not deactivate it.', LOOK_AT_SITE],
+  svc_deletion_failed: ['It was not deleted.', LOOK_AT_SITE],
+  svc_update_failed: ['The site did not install the update; its version is as before.', LOOK_AT_SITE],
+  svc_update_exception: ['The update broke off in a way that was not expected.', 'Sync the site and compare versions.'],
+  svc_no_updates: ['There is nothing to update.', 'Sync the site if an update was expected.'],
+  svc_rest_activate_plugins_action: ['The site activated none of the plugins.', LOOK_AT_SITE],
+  svc_rest_deactivate_plugins_action: ['The site deactivated none of the plugins.', LOOK_AT_SITE],
+  svc_rest_delete_plugins_action: ['The site deleted none of the plugins.', LOOK_AT_SITE],
+  svc_rest_activate_themes_action: ['The site did not switch its theme.', LOOK_AT_SITE],
+  svc_rest_delete_themes_action: ['The site deleted none of the themes.', LOOK_AT_SITE],
+  svc_rest_updates_site_error: ['The site may not be updated now.', READ_FIRST],
+  svc_rest_upgrade_wp_of_site_error: ['The site did not update WordPress.', LOOK_AT_SITE],
+  svc_rest_upgrade_plugins_of_site_error: ['The site updated none of the plugins.', LOOK_AT_SITE],
+  svc_rest_upgrade_themes_of_site_error: ['The site updated none of the themes.', LOOK_AT_SITE],
+  svc_rest_upgrade_translations_of_site_error: ['The site updated no translation.', LOOK_AT_SITE],
+
+  svc_rest_comment_not_found: ['No comment has this id on the site.', LIST_FIRST],
+  svc_answer_too_large: ['The answers of the other sites filled the call.', 'Ask for fewer sites or items at once.'],
+  website_not_found: ['The filters name no site.', FIND_SITE],
+  post_not_exist: ['The site has no such post.', LIST_FIRST],
+  incomplete_date_range: ['Only one end of the date range was sent.', 'Send both ends.'],
+  invalid_date_range: ['The date range ends before it begins, or is no date.', 'Send dates as YYYY-MM-DD.'],
+  get_post_error: ['The site did not hand out the post.', LOOK_AT_SITE],
+  create_post_error: ['The site did not create the post.', LOOK_AT_SITE],
+  edit_post_error: ['The site did not open the post for a change.', LOOK_AT_SITE],
+  edit_post_failed: ['The site did not save the post.', LOOK_AT_SITE],
+  update_post_status_error: ['The site did not change the state of the post.', LOOK_AT_SITE],
+  delete_post_error: ['The site did not delete the post.', LOOK_AT_SITE],
+
+  invalid_backup_config: ['The backup settings contradict each other.', CHECK_INPUT],
+  invalid_mail_type: ['There is no mail of this type.', 'List the mail settings for the types.'],
+  invalid_slug: ['There is nothing of this name.', LIST_FIRST],
+  duplicate_title: ['The title is taken.', 'Choose another title.'],
+  no_website_found: ['There is no site to work on.', 'Add a site, or change the filters.'],
+  destroy_session_job_not_found: ['No such job is known.', 'Start it again.'],
+  renew_connection_job_not_found: ['No such job is known.', 'Start it again.'],
+  disconnect_job_not_found: ['No such job is known.', 'Start it again.'],
+
+  svc_perf_audit_not_configured: ['No browser for audits is set up.', 'The operator installs the audit tool.'],
+  svc_time_tracker_task_not_found: ['No task has this id.', LIST_FIRST],
+  svc_time_tracker_bucket_not_found: ['No time budget has this id.', LIST_FIRST],
+  svc_time_tracker_bucket_client_mismatch: ['The time budget belongs to another client.', LIST_FIRST],
+  svc_time_tracker_invalid_transition: ['The task cannot go from its state to this one.', READ_FIRST],
+
+  svc_client_creation_failed: ['The client was not stored.', RETRY],
+  svc_client_update_failed: ['The client was not changed.', RETRY],
+  svc_client_deletion_failed: ['The client was not deleted.', RETRY],
+  svc_operation_failed: ['The operation failed here, not at the site.', RETRY],
+  svc_queue_failed: ['The job could not be stored. Nothing was started.', RETRY],
+  create_key_failed: ['The API key was not stored.', RETRY],
+  update_key_failed: ['The API key was not changed.', RETRY],
+  delete_key_failed: ['The API key was not deleted.', RETRY],
+  svc_job_timeout: ['The job ran longer than its limit; some sites were not reached.', 'Call again for those sites.'],
+  svc_storage_unavailable: ['The database does not answer.', 'Try again in a minute; then tell the operator.'],
+  svc_cancelled: ['The call was cancelled before it finished.', 'Read what was done before repeating it.'],
+  svc_internal_error: ['Something unexpected went wrong here.', RETRY],
+};
+
+/** Help for a code; undefined where there is none. */
+export function errorHelp(code: ErrorCode): ErrorHelp | undefined {
+  const [meaning, next] = HELP[code] ?? [];
+  return meaning === undefined || next === undefined ? undefined : { meaning, next };
+}
+
+export const ERROR_CODES = Object.keys(STATUS) as ErrorCode[];
+
+/** A code of the catalogue from any text. */
+export function knownCode(text: string): ErrorCode | undefined {
+  return Object.hasOwn(STATUS, text) ? (text as ErrorCode) : undefined;
+}

@@ -1,0 +1,88 @@
+/** Mail through the user's SMTP server. */
+
+import { createTransport, type Transporter } from 'nodemailer';
+import { type Mailer, MailFailure, type OutgoingMail } from './mailer.js';
+
+const CONNECT_MS = 15_000;
+const SILENCE_MS = 30_000;
+
+export interface SmtpParts {
+  /** `smtp://user:password@host:587` or `smtps://…:465`. */
+  url: string;
+  /** Sender; null = the login when it is an address, else made from the host. */
+  from: string | null;
+}
+
+export function createMailer({ url, from }: SmtpParts): Mailer {
+  const server = new URL(url);
+  const sender = from ?? senderOf(server);
+  let transport: Transporter | null = null;
+  return {
+    configured: true,
+    async send(mail) {
+      transport ??= createTransport(optionsOf(server));
+      await sendOver(transport, sender, mail);
+    },
+    async close() {
+      transport?.close();
+      transport = null;
+    },
+  };
+}
+
+function optionsOf(server: URL) {
+  const secure = server.protocol === 'smtps:';
+  const host = server.hostname.replace(/^\[(.*)\]$/, '$1');
+  const user = decodeURIComponent(server.username);
+  return {
+    host,
+    port: server.port === '' ? (secure ? 465 : 587) : Number(server.port),
+    secure,
+    // A password never travels in clear, except inside this machine.
+    requireTLS: !secure && user !== '' && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host),
+    ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(server.password) } }),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // A mail is text and markup of ours: it never reads a file or fetches an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function senderOf(server: URL): string {
+  const user = decodeURIComponent(server.username);
+  return user.includes('@')
+    ? `Sitefleet <${user}>`
+    : `Sitefleet <sitefleet@${server.hostname.replace(/^\[|\]$/g, '')}>`;
+}
+
+interface SmtpError {
+  responseCode?: unknown;
+  code?: unknown;
+}
+
+async function sendOver(transport: Transporter, sender: string, mail: OutgoingMail): Promise<void> {
+  let rejected: readonly unknown[];
+  try {
+    const sent = await transport.sendMail({
+      from: sender,
+      to: [...mail.to],
+      subject: mail.subject,
+      text: mail.text,
+      html: mail.html,
+      messageId: mail.messageId,
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    });
+    rejected = (sent as { rejected?: unknown[] }).rejected ?? [];
+  } catch (error) {
+    const { responseCode, code } = error as SmtpError;
+    const status = typeof responseCode === 'number' ? responseCode : 0;
+    // A refused login is the operator's to mend: the mail waits for it.
+    const permanent = status >= 500 && status < 600 && code !== 'EAUTH';
+    const what = status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
+    throw new MailFailure(code === 'EAUTH' ? 'The mail server refused the login.' : what, permanent, error);
+  }
+  // The others have it: another try would send it to them twice.
+  if (rejected.length > 0) throw new MailFailure(`The mail server refused ${rejected.length} of the recipients.`, true);
+}

@@ -1,0 +1,146 @@
+/** Keeps an answer within what a conversation can hold: by smaller pages, then shorter lists, then shorter texts. Never by failing. */
+
+import { contractOf, toolName } from '../contract.js';
+import type { GroupedOperation } from '../operation.js';
+import type { Answer } from './answer.js';
+import { cleanText } from './clean.js';
+import { listsOf } from './tool.js';
+
+/** Characters per token of English and JSON, carefully low; outside of ASCII a character is about a token. */
+const CHARACTERS = 3.5;
+/** What the note about the cut may take. */
+const NOTE_TOKENS = 120;
+const TEXT_CAPS = [4000, 1000, 250, 80] as const;
+
+export function estimateTokens(value: unknown): number {
+  const text = JSON.stringify(value) ?? '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
+  const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]/g, '').length;
+  return Math.ceil((text.length - wide) / CHARACTERS + wide);
+}
+
+export interface BudgetParts {
+  operation: GroupedOperation;
+  /** As the caller sent it. */
+  input: Answer;
+  answer: Answer;
+  maxTokens: number;
+  /** Asks again with another input, for another page size. */
+  rerun(input: Answer): Promise<Answer>;
+}
+
+/** The answer, or a smaller one with `truncated` in front that says what is missing and how to get it. */
+export async function withinBudget(parts: BudgetParts): Promise<Answer> {
+  if (estimateTokens(parts.answer) <= parts.maxTokens) return parts.answer;
+  const room = parts.maxTokens - NOTE_TOKENS;
+  const paged = await smallerPage(parts, room);
+  if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
+  const lists = shorterLists(parts, paged ?? parts.answer, room);
+  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(lists, room);
+}
+
+/** Lists of a paged operation are asked for anew with a page that fits and begins at the same item. */
+async function smallerPage(parts: BudgetParts, room: number): Promise<Answer | undefined> {
+  const asked = pageOf(parts);
+  if (asked === undefined) return undefined;
+  let answer = parts.answer;
+  for (let tries = 0; tries < 4; tries += 1) {
+    const list = mainList(parts.operation, answer);
+    if (list === undefined || list.items.length < 2) return undefined;
+    const each = estimateTokens(list.items) / list.items.length;
+    const rest = estimateTokens(answer) - each * list.items.length;
+    // Items differ in size: each further try leaves more air.
+    const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
+    const next = pageFrom((asked.page - 1) * asked.per_page, size);
+    answer = await parts.rerun({ ...parts.input, ...next });
+    if (estimateTokens(answer) <= room) return { truncated: pageNote(asked, next, answer), ...answer };
+  }
+  return undefined;
+}
+
+function pageOf({ operation, input }: BudgetParts): { page: number; per_page: number } | undefined {
+  const parsed = operation.input.safeParse(input);
+  const { page, per_page } = (parsed.success ? parsed.data : {}) as { page?: number; per_page?: number };
+  return page === undefined || per_page === undefined ? undefined : { page, per_page };
+}
+
+/** The page of at most `size` items that begins at an item; where no such page begins there, the one that holds it. */
+export function pageFrom(offset: number, size: number): { page: number; per_page: number } {
+  for (let per_page = size; per_page > size / 2; per_page -= 1) {
+    if (offset % per_page === 0) return { page: offset / per_page + 1, per_page };
+  }
+  return { page: Math.floor(offset / size) + 1, per_page: size };
+}
+
+function pageNote(asked: { per_page: number }, got: { page: number; per_page: number }, answer: Answer): string {
+  const shown = `per_page was lowered from ${asked.per_page} to ${got.per_page}, so that the answer fits.`;
+  const total = typeof answer.total === 'number' ? answer.total : Number.POSITIVE_INFINITY;
+  if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
+  return `${shown} Go on with page: ${got.page + 1}, per_page: ${got.per_page}.`;
+}
+
+/** The list that takes most of an answer. */
+function mainList(operation: GroupedOperation, answer: Answer): { name: string; items: unknown[] } | undefined {
+  return listsOf(contractOf(operation).output_schema)
+    .map((name) => ({ name, items: answer[name] }))
+    .filter((list): list is { name: string; items: unknown[] } => Array.isArray(list.items) && list.items.length > 0)
+    .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
+}
+
+/** What failed matters more than what went well, so errors are cut last. */
+function shorterLists({ operation }: BudgetParts, answer: Answer, room: number): Answer {
+  const names = listsOf(contractOf(operation).output_schema).sort(
+    (a, b) => Number(a === 'errors') - Number(b === 'errors'),
+  );
+  const shorter = { ...answer };
+  const cuts: string[] = [];
+  for (const name of names) {
+    const items = shorter[name];
+    const over = estimateTokens(shorter) - room;
+    if (over <= 0) break;
+    if (!Array.isArray(items) || items.length === 0) continue;
+    const each = estimateTokens(items) / items.length;
+    const kept = Math.max(0, items.length - Math.ceil(over / each));
+    shorter[name] = withinTokens(items.slice(0, kept), estimateTokens(items) - over);
+    cuts.push(`${(shorter[name] as unknown[]).length} of ${items.length} ${name}`);
+  }
+  if (cuts.length === 0) return answer;
+  return { truncated: `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`, ...shorter };
+}
+
+function withinTokens(items: unknown[], tokens: number): unknown[] {
+  let kept = items;
+  while (kept.length > 0 && estimateTokens(kept) > tokens) kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  return kept;
+}
+
+/** Narrowing inputs are the optional ones: what is required names the one thing that was asked about. */
+function howToGoOn(operation: GroupedOperation): string {
+  if (operation.effect !== 'read')
+    return 'All of it was done; only the listing is cut. Read the present state with the list and get tools.';
+  const schema = contractOf(operation).input_schema;
+  const required = (schema.required ?? []) as string[];
+  const optional = Object.keys(schema.properties as object).filter((name) => !required.includes(name));
+  if (optional.length > 0) return `Ask for less at a time by ${optional.join(', ')}.`;
+  return operation.group === 'sites' && required.length === 0
+    ? `Use ${toolName('svc/list-sites-v1')}, which has pages.`
+    : 'The counts are of all.';
+}
+
+function shorterTexts(answer: Answer, room: number): Answer {
+  let shorter = answer;
+  for (const cap of TEXT_CAPS) {
+    shorter = capTexts(answer, cap) as Answer;
+    if (estimateTokens(shorter) <= room) break;
+  }
+  return shorter;
+}
+
+function capTexts(value: unknown, max: number): unknown {
+  if (typeof value === 'string') return cleanText(value, max);
+  if (Array.isArray(value)) return value.map((item) => capTexts(item, max));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, name === 'truncated' ? member : capTexts(member, max)]),
+  );
+}

@@ -1,0 +1,95 @@
+/** Completions of arguments: sites, clients, tags and slugs as they are stored, and error codes. */
+
+import { ERROR_CODES } from '../error-help.js';
+import type { Caller } from '../operation.js';
+import type { Answer } from './answer.js';
+import type { Prompts, Subject } from './prompts.js';
+import type { ToolRegistry } from './registry.js';
+
+export interface Completion {
+  values: string[];
+  total?: number;
+  hasMore: boolean;
+}
+
+export interface CompletionRequest {
+  ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string };
+  argument: { name: string; value: string };
+  /** Arguments chosen before. */
+  chosen: Readonly<Record<string, string>>;
+}
+
+/** The protocol's limit. */
+const MAX_VALUES = 100;
+const NONE: Completion = { values: [], hasMore: false };
+
+export class Completions {
+  readonly #registry: ToolRegistry;
+  readonly #prompts: Prompts;
+
+  constructor(registry: ToolRegistry, prompts: Prompts) {
+    this.#registry = registry;
+    this.#prompts = prompts;
+  }
+
+  /** Values that begin with or hold what was typed. What the caller may not read completes to nothing. */
+  async complete({ ref, argument, chosen }: CompletionRequest, caller: Caller): Promise<Completion> {
+    const typed = argument.value.slice(0, 255);
+    if (ref.type === 'ref/prompt') {
+      const subject = this.#prompts.subjectOf(ref.name, argument.name);
+      return subject === undefined ? NONE : this.#of(subject, typed, chosen, caller);
+    }
+    if (ref.uri === 'svc://errors/{code}' && argument.name === 'code') return offer(ERROR_CODES, typed);
+    if (argument.name !== 'id') return NONE;
+    if (ref.uri.startsWith('svc://sites/')) return this.#of('site', typed, chosen, caller);
+    if (ref.uri.startsWith('svc://clients/')) return this.#of('client', typed, chosen, caller);
+    return NONE;
+  }
+
+  #of(subject: Subject, typed: string, chosen: Readonly<Record<string, string>>, caller: Caller): Promise<Completion> {
+    if (subject === 'site') return this.#listed('svc/list-sites-v1', typed, caller, siteName);
+    if (subject === 'client') return this.#listed('svc/list-clients-v1', typed, caller, clientName);
+    if (subject === 'tag') return this.#listed('svc/list-tags-v1', typed, caller, (tag) => String(tag.name ?? ''));
+    return this.#slugs(typed, chosen.site ?? '', caller);
+  }
+
+  async #listed(id: string, search: string, caller: Caller, name: (item: Answer) => string): Promise<Completion> {
+    if (!this.#registry.offers(id, caller.actor)) return NONE;
+    const { items, total } = await this.#registry.read(id, { search, per_page: MAX_VALUES }, caller);
+    const values = [...new Set((items as Answer[]).map(name))].filter((value) => value !== '');
+    const count = typeof total === 'number' ? total : values.length;
+    return { values, total: count, hasMore: count > values.length };
+  }
+
+  async #slugs(typed: string, site: string, caller: Caller): Promise<Completion> {
+    const id = 'svc/get-site-plugins-v1';
+    if (site === '' || !this.#registry.offers(id, caller.actor)) return NONE;
+    try {
+      const { plugins } = await this.#registry.read(id, { site_id_or_domain: site }, caller);
+      return offer(
+        (plugins as Answer[]).map((plugin) => String(plugin.slug ?? '')),
+        typed,
+      );
+    } catch {
+      // The site is still being typed, or is not the caller's to see.
+      return NONE;
+    }
+  }
+}
+
+function offer(all: readonly string[], typed: string): Completion {
+  const wanted = typed.toLowerCase();
+  const found = all.filter((value) => value !== '' && value.toLowerCase().includes(wanted));
+  return { values: found.slice(0, MAX_VALUES), total: found.length, hasMore: found.length > MAX_VALUES };
+}
+
+/** The domain where the site is at its root, else its id: a domain with a path names the wrong one as often as not. */
+function siteName(item: Answer): string {
+  const url = String(item.url ?? '');
+  const { host = '', pathname = '' } = URL.canParse(url) ? new URL(url) : {};
+  return host !== '' && pathname === '/' ? host : String(item.id);
+}
+
+function clientName({ email, id }: Answer): string {
+  return typeof email === 'string' && email !== '' ? email : String(id);
+}

@@ -1,0 +1,125 @@
+/**
+ * The ladder of confirmations of destructive tools. The operation itself always wants `confirm: true`; by policy more is
+ * wanted: a token from a preview of the very same call, or a person who was asked through the client. Whatever is missing,
+ * forged, used, expired or unanswered ends in a refusal.
+ */
+
+import type { Actor, Clock, ConfirmPolicy } from '../context.js';
+import type { GroupedOperation } from '../operation.js';
+import type { Answer } from './answer.js';
+import { canonicalJson } from './canonical.js';
+import { cleanText } from './clean.js';
+import { notAgreed, tokenNeeded, tokenRefused } from './refusals.js';
+import { type SealKind, Seals } from './seals.js';
+
+export type Reply = 'accept' | 'decline' | 'cancel' | 'timeout';
+
+/** How a client can have its user asked. Absent: it cannot. */
+export type Dialogue =
+  /** Up to 2025-11-25: the server asks while the call waits. */
+  | { kind: 'now'; ask(question: string): Promise<Reply> }
+  /** 2026-07-28: the call ends with the question, and comes again with the reply. */
+  | { kind: 'later'; state: string | undefined; reply: Reply | undefined };
+
+/** The call is to come again with a reply to this. */
+export class Question {
+  constructor(
+    readonly message: string,
+    readonly state: string,
+  ) {}
+}
+
+export interface Guarded {
+  operation: GroupedOperation;
+  args: Answer;
+  actor: Actor;
+  dialogue: Dialogue | undefined;
+  run(args: Answer): Promise<Answer>;
+}
+
+const MAX_QUESTION = 1500;
+
+export class Confirmations {
+  readonly #policy: ConfirmPolicy;
+  readonly #seals: Seals;
+
+  constructor(policy: ConfirmPolicy, clock: Clock) {
+    this.#policy = policy;
+    this.#seals = new Seals(clock);
+  }
+
+  /** Runs a call as far as its confirmations reach. Rejects with svc_confirmation_required. */
+  async guard(call: Guarded): Promise<Answer | Question> {
+    if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
+    const { confirmation_token: token, ...args } = call.args;
+    const parsed = call.operation.input.safeParse(args);
+    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as Answer;
+    // What is wrong in itself is told by the operation.
+    if (!parsed.success || (confirm === true && dry_run === true)) return call.run(args);
+    if (dry_run === true) return this.#preview(call, args, asked);
+    if (confirm !== true) return call.run(args);
+    const preview = await call.run({ ...args, confirm: false, dry_run: true });
+    const bound = boundText(call, asked, preview);
+    const question = await this.#permission(call, bound, token, preview);
+    return question ?? call.run(args);
+  }
+
+  async #preview(call: Guarded, args: Answer, asked: Answer): Promise<Answer> {
+    const preview = await call.run(args);
+    // Where a person will be asked, no token may go around them.
+    if (this.#asks(call)) return preview;
+    return { ...preview, confirmation_token: this.#seals.mint('preview', boundText(call, asked, preview)) };
+  }
+
+  #asks(call: Guarded): boolean {
+    return this.#policy === 'elicit' && call.dialogue !== undefined;
+  }
+
+  /** Undefined when the call may go ahead, or the question to be answered first. */
+  async #permission(call: Guarded, bound: string, token: unknown, preview: Answer): Promise<Question | undefined> {
+    const { dialogue } = call;
+    if (!this.#asks(call) || dialogue === undefined) {
+      if (typeof token !== 'string') throw tokenNeeded();
+      this.#spend('preview', token, bound);
+      return undefined;
+    }
+    const message = questionText(call.operation, preview);
+    if (dialogue.kind === 'now') {
+      const reply = await dialogue.ask(message);
+      if (reply !== 'accept') throw notAgreed(reply);
+      return undefined;
+    }
+    if (dialogue.state === undefined || dialogue.reply === undefined)
+      return new Question(message, this.#seals.mint('question', bound));
+    this.#spend('question', dialogue.state, bound);
+    if (dialogue.reply !== 'accept') throw notAgreed(dialogue.reply);
+    return undefined;
+  }
+
+  #spend(kind: SealKind, seal: string, bound: string): void {
+    const problem = this.#seals.use(kind, seal, bound);
+    if (problem !== undefined) throw tokenRefused(problem);
+  }
+}
+
+/** Who asks, for what, with which arguments after coercion, and what it would do now: each is part of what was agreed to. */
+function boundText({ operation, actor }: Guarded, asked: Answer, preview: Answer): string {
+  return canonicalJson([principalOf(actor), operation.id, asked, preview]);
+}
+
+/** One text per principal. Those without a row are told apart by their name. */
+export function principalOf(actor: Actor): string {
+  return `${actor.type}:${actor.id ?? actor.name}`;
+}
+
+/** What a person reads. Names in it come from sites, so it is plain, short, and begins with our own words. */
+function questionText(operation: GroupedOperation, preview: Answer): string {
+  const { dry_run: _flag, ...facts } = preview;
+  const lines = Object.entries(facts)
+    .filter(([, value]) => value !== false)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return cleanText(
+    [`${operation.title}? This cannot be undone.`, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n'),
+    MAX_QUESTION,
+  );
+}

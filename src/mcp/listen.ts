@@ -1,0 +1,40 @@
+/** `subscriptions/listen` of 2026-07-28: which jobs a request wants to hear of, and their watching. */
+
+import type { Actor } from '../context.js';
+import type { JobWatch } from './jobwatch.js';
+import { jobOf } from './resources.js';
+
+const MAX_JOBS = 50;
+
+/** Addresses of jobs that a message subscribes to; none when it is another message. */
+export function listenedUris(message: unknown): string[] {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { notifications?: unknown } };
+  if (method !== 'subscriptions/listen') return [];
+  const uris = (params?.notifications as { resourceSubscriptions?: unknown } | null | undefined)?.resourceSubscriptions;
+  if (!Array.isArray(uris)) return [];
+  const jobs = uris.filter((uri): uri is string => typeof uri === 'string' && jobOf(uri) !== undefined);
+  return [...new Set(jobs)].slice(0, MAX_JOBS);
+}
+
+/** Watches what the principal may read of these, quietly leaving out the rest, until the answered function is called. */
+export function watchAll(
+  jobs: JobWatch,
+  uris: readonly string[],
+  actor: Actor,
+  onChange: (uri: string) => void,
+): () => void {
+  let stopped = false;
+  const stops: (() => void)[] = [];
+  for (const uri of uris) {
+    jobs
+      .watch(uri, actor, () => onChange(uri))
+      .then(
+        (stop) => (stopped ? stop() : stops.push(stop)),
+        () => undefined,
+      );
+  }
+  return () => {
+    stopped = true;
+    for (const stop of stops.splice(0)) stop();
+  };
+}

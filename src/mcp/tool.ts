@@ -1,0 +1,90 @@
+/** One operation as an MCP tool: what a model reads before it calls. Every conversation pays for each character of it. */
+
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { ConfirmPolicy } from '../context.js';
+import { contractOf, type JsonSchema } from '../contract.js';
+import type { GroupedOperation } from '../operation.js';
+
+/** Where lists end by themselves anyway. The check stays; models need not read it. */
+const LIST_LIMIT = 5000;
+
+const TRUNCATED = { type: 'string', description: 'Only when something was cut to fit: what, and how to get the rest.' };
+const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
+const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
+
+/** @param policy of confirmations: destructive tools show its token where one is needed */
+export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool {
+  const contract = contractOf(operation);
+  const { readonly, destructive, idempotent, instructions } = contract.annotations;
+  const guarded = destructive && policy !== 'confirm';
+  return {
+    name: contract.tool,
+    title: contract.title,
+    description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
+    inputSchema: withMembers(compact(contract.input_schema), guarded ? { confirmation_token: TOKEN_IN } : {}),
+    outputSchema: withMembers(contract.output_schema, {
+      ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
+      ...(listsOf(contract.output_schema).length > 0 ? { truncated: TRUNCATED } : {}),
+    }),
+    annotations: {
+      readOnlyHint: readonly,
+      destructiveHint: destructive,
+      idempotentHint: idempotent,
+      openWorldHint: reachesOut(operation),
+    },
+    _meta: { 'sitefleet/operation': contract.id },
+  };
+}
+
+/** Whether it may contact sites: records of clients, tags and jobs stay in our own store. */
+function reachesOut(operation: GroupedOperation): boolean {
+  return operation.engine && carriesSiteText(operation);
+}
+
+/** Whether its answers hold texts that sites wrote themselves. */
+export function carriesSiteText(operation: GroupedOperation): boolean {
+  return operation.group === 'sites' || operation.group === 'updates';
+}
+
+/** Names of the lists in an answer. */
+export function listsOf(output: JsonSchema): string[] {
+  return Object.entries(output.properties as Record<string, JsonSchema>)
+    .filter(([, member]) => member.type === 'array')
+    .map(([name]) => name);
+}
+
+type ObjectSchema = Tool['inputSchema'];
+
+function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): ObjectSchema {
+  const own = schema.properties as Record<string, JsonSchema> | undefined;
+  return { ...schema, properties: { ...own, ...members } } as ObjectSchema;
+}
+
+/**
+ * Leaves out what a model does not act on: the common list limit and defaults that mean "nothing". Alternatives stay
+ * `anyOf`: lists of types are shorter, but some model APIs refuse them, and one refused tool costs all of them.
+ */
+function compact(schema: JsonSchema): JsonSchema {
+  const kept: JsonSchema = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'maxItems' && value === LIST_LIMIT) continue;
+    if (name === 'default' && isNothing(value)) continue;
+    kept[name] = compactPart(name, value);
+  }
+  return kept;
+}
+
+function compactPart(keyword: string, value: unknown): unknown {
+  if (keyword === 'properties') {
+    return Object.fromEntries(
+      Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [name, compact(member)]),
+    );
+  }
+  if (keyword === 'items') return compact(value as JsonSchema);
+  if (keyword === 'anyOf') return (value as JsonSchema[]).map(compact);
+  return value;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === false || value === '' || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,69 @@
+/** Ignoring updates of one site, and taking it back (REST §6.13.4). */
+
+import { z } from '../../schemas/zod.js';
+import type { Ctx } from '../context.js';
+import { installed } from '../domain/extensions.js';
+import { setIgnored } from '../domain/ignores.js';
+import { setTypeIgnored } from '../domain/site-updates.js';
+import type { SiteRow } from '../store/sites.js';
+import { sitePath, slugs } from './params.js';
+import { type ItemError, itemError } from './problems.js';
+import { simpleSite, siteOf } from './references.js';
+import { type Answer, type Route, route } from './route.js';
+
+const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.');
+
+function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
+  const slugOf = type === 'wp' ? {} : { slug: slugParam };
+  return route({
+    on: ignore ? ['POST', 'PUT', 'PATCH'] : 'DELETE',
+    path: `/updates/{id_or_domain}/ignore/${type}`,
+    needs: 'write',
+    summary: `${ignore ? 'Ignore' : 'Stop ignoring'} ${type === 'wp' ? 'core updates' : `updates of ${type}`} on one site`,
+    description:
+      type === 'wp'
+        ? 'All versions, until taken back.'
+        : 'The named slugs in every version; without slug every one of the type.',
+    params: z.object({ ...sitePath, ...slugOf }),
+    answer: async (asked, ctx): Promise<Answer> => {
+      const site = await siteOf(ctx, asked.id_or_domain);
+      const named = 'slug' in asked && Array.isArray(asked.slug) ? (asked.slug as string[]) : [];
+      const verb = ignore ? 'ignored' : 'no longer ignored';
+      if (type === 'wp' || named.length === 0) {
+        await setTypeIgnored(ctx, site, type, ignore);
+        const what = type === 'wp' ? 'Core updates' : `All updates of ${type}`;
+        return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url, site: simpleSite(site) };
+      }
+      const { known, errors } = await split(ctx, site, type, named, ignore);
+      if (known.length > 0) await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
+      return {
+        message: `${known.length} of ${named.length} ${type} are ${verb} on this site.`,
+        data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
+        errors,
+        url: site.url,
+        site: simpleSite(site),
+      };
+    },
+  });
+}
+
+/** Only what is installed can be ignored; anything can be taken off the list. */
+async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
+  const present = new Set(
+    (await installed(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme')).map(({ slug }) => slug),
+  );
+  const known = named.filter((slug) => !ignore || present.has(slug));
+  const errors: ItemError[] = named
+    .filter((slug) => !known.includes(slug))
+    .map((slug) => itemError({ slug }, 'not_installed', 'Nothing with this slug is installed on the site.'));
+  return { known, errors };
+}
+
+export const ignoredUpdates: readonly Route[] = [ignoreRoute('wp'), ignoreRoute('plugins'), ignoreRoute('themes')];
+
+/** Besides the routes document: the same paths with DELETE take an ignore back. */
+export const updatesBeyond: readonly Route[] = [
+  ignoreRoute('wp', false),
+  ignoreRoute('plugins', false),
+  ignoreRoute('themes', false),
+];

@@ -1,0 +1,107 @@
+/**
+ * Limits towards child sites that hold across processes. Each process shows itself in the database every few seconds and
+ * counts the others. A limit for all calls is divided among them. Of the places of one host, each belongs to one process;
+ * who has none takes turns, by a lease, on one spare place. So a host sees its limit, plus one.
+ *
+ * What it cannot do: a process that was paused in the middle of its calls has those calls open still when it wakes, and the
+ * others, who took it for dead, have taken over its places. It starts no more until it has shown itself again.
+ */
+
+import { createHash } from 'node:crypto';
+import type { Quota } from './child/quota.js';
+import type { Clock, Log } from './context.js';
+import type { Rights } from './locks.js';
+
+export interface ShareParts {
+  /** Notes that this process lives and answers who else does, in a fixed order. */
+  attend(owner: string, now: number, until: number): Promise<string[]>;
+  leave(owner: string): Promise<void>;
+  owner: string;
+  rights: Rights;
+  clock: Clock;
+  log: Log;
+  beatMs?: number | undefined;
+}
+
+/** Beats that may be missed before the others take a process for dead. */
+const MISSED = 3;
+/** The spare place of a host changes hands this often, when several processes want it. */
+const SPARE = { idleMs: 30, mostMs: 500 };
+
+export interface Share extends Quota {
+  close(): Promise<void>;
+}
+
+export function createShare({ attend, leave, owner, rights, clock, log, beatMs = 5_000 }: ShareParts): Share {
+  const listeners: (() => void)[] = [];
+  let living: readonly string[] = [owner];
+  let joined: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  /** Until then the others may not have counted us, and use our places. */
+  let newUntil = 0;
+  let seenUntil = 0;
+
+  const beat = async () => {
+    const now = clock.now();
+    const found = await attend(owner, now, now + MISSED * beatMs);
+    const before = living.join();
+    // Back from a pause in which the others gave us up: as good as new.
+    if (seenUntil < now) newUntil = now + 2 * beatMs;
+    seenUntil = now + MISSED * beatMs;
+    living = found.includes(owner) ? found : [...found, owner];
+    if (living.join() !== before) for (const listener of listeners) listener();
+  };
+  let beating: Promise<void> | null = null;
+  const beatOnce = () => {
+    beating ??= beat().finally(() => {
+      beating = null;
+    });
+    return beating;
+  };
+  const join = async () => {
+    await beatOnce();
+    timer = setInterval(() => {
+      beatOnce().catch((error: unknown) => log.warn({ err: error }, 'the other processes could not be counted'));
+    }, beatMs);
+    timer.unref();
+  };
+  const slots = (host: string, limit: number): number => {
+    const members = living.length;
+    const now = clock.now();
+    if (now > seenUntil || (members > 1 && now < newUntil)) return 0;
+    const turn = (living.indexOf(owner) + numberOf(host)) % members;
+    return Math.floor(limit / members) + (turn < limit % members ? 1 : 0);
+  };
+  return {
+    async join() {
+      joined ??= join().catch((error: unknown) => {
+        joined = null;
+        throw error;
+      });
+      await joined;
+      if (clock.now() > seenUntil) await beatOnce();
+    },
+    members: () => living.length,
+    slots,
+    within: (host, limit, signal, call) =>
+      slots(host, limit) > 0
+        ? call()
+        : rights.exclusive(`host:${numberOf(host)}`, signal ?? new AbortController().signal, call, {
+            ...SPARE,
+            leaseMs: MISSED * beatMs,
+          }),
+    onChange: (listener) => {
+      listeners.push(listener);
+    },
+    async close() {
+      if (joined === null) return;
+      if (timer !== null) clearInterval(timer);
+      await joined.then(() => leave(owner)).catch(() => undefined);
+    },
+  };
+}
+
+/** The same number for a host in every process. */
+function numberOf(host: string): number {
+  return createHash('sha256').update(host).digest().readUIntBE(0, 6);
+}

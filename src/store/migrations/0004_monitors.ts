@@ -1,0 +1,156 @@
+/**
+ * Monitors, certificates, domains. Every site has its monitor and its certificate plan from the moment it exists:
+ * triggers make them, so that no way of adding a site can forget it. `next_check_at` 0 = look at it at the next run,
+ * NULL = not at all (switched off). Times are milliseconds since the epoch unless they say otherwise.
+ */
+export const monitors = `
+-- Settings: NULL = use the global one. State: all that the engine knows, so that a restart changes nothing.
+CREATE TABLE monitor (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  active INTEGER CHECK (active IN (0, 1)),
+  interval_min INTEGER,
+  timeout_s INTEGER,
+  maxretries INTEGER,
+  type TEXT,
+  method TEXT,
+  -- JSON array of HTTP codes.
+  expected_status TEXT,
+  keyword TEXT,
+  -- Of the last beat: 0 down, 1 up, 2 pending, 99 none yet.
+  status INTEGER NOT NULL DEFAULT 99,
+  -- Last certain state: 1 up, 0 down. A monitor that was never checked counts as up.
+  settled INTEGER NOT NULL DEFAULT 1,
+  -- What people were last told: 1 up, 0 down, 2 that it keeps changing.
+  told INTEGER NOT NULL DEFAULT 1,
+  failures INTEGER NOT NULL DEFAULT 0,
+  down_count INTEGER NOT NULL DEFAULT 0,
+  flapping_until INTEGER,
+  last_check_at INTEGER,
+  last_http_code INTEGER,
+  last_ping_ms INTEGER,
+  last_msg TEXT NOT NULL DEFAULT '',
+  next_check_at INTEGER DEFAULT 0,
+  -- Grows with each recorded check: a result that was measured against an older state is dropped.
+  seq INTEGER NOT NULL DEFAULT 0,
+  -- Where in its interval the site has its turn, 0 to 1: the golden ratio spreads any run of ids evenly.
+  phase REAL GENERATED ALWAYS AS (site_id * 0.6180339887498949 - CAST(site_id * 0.6180339887498949 AS INTEGER)) VIRTUAL
+);
+CREATE INDEX monitor_due ON monitor (next_check_at) WHERE next_check_at IS NOT NULL;
+CREATE INDEX monitor_by_status ON monitor (status);
+
+CREATE TABLE heartbeat (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  important INTEGER NOT NULL,
+  ping_ms INTEGER,
+  http_code INTEGER,
+  -- Seconds since the beat before.
+  duration INTEGER NOT NULL,
+  down_count INTEGER NOT NULL,
+  msg TEXT NOT NULL
+);
+CREATE INDEX heartbeat_by_site ON heartbeat (site_id, at);
+
+-- hour: hours since the epoch. Seconds in each state; answer times of beats that were up.
+CREATE TABLE monitor_hour (
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  hour INTEGER NOT NULL,
+  up_s REAL NOT NULL,
+  down_s REAL NOT NULL,
+  pending_s REAL NOT NULL,
+  pings INTEGER NOT NULL,
+  ping_sum INTEGER NOT NULL,
+  ping_min INTEGER,
+  ping_max INTEGER,
+  PRIMARY KEY (site_id, hour)
+) WITHOUT ROWID;
+CREATE INDEX monitor_hour_old ON monitor_hour (hour);
+
+CREATE TABLE incident (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  http_code INTEGER,
+  msg TEXT NOT NULL,
+  down_count INTEGER NOT NULL
+);
+CREATE INDEX incident_by_site ON incident (site_id, started_at, ended_at);
+CREATE INDEX incident_old ON incident (ended_at) WHERE ended_at IS NOT NULL;
+CREATE UNIQUE INDEX incident_open ON incident (site_id) WHERE ended_at IS NULL;
+
+-- One row: what the engine knows beyond single sites.
+CREATE TABLE monitor_engine (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  -- Global settings that next_check_at was computed with, JSON.
+  planned TEXT NOT NULL DEFAULT '',
+  network_down_since INTEGER,
+  reference_asked_at INTEGER,
+  reference_ok_at INTEGER
+);
+INSERT INTO monitor_engine (id) VALUES (1);
+
+-- What people are told, once each: the key says what "once" means.
+CREATE TABLE alert (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  key TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  site_id INTEGER REFERENCES site (id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  -- JSON object.
+  facts TEXT NOT NULL,
+  delivered_at INTEGER
+);
+CREATE INDEX alert_by_site ON alert (site_id, id);
+CREATE INDEX alert_waiting ON alert (id) WHERE delivered_at IS NULL;
+CREATE INDEX alert_old ON alert (at);
+
+CREATE TABLE certificate_plan (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  next_check_at INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX certificate_due ON certificate_plan (next_check_at);
+
+-- A domain is looked up once, however many sites live under it.
+CREATE TABLE domain (
+  name TEXT PRIMARY KEY,
+  registrar TEXT,
+  registrar_url TEXT,
+  registrar_iana_id TEXT,
+  creation_date INTEGER,
+  updated_date INTEGER,
+  expiry_date INTEGER,
+  domain_status TEXT NOT NULL DEFAULT '[]',
+  name_servers TEXT NOT NULL DEFAULT '[]',
+  source TEXT CHECK (source IN ('rdap', 'whois', 'manual')),
+  -- Why the last look told nothing, '' when it did.
+  error TEXT NOT NULL DEFAULT '',
+  last_check INTEGER,
+  failures INTEGER NOT NULL DEFAULT 0,
+  next_check_at INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX domain_due ON domain (next_check_at);
+
+-- domain NULL = the site's host has none (an address, localhost, a private name). No row = not looked at yet.
+CREATE TABLE site_domain (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  domain TEXT REFERENCES domain (name)
+);
+CREATE INDEX site_domain_by_domain ON site_domain (domain);
+
+INSERT INTO monitor (site_id) SELECT id FROM site;
+INSERT INTO certificate_plan (site_id) SELECT id FROM site;
+CREATE TRIGGER site_monitor_insert AFTER INSERT ON site BEGIN
+  INSERT INTO monitor (site_id) VALUES (new.id);
+  INSERT INTO certificate_plan (site_id) VALUES (new.id);
+END;
+CREATE TRIGGER site_monitor_suspend AFTER UPDATE OF suspended ON site WHEN old.suspended <> new.suspended BEGIN
+  UPDATE monitor SET next_check_at = 0, seq = seq + 1 WHERE site_id = new.id;
+END;
+CREATE TRIGGER site_monitor_moves AFTER UPDATE OF url ON site WHEN old.url <> new.url BEGIN
+  UPDATE certificate_plan SET next_check_at = 0 WHERE site_id = new.id;
+  DELETE FROM site_domain WHERE site_id = new.id;
+END;
+`;

@@ -1,0 +1,218 @@
+/** Uptime monitors: settings, what is due, lists. What checks leave behind is in monitor-results.ts. */
+
+import type { Db, Row, Value } from './db.js';
+import { sql } from './db.js';
+import { idList, sitePredicate } from './sites.js';
+import type { Vault } from './vault.js';
+
+/** Own settings of a monitor; null = the global one. */
+export interface MonitorOwnSettings {
+  active: number | null;
+  interval_min: number | null;
+  timeout_s: number | null;
+  maxretries: number | null;
+  type: string | null;
+  method: string | null;
+  /** JSON array of codes. */
+  expected_status: string | null;
+  keyword: string | null;
+}
+
+export interface MonitorRow extends Row, MonitorOwnSettings {
+  site_id: number;
+  url: string;
+  name: string;
+  suspended: number;
+  ssl_verify: number;
+  status: number;
+  settled: number;
+  told: number;
+  failures: number;
+  down_count: number;
+  flapping_until: number | null;
+  last_check_at: number | null;
+  last_http_code: number | null;
+  last_ping_ms: number | null;
+  last_msg: string;
+  next_check_at: number | null;
+  seq: number;
+  phase: number;
+}
+
+export type MonitorWord = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
+
+export interface MonitorFilter {
+  /** OR-ed; empty = all. */
+  status: readonly MonitorWord[];
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  denied: readonly number[];
+  /** The global switch, for monitors that follow it. */
+  active: number;
+}
+
+export interface EngineRow extends Row {
+  planned: string;
+  network_down_since: number | null;
+  reference_asked_at: number | null;
+  reference_ok_at: number | null;
+}
+
+const COLUMNS = `m.site_id, s.url, s.name, s.suspended, d.ssl_verify, m.active, m.interval_min, m.timeout_s, m.maxretries, m.type, m.method,
+  m.expected_status, m.keyword, m.status, m.settled, m.told, m.failures, m.down_count, m.flapping_until, m.last_check_at,
+  m.last_http_code, m.last_ping_ms, m.last_msg, m.next_check_at, m.seq, m.phase`;
+const OF_SITE = 'JOIN site s ON s.id = m.site_id JOIN site_detail d ON d.site_id = m.site_id';
+const SWITCHED_ON = '(coalesce(m.active, ?) = 1 AND s.suspended = 0)';
+
+function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
+  const { where, args } = sitePredicate({
+    search: filter.search,
+    ids: filter.include,
+    exclude: filter.exclude,
+    denied: filter.denied,
+  });
+  const parts: string[] = [];
+  const values: Value[] = [];
+  for (const word of filter.status) {
+    if (word === 'up' || word === 'down' || word === 'pending') {
+      parts.push('m.status = ?');
+      values.push(word === 'up' ? 1 : word === 'down' ? 0 : 2);
+    } else if (word === 'unknown') {
+      parts.push(`(m.status = 99 AND NOT ${SWITCHED_ON})`);
+      values.push(filter.active);
+    } else {
+      parts.push(word === 'first' ? `(m.status = 99 AND ${SWITCHED_ON})` : `NOT ${SWITCHED_ON}`);
+      values.push(filter.active);
+    }
+  }
+  if (parts.length === 0) return { where, args };
+  return { where: `${where} AND (${parts.join(' OR ')})`, args: [...args, ...values] };
+}
+
+export function createMonitors(db: Db, vault: Vault) {
+  return {
+    /** Monitors whose time has come, most overdue first. Includes those to be switched off. */
+    due(now: number, limit: number): Promise<MonitorRow[]> {
+      return db.all<MonitorRow>(
+        `SELECT ${COLUMNS} FROM (SELECT site_id FROM monitor WHERE next_check_at <= ? ORDER BY next_check_at, site_id LIMIT ?) k
+         JOIN monitor m ON m.site_id = k.site_id ${OF_SITE} ORDER BY m.next_check_at, m.site_id`,
+        [now, limit],
+      );
+    },
+
+    one(siteId: number): Promise<MonitorRow | undefined> {
+      return db.one<MonitorRow>(`SELECT ${COLUMNS} FROM monitor m ${OF_SITE} WHERE m.site_id = ?`, [siteId]);
+    },
+
+    /** HTTP logins in front of sites; sites without one are absent. */
+    async logins(ids: readonly number[]): Promise<Map<number, { user: string; pass: string }>> {
+      const rows = await db.all(
+        'SELECT site_id, http_user, http_pass FROM site_secret WHERE http_user IS NOT NULL AND site_id IN (SELECT value FROM json_each(?))',
+        [idList(ids)],
+      );
+      const open = (id: number, column: string, sealed: unknown) =>
+        typeof sealed === 'string' ? vault.open(sealed, `site_secret:${id}:${column}`) : '';
+      return new Map(
+        rows.map((row) => {
+          const id = Number(row.site_id);
+          return [id, { user: open(id, 'http_user', row.http_user), pass: open(id, 'http_pass', row.http_pass) }];
+        }),
+      );
+    },
+
+    /** One page in URL order with the true total. */
+    async list(filter: MonitorFilter, page: number, perPage: number): Promise<{ items: MonitorRow[]; total: number }> {
+      const { where, args } = predicate(filter);
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT ${COLUMNS} FROM (SELECT s.id FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?) k
+           JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY s.url_key, s.id`,
+          ...args,
+          perPage,
+          Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER),
+        ),
+        sql(`SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`, ...args),
+      ]);
+      return { items: items as MonitorRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    async count(filter: MonitorFilter): Promise<number> {
+      const { where, args } = predicate(filter);
+      const row = await db.one(
+        `SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`,
+        args,
+      );
+      return Number(row?.n ?? 0);
+    },
+
+    /** Only the given settings change; the plan is made anew from the global interval and switch. */
+    async saveSettings(
+      siteId: number,
+      change: Partial<MonitorOwnSettings>,
+      global: { active: number; interval_min: number },
+      now: number,
+    ): Promise<void> {
+      const columns = Object.keys(change);
+      if (columns.length === 0) return;
+      await db.batch([
+        sql(
+          `UPDATE monitor SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE site_id = ?`,
+          ...(Object.values(change) as Value[]),
+          siteId,
+        ),
+        planStatement('site_id = ?', [siteId], global, now),
+      ]);
+    },
+
+    /** Makes the plan of every monitor that follows a global setting anew. */
+    async replan(global: { active: number; interval_min: number }, planned: string, now: number): Promise<void> {
+      await db.batch([
+        planStatement('(active IS NULL OR interval_min IS NULL)', [], global, now),
+        sql('UPDATE monitor_engine SET planned = ? WHERE id = 1', planned),
+      ]);
+    },
+
+    async engine(): Promise<EngineRow> {
+      const row = await db.one<EngineRow>(
+        'SELECT planned, network_down_since, reference_asked_at, reference_ok_at FROM monitor_engine WHERE id = 1',
+      );
+      return row ?? { planned: '', network_down_since: null, reference_asked_at: null, reference_ok_at: null };
+    },
+
+    async saveNetwork(state: {
+      network_down_since: number | null;
+      reference_asked_at: number | null;
+      reference_ok_at: number | null;
+    }): Promise<void> {
+      await db.run(
+        'UPDATE monitor_engine SET network_down_since = ?, reference_asked_at = ?, reference_ok_at = ? WHERE id = 1',
+        [state.network_down_since, state.reference_asked_at, state.reference_ok_at],
+      );
+    },
+  };
+}
+
+/**
+ * Turns on the grid: the next one after now of the monitor's own phase. Never checked = at once; switched off = at once
+ * too, for the runner then ends what is open and takes it out of the plan. Checks under way are dropped by the new `seq`.
+ */
+function planStatement(
+  where: string,
+  args: readonly Value[],
+  global: { active: number; interval_min: number },
+  now: number,
+) {
+  const interval = '(coalesce(interval_min, ?) * 60000)';
+  return sql(
+    `UPDATE monitor SET seq = seq + 1, next_check_at = CASE WHEN coalesce(active, ?) = 0 OR next_check_at IS NULL OR last_check_at IS NULL THEN 0
+       ELSE ? - (? - CAST(phase * ${interval} AS INTEGER)) % ${interval} + ${interval} END WHERE ${where}`,
+    global.active,
+    now,
+    now,
+    global.interval_min,
+    global.interval_min,
+    global.interval_min,
+    ...args,
+  );
+}

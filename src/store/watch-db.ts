@@ -1,0 +1,38 @@
+/** A Db that tells how long each call took and how it ended. Shared by both drivers; nothing is changed on the way. */
+
+import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
+import { StorageError } from './db.js';
+
+/** One call of the port. `failure` is null when it worked; kinds that are answers (`unique` and the like) count as such too. */
+export interface DbCall {
+  method: 'all' | 'one' | 'run' | 'batch' | 'read' | 'script';
+  ms: number;
+  failure: StorageError['kind'] | null;
+}
+
+export function watchDb(db: Db, watch: (call: DbCall) => void): Db {
+  const timed = async <T>(method: DbCall['method'], work: () => Promise<T>): Promise<T> => {
+    const began = performance.now();
+    try {
+      const result = await work();
+      watch({ method, ms: performance.now() - began, failure: null });
+      return result;
+    } catch (error) {
+      const failure = error instanceof StorageError ? error.kind : 'other';
+      watch({ method, ms: performance.now() - began, failure });
+      throw error;
+    }
+  };
+  return {
+    kind: db.kind,
+    all: <T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T[]> =>
+      timed('all', () => db.all<T>(sql, args)),
+    one: <T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T | undefined> =>
+      timed('one', () => db.one<T>(sql, args)),
+    run: (sql: string, args?: readonly Value[]): Promise<RunResult> => timed('run', () => db.run(sql, args)),
+    batch: (statements: readonly Statement[]): Promise<BatchResult[]> => timed('batch', () => db.batch(statements)),
+    read: (statements: readonly Statement[]): Promise<Row[][]> => timed('read', () => db.read(statements)),
+    script: (sql: string): Promise<void> => timed('script', () => db.script(sql)),
+    close: () => db.close(),
+  };
+}

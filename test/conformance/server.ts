@@ -1,0 +1,58 @@
+/**
+ * The product's own `/mcp` over a small simulated fleet, with the fixtures of the conformance suite beside its tools. Only
+ * tests can assemble this: the commands know nothing of it, and the suite cannot send credentials, so it needs none.
+ */
+
+import { createHttp } from '../../src/http.js';
+import { listen } from '../../src/listen.js';
+import type { McpCore } from '../../src/mcp/core.js';
+import { createMcpHttp } from '../../src/mcp/http.js';
+import { createModernServer } from '../../src/mcp/modern.js';
+import { createMcpServer } from '../../src/mcp/server.js';
+import { ADMIN, testApp } from '../harness.js';
+import { withLegacyFixtures } from './legacy.js';
+import { withModernFixtures } from './modern.js';
+
+export interface ConformanceServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function startConformanceServer(): Promise<ConformanceServer> {
+  const app = await testApp({ sites: 2, realClock: true });
+  await app.connect(0);
+  const { config, log } = app.service;
+  const own = await app.service.mcp();
+  // Fixtures talk while they run, so they are answered as events like the product's own talking tools.
+  const registry = {
+    ...own.registry,
+    mayAsk: (name: unknown) => String(name).startsWith('test_') || own.registry.mayAsk(name),
+  };
+  const core: McpCore = { ...own, registry };
+  const mcp = createMcpHttp({
+    core,
+    auth: { either: async () => ({ ...ADMIN, via: 'mcp' }) },
+    origin: { host: '127.0.0.1', base_url: null },
+    metadata: { issuer: null, read_scope: '', write_scope: '' },
+    servers: {
+      legacy: (actor) => withLegacyFixtures(createMcpServer(core, actor)),
+      modern: (actor) => withModernFixtures(createModernServer(core, actor)),
+    },
+  });
+  const http = createHttp({
+    config,
+    log,
+    newRequestId: () => 'conformance',
+    ready: async () => ({ ok: true, reasons: [] }),
+    mounts: [{ at: '/', app: mcp.app }],
+  });
+  const listener = await listen(http, { host: '127.0.0.1', port: 0 });
+  return {
+    url: `${listener.url}/mcp`,
+    async close() {
+      mcp.close();
+      await listener.close(100);
+      await app.close();
+    },
+  };
+}

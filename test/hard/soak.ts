@@ -1,0 +1,6 @@
+/** The normal run is short; `npm run soak` asks for the long form. */
+export const SOAK = process.env.SITEFLEET_TEST_SOAK === '1';
+
+export function shortOrLong(short: number, long: number): number {
+  return SOAK ? long : short;
+}

@@ -1,0 +1,141 @@
+/** The monitors over a real database and a world of our own: who answers what, and when, is up to the test. */
+
+import type { Ctx, Event } from '../../src/context.js';
+import { createLog } from '../../src/log.js';
+import { assemble, type Service } from '../../src/main.js';
+import { createProbe } from '../../src/probe/create.js';
+import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
+import type { Db } from '../../src/store/db.js';
+import { type CountingDb, countingDb } from '../counting-db.js';
+import { type HandClock, handClock, testConfig } from '../harness.js';
+
+export interface World {
+  http(probe: HttpProbe): HttpAnswer | Promise<HttpAnswer>;
+  online?(): boolean;
+  /** Further methods of the port. */
+  probe?: Partial<Probe>;
+}
+
+export interface MonitorBench {
+  service: Service;
+  clock: HandClock;
+  db: CountingDb;
+  ctx(): Ctx;
+  events: Event[];
+  /** Adds sites `https://s1.example/`, … and answers their ids. */
+  addSites(n: number, url?: (i: number) => string): Promise<number[]>;
+  settings(values: Record<string, unknown>): Promise<void>;
+  close(): Promise<void>;
+}
+
+const KEY = 'ab'.repeat(32);
+
+/** `db` names a file to go on with after a restart. */
+export async function monitorBench(
+  world: World,
+  options: { db?: string; clock?: HandClock; wrapDb?: (db: Db) => Db } = {},
+): Promise<MonitorBench> {
+  const clock = options.clock ?? handClock();
+  const events: Event[] = [];
+  const { registrableDomain } = createProbe({ allowPrivate: true });
+  const probe: Probe = {
+    http: async (request) => world.http(request),
+    certificate: () => Promise.reject(new Error('not in this world')),
+    domain: () => Promise.reject(new Error('not in this world')),
+    registrableDomain,
+    online: async () => world.online?.() ?? true,
+    close: async () => undefined,
+    ...world.probe,
+  };
+  let counting: CountingDb | undefined;
+  const service = await assemble({
+    config: testConfig({ db: options.db ?? ':memory:', secret_key: KEY }),
+    clock,
+    log: createLog('silent'),
+    engine: 'inline',
+    jobs: false,
+    probe,
+    wrapDb: (db) => {
+      counting = countingDb(options.wrapDb?.(db) ?? db);
+      return counting;
+    },
+  });
+  service.events.subscribe((event) => events.push(event));
+  const controller = new AbortController();
+  return {
+    service,
+    clock,
+    get db() {
+      if (counting === undefined) throw new Error('the database was not opened');
+      return counting;
+    },
+    ctx: () =>
+      service.ctx({
+        actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
+        request_id: 'test',
+        signal: controller.signal,
+      }),
+    events,
+    async addSites(n, url = (i) => `https://s${i}.example/`) {
+      const ids: number[] = [];
+      for (let i = 1; i <= n; i++) {
+        const address = url(i);
+        const id = await service.store.sites.add(
+          {
+            url: address,
+            url_key: address.replace(/^https?:\/\//, ''),
+            name: `Site ${i}`,
+            client_id: null,
+            tags: [],
+            admin_username: 'admin',
+            ssl_verify: true,
+            unique_id: '',
+            private_key: 'none',
+            regverify: null,
+            http_user: null,
+            http_pass: null,
+          },
+          clock.now(),
+          () => [],
+        );
+        if (id === undefined) throw new Error(`${address} is there already`);
+        ids.push(id);
+      }
+      return ids;
+    },
+    settings: (values) =>
+      service.store.settings.write(
+        Object.entries(values).map(([key, value]) => ({ key: `monitoring.${key}`, value })),
+        clock.now(),
+      ),
+    close: () => service.stop(),
+  };
+}
+
+const TIMING = { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 };
+
+export function answers(http_status: number, change: Partial<HttpAnswer> & { total_ms?: number } = {}): HttpAnswer {
+  const { total_ms = 120, ...rest } = change;
+  return {
+    http_status,
+    body: '',
+    truncated: false,
+    ip: '192.0.2.1',
+    redirects: 0,
+    timing: { ...TIMING, total_ms },
+    failure: null,
+    ...rest,
+  };
+}
+
+export function silence(kind: 'timed_out' | 'dns' | 'unreachable' = 'timed_out'): HttpAnswer {
+  return answers(0, {
+    ip: '',
+    timing: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null, total_ms: 60_000 },
+    failure: { kind, message: 'The site did not answer.' },
+  });
+}
+
+export function maintenancePage(): HttpAnswer {
+  return answers(503, { body: 'Briefly unavailable for scheduled maintenance. Check back in a minute.' });
+}

@@ -1,0 +1,203 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createProbe } from '../../src/probe/create.js';
+import type { HttpProbe } from '../../src/probe/probe.js';
+import { authority } from './authority.js';
+import { closeServers, httpServer, tcpServer, tlsServer } from './servers.js';
+
+const probe = createProbe({ allowPrivate: true, references: [] });
+afterAll(async () => {
+  await probe.close();
+  await closeServers();
+});
+
+function look(url: string, change: Partial<HttpProbe> = {}) {
+  return probe.http({
+    url,
+    method: 'GET',
+    http_user: null,
+    http_pass: null,
+    ssl_verify: true,
+    timeoutMs: 3_000,
+    expected: [200],
+    maxBytes: 1_000,
+    signal: new AbortController().signal,
+    ...change,
+  });
+}
+
+describe('an HTTP probe', () => {
+  it('answers status, body and the time of each step', async () => {
+    const port = await httpServer((_, reply) => setTimeout(() => reply.end('hello'), 50));
+    const answer = await look(`http://127.0.0.1:${port}/`);
+    expect(answer).toMatchObject({ http_status: 200, body: 'hello', ip: '127.0.0.1', redirects: 0, failure: null });
+    expect(answer.timing.first_byte_ms).toBeGreaterThanOrEqual(45);
+    expect(answer.timing.total_ms).toBeGreaterThanOrEqual(answer.timing.first_byte_ms ?? 0);
+    expect(answer.timing).toMatchObject({ dns_ms: null, tls_ms: null, connect_ms: expect.any(Number) });
+  });
+
+  it('follows redirects, except those that are expected, and keeps the login to its host', async () => {
+    const seen: (string | undefined)[] = [];
+    const other = await httpServer((request, reply) => {
+      seen.push(request.headers.authorization);
+      reply.end('there');
+    });
+    const port = await httpServer((request, reply) => {
+      seen.push(request.headers.authorization);
+      reply.writeHead(302, { location: request.url === '/' ? '/next' : `http://127.0.0.1:${other}/` }).end();
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    const answer = await look(url, { http_user: 'ada', http_pass: 'secret' });
+    expect(answer).toMatchObject({ http_status: 200, body: 'there', redirects: 2 });
+    const login = `Basic ${Buffer.from('ada:secret').toString('base64')}`;
+    expect(seen).toEqual([login, login, undefined]);
+    expect(await look(url, { expected: [302] })).toMatchObject({ http_status: 302, redirects: 0 });
+  });
+
+  it('posts a changing value, and does not post again where it is sent elsewhere', async () => {
+    const seen: string[] = [];
+    const port = await httpServer((request, reply) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += String(chunk);
+      });
+      request.on('end', () => {
+        seen.push(`${request.method} ${body}`);
+        if (request.url === '/') reply.writeHead(303, { location: '/thanks' }).end();
+        else reply.end('ok');
+      });
+    });
+    await look(`http://127.0.0.1:${port}/`, { method: 'POST' });
+    expect(seen[0]).toMatch(/^POST time=\d{10}$/);
+    expect(seen[1]).toBe('GET ');
+  });
+
+  it('gives up on redirects without end', async () => {
+    const port = await httpServer((_, reply) => reply.writeHead(301, { location: '/again' }).end());
+    const answer = await look(`http://127.0.0.1:${port}/`);
+    expect(answer).toMatchObject({ http_status: 0, failure: { kind: 'bad_answer' } });
+  });
+
+  it('reads no more than it wants, also of compressed and endless bodies', async () => {
+    const zipped = await httpServer((_, reply) =>
+      reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(5_000_000))),
+    );
+    const answer = await look(`http://127.0.0.1:${zipped}/`);
+    expect(answer).toMatchObject({ http_status: 200, truncated: true, body: 'x'.repeat(1_000) });
+    const endless = await httpServer((_, reply) => {
+      reply.flushHeaders();
+      const drip = setInterval(() => reply.write('y'.repeat(500)), 5);
+      reply.on('close', () => clearInterval(drip));
+    });
+    expect(await look(`http://127.0.0.1:${endless}/`)).toMatchObject({ http_status: 200, truncated: true });
+    expect(await look(`http://127.0.0.1:${endless}/`, { maxBytes: 0 })).toMatchObject({ http_status: 200, body: '' });
+    expect(await look(`http://127.0.0.1:${endless}/`, { method: 'HEAD' })).toMatchObject({
+      http_status: 200,
+      body: '',
+    });
+  });
+
+  it('reads the charset a page declares', async () => {
+    const port = await httpServer((_, reply) =>
+      reply.writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' }).end(Buffer.from([0x53, 0xfc, 0xdf])),
+    );
+    expect((await look(`http://127.0.0.1:${port}/`)).body).toBe('Süß');
+  });
+
+  it('names what failed', async () => {
+    const silent = await tcpServer(() => undefined);
+    const cut = await tcpServer((socket) => socket.destroy());
+    const babble = await tcpServer((socket) => socket.once('data', () => socket.write('220 mail.example ESMTP\r\n')));
+    const closed = await tcpServer(() => undefined);
+    const kinds = async (url: string, change: Partial<HttpProbe> = {}) => (await look(url, change)).failure?.kind;
+    expect(await kinds(`http://127.0.0.1:${silent}/`, { timeoutMs: 100 })).toBe('timed_out');
+    expect(await kinds(`http://127.0.0.1:${cut}/`)).toBe('unreachable');
+    expect(await kinds(`http://127.0.0.1:${babble}/`)).toBe('bad_answer');
+    expect(await kinds(`https://127.0.0.1:${closed}/`, { timeoutMs: 200 })).toBe('timed_out');
+    expect(await kinds('http://127.0.0.1:9/')).toBe('unreachable');
+    expect(await kinds('ftp://127.0.0.1/')).toBe('bad_answer');
+  });
+
+  it('checks certificates unless the site says not to', async () => {
+    const ca = authority();
+    const port = await tlsServer({ ...ca.issue({ host: '127.0.0.1' }) });
+    const answer = await look(`https://127.0.0.1:${port}/`);
+    expect(answer.failure).toMatchObject({ kind: 'tls' });
+    // The server speaks TLS only: past the handshake it just hangs up.
+    const lenient = await look(`https://127.0.0.1:${port}/`, { ssl_verify: false });
+    expect(lenient.failure?.kind).toBe('unreachable');
+    expect(lenient.timing.tls_ms).toBeGreaterThan(0);
+  });
+
+  it('calls no private address unless it may, whatever a name resolves to or a site redirects to', async () => {
+    let asked = 0;
+    const port = await httpServer((_, reply) => {
+      asked++;
+      reply.end();
+    });
+    const strict = createProbe({
+      allowPrivate: false,
+      references: [],
+      lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+    const request = { ...base, url: `http://inside.example:${port}/` };
+    expect(await strict.http(request)).toMatchObject({ http_status: 0, failure: { kind: 'blocked_address' } });
+    expect(await strict.http({ ...request, url: `http://127.0.0.1:${port}/` })).toMatchObject({
+      failure: { kind: 'blocked_address' },
+    });
+    expect(asked).toBe(0);
+    await strict.close();
+  });
+
+  it('ends with the caller’s signal', async () => {
+    const silent = await tcpServer(() => undefined);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('enough')), 50);
+    await expect(look(`http://127.0.0.1:${silent}/`, { signal: stop.signal })).rejects.toThrow('enough');
+  });
+});
+
+const base: Omit<HttpProbe, 'url'> = {
+  method: 'GET',
+  http_user: null,
+  http_pass: null,
+  ssl_verify: true,
+  timeoutMs: 2_000,
+  expected: [200],
+  maxBytes: 100,
+  signal: new AbortController().signal,
+};
+
+describe('our own network', () => {
+  it('is up when any reference answers, and the answer holds for a while', async () => {
+    let asked = 0;
+    const port = await httpServer((_, reply) => {
+      asked++;
+      reply.writeHead(404).end();
+    });
+    const references = ['http://127.0.0.1:9/', `http://127.0.0.1:${port}/`];
+    const one = createProbe({ allowPrivate: true, references });
+    expect(await one.online(new AbortController().signal)).toBe(true);
+    expect(await one.online(new AbortController().signal)).toBe(true);
+    expect(asked).toBe(1);
+    const cut = createProbe({ allowPrivate: true, references: ['http://127.0.0.1:9/'] });
+    expect(await cut.online(new AbortController().signal)).toBe(false);
+    await Promise.all([one.close(), cut.close()]);
+  });
+});
+
+describe('registrable domains', () => {
+  it.each([
+    ['www.example.co.uk', 'example.co.uk'],
+    ['example.com', 'example.com'],
+    ['a.b.c.example.com.au', 'example.com.au'],
+    ['shop.münchen.de', 'xn--mnchen-3ya.de'],
+    ['127.0.0.1', null],
+    ['::1', null],
+    ['localhost', null],
+    ['wordpress.local', null],
+    ['com', null],
+  ])('%s → %s', (host, domain) => {
+    expect(probe.registrableDomain(host)).toBe(domain);
+  });
+});

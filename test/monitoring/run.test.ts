@@ -1,0 +1,316 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { judge } from '../../src/domain/monitor-judge.js';
+import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitor-settings.js';
+import { pruneMonitoring, runDueMonitors } from '../../src/jobs/monitoring.js';
+import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
+import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const SETTINGS: MonitorSettings = {
+  active: true,
+  interval: 5,
+  timeout: 60,
+  maxretries: 1,
+  type: 'http',
+  method: 'get',
+  expected_status: [200, 201],
+  keyword: '',
+};
+
+describe('the verdict on one answer', () => {
+  it.each<[string, HttpAnswer, Partial<MonitorSettings>, string]>([
+    ['an expected code', answers(200), {}, 'up'],
+    ['an expected code above 400', answers(503), { expected_status: [503] }, 'up'],
+    ['a fine code outside the list', answers(204), {}, 'failing'],
+    ['a redirect that was not followed', answers(301), {}, 'failing'],
+    ['an error', answers(500), {}, 'failing'],
+    ['too many requests', answers(429), {}, 'failing'],
+    ['a gateway that gave up', answers(504), {}, 'failing'],
+    ['silence', silence(), {}, 'failing'],
+    ['maintenance, whatever the code', maintenancePage(), {}, 'maintenance'],
+    ['maintenance with a fine code', answers(200, { body: maintenancePage().body.toUpperCase() }), {}, 'maintenance'],
+    [
+      'the keyword in another case',
+      answers(200, { body: 'All GOOD here' }),
+      { type: 'keyword', keyword: 'Good' },
+      'up',
+    ],
+    ['a page without the keyword', answers(200, { body: 'hacked' }), { type: 'keyword', keyword: 'good' }, 'failing'],
+    ['an empty page where a keyword is wanted', answers(200), { type: 'keyword', keyword: 'good' }, 'failing'],
+    ['the keyword on an error page', answers(500, { body: 'good' }), { type: 'keyword', keyword: 'good' }, 'failing'],
+  ])('%s', (_, answer, change, kind) => {
+    expect(judge(answer, { ...SETTINGS, ...change }).kind).toBe(kind);
+  });
+
+  it('takes only a silence for one', () => {
+    expect(judge(silence(), SETTINGS)).toMatchObject({ silent: true, http_code: null, ping_ms: null });
+    expect(judge(answers(500), SETTINGS)).toMatchObject({ silent: false, http_code: 500, ping_ms: 120 });
+    const blocked = answers(0, { failure: { kind: 'blocked_address', message: 'private' } });
+    expect(judge(blocked, SETTINGS)).toMatchObject({ kind: 'failing', silent: false });
+  });
+});
+
+describe('the turn of a monitor', () => {
+  it('comes once an interval, at the same place in it', () => {
+    for (const phase of [0, 0.25, 0.999]) {
+      const first = nextTurn(1_800_000_000_123, 5, phase);
+      expect(first).toBeGreaterThan(1_800_000_000_123);
+      expect(first - 1_800_000_000_123).toBeLessThanOrEqual(5 * MINUTE);
+      expect(nextTurn(first, 5, phase)).toBe(first + 5 * MINUTE);
+    }
+  });
+
+  it('keyword monitors read the page', () => {
+    const none = { active: null, interval_min: null, timeout_s: null, maxretries: null, type: null, method: null };
+    const own = { ...none, expected_status: null, keyword: null };
+    const global = { ...SETTINGS, method: 'head', concurrency: 5 };
+    expect(effectiveSettings({ ...own, type: 'keyword' }, global).method).toBe('get');
+    expect(effectiveSettings(own, global).method).toBe('head');
+  });
+});
+
+describe('a run', () => {
+  let bench: MonitorBench;
+  let reply: (probe: HttpProbe, tries: number) => HttpAnswer | Promise<HttpAnswer>;
+  let asked: HttpProbe[];
+  afterEach(() => bench.close());
+
+  async function start(n: number, settings: Record<string, unknown> = {}): Promise<number[]> {
+    asked = [];
+    reply = () => answers(200);
+    bench = await monitorBench({
+      http: (probe) => {
+        asked.push(probe);
+        return reply(probe, asked.filter(({ url }) => url === probe.url).length);
+      },
+    });
+    const ids = await bench.addSites(n);
+    await bench.settings({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 5, ...settings });
+    return ids;
+  }
+  const run = () => runDueMonitors(bench.ctx());
+  const one = async (id: number) => {
+    const row = await bench.service.store.monitors.one(id);
+    if (row === undefined) throw new Error('no monitor');
+    return row;
+  };
+
+  it('asks nobody and nothing while monitoring is off', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_active: 0 });
+    let references = 0;
+    bench.ctx().probe.online = async () => {
+      references++;
+      return true;
+    };
+    await run();
+    expect(asked).toEqual([]);
+    expect(references).toBe(0);
+    expect((await one(id)).next_check_at).toBeNull();
+    await bench.settings({ svc_uptime_monitoring_active: 1 });
+    await run();
+    expect(asked).toHaveLength(1);
+    await bench.settings({ svc_uptime_monitoring_active: 0 });
+    await run();
+    bench.clock.move(DAY);
+    await run();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('follows a new interval at once', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_interval: 1440 });
+    await run();
+    await bench.settings({ svc_uptime_monitoring_interval: 5 });
+    await run();
+    const { next_check_at } = await one(id);
+    expect((next_check_at ?? 0) - bench.clock.now()).toBeLessThanOrEqual(5 * MINUTE);
+  });
+
+  it('confirms at once, then a minute later, before a site is down', async () => {
+    const [id = 0] = await start(1);
+    await run();
+    reply = () => answers(500);
+    bench.clock.move(5 * MINUTE);
+    await run();
+    expect(asked).toHaveLength(3);
+    expect(await one(id)).toMatchObject({ status: 2, failures: 1, settled: 1 });
+    bench.clock.move(59_000);
+    await run();
+    expect(asked).toHaveLength(3);
+    bench.clock.move(1_000);
+    await run();
+    expect(await one(id)).toMatchObject({ status: 0, failures: 2, settled: 0, last_http_code: 500 });
+    expect(bench.events.map(({ name }) => name)).toContain('monitor.down');
+    // Known to be down: asked once per turn.
+    const before = asked.length;
+    bench.clock.move(5 * MINUTE);
+    await run();
+    expect(asked).toHaveLength(before + 1);
+  });
+
+  it('counts the retries of the settings', async () => {
+    const [id = 0] = await start(1);
+    await bench.service.store.monitors.saveSettings(id, { maxretries: 3 }, { active: 1, interval_min: 5 }, 0);
+    reply = () => silence();
+    const states: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      await run();
+      states.push((await one(id)).status);
+      bench.clock.move(MINUTE);
+    }
+    expect(states.slice(0, 4)).toEqual([2, 2, 2, 0]);
+  });
+
+  it('looks at the page of a site that answers HEAD with 503: maintenance is no outage', async () => {
+    const [id = 0] = await start(1);
+    reply = ({ method }) => (method === 'HEAD' ? answers(503) : maintenancePage());
+    for (let i = 0; i < 4; i++) {
+      await run();
+      bench.clock.move(5 * MINUTE);
+    }
+    expect(asked.slice(0, 2).map(({ method }) => method)).toEqual(['HEAD', 'GET']);
+    expect(await one(id)).toMatchObject({ status: 2, failures: 0, settled: 1 });
+    expect(bench.events.filter(({ name }) => name.startsWith('monitor.'))).toEqual([]);
+  });
+
+  it('asks for the headers only, where that is the type', async () => {
+    const [id = 0] = await start(1);
+    const change = { type: 'ping', method: 'get' };
+    await bench.service.store.monitors.saveSettings(id, change, { active: 1, interval_min: 5 }, 0);
+    await run();
+    expect(asked[0]).toMatchObject({ method: 'HEAD', maxBytes: 0 });
+  });
+
+  it('is not held up by a site that does not answer', async () => {
+    const ids = await start(300);
+    let release: (answer: HttpAnswer) => void = () => undefined;
+    reply = ({ url }) =>
+      url.includes('//s1.') ? new Promise<HttpAnswer>((resolve) => (release = resolve)) : answers(200);
+    const running = run();
+    await expect.poll(() => asked.length).toBe(300);
+    bench.clock.move(2_000);
+    await expect.poll(async () => (await one(ids[299] ?? 0)).status).toBe(1);
+    // Still under way, and what comes due meanwhile is taken on.
+    bench.clock.move(6 * MINUTE);
+    await expect.poll(() => asked.length).toBeGreaterThan(590);
+    release(answers(200));
+    expect(await running).toBe('599 checked, 0 alerts');
+  });
+
+  it('costs few statements for many sites, and no more round trips for their logins', async () => {
+    await start(200);
+    await run();
+    bench.clock.move(5 * MINUTE);
+    bench.db.reset();
+    await run();
+    expect(bench.db.counts.calls).toBeLessThan(20);
+    expect(bench.db.counts.statements).toBeLessThan(200 * 4 + 40);
+  });
+
+  it('leaves suspended sites alone, and forgets that they were down', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
+    reply = () => answers(500);
+    await run();
+    expect((await one(id)).status).toBe(0);
+    await bench.service.store.sites.mark([id], { suspended: true });
+    bench.clock.move(MINUTE);
+    await run();
+    const { items } = await bench.service.store.monitorResults.incidents(id, 1, 10);
+    expect(items).toMatchObject([{ ended_at: bench.clock.now() }]);
+    expect(await one(id)).toMatchObject({ status: 99, next_check_at: null });
+    await bench.service.store.sites.mark([id], { suspended: false });
+    reply = () => answers(200);
+    await run();
+    expect((await one(id)).status).toBe(1);
+    expect(bench.events.map(({ name }) => name).filter((name) => name.startsWith('monitor.'))).toEqual([
+      'monitor.down',
+    ]);
+  });
+
+  it('drops a result that was measured before the settings changed', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
+    reply = async (_, tries) => {
+      if (tries === 2)
+        await bench.service.store.monitors.saveSettings(id, { active: 0 }, { active: 1, interval_min: 5 }, 0);
+      return answers(500);
+    };
+    await run();
+    const beats = await bench.db.all('SELECT status FROM heartbeat');
+    expect(beats).toEqual([]);
+    expect((await one(id)).next_check_at).toBeNull();
+    expect(bench.events.filter(({ name }) => name === 'monitor.down')).toEqual([]);
+  });
+
+  it('sends the login of a protected site', async () => {
+    const [id = 0] = await start(2);
+    const sealed = await bench.service.store.sites.add(
+      {
+        url: 'https://locked.example/',
+        url_key: 'locked.example/',
+        name: 'Locked',
+        client_id: null,
+        tags: [],
+        admin_username: 'admin',
+        ssl_verify: false,
+        unique_id: '',
+        private_key: 'none',
+        regverify: null,
+        http_user: 'ada',
+        http_pass: 'secret',
+      },
+      bench.clock.now(),
+      () => [],
+    );
+    expect(sealed).not.toBe(id);
+    await run();
+    expect(asked.find(({ url }) => url.includes('locked'))).toMatchObject({
+      http_user: 'ada',
+      http_pass: 'secret',
+      ssl_verify: false,
+    });
+    expect(asked.find(({ url }) => url.includes('s1.'))).toMatchObject({ http_user: null, ssl_verify: true });
+  });
+
+  it('does not hold alerts for references that were never reachable from here', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
+    bench.ctx().probe.online = async () => false;
+    reply = () => silence();
+    await run();
+    expect((await one(id)).status).toBe(0);
+  });
+
+  it('waits while our own network is down, and goes on after it', async () => {
+    const ids = await start(20);
+    await run();
+    bench.ctx().probe.online = async () => false;
+    reply = () => silence();
+    bench.clock.move(5 * MINUTE);
+    await run();
+    for (let i = 0; i < 30; i++) {
+      bench.clock.move(MINUTE);
+      await run();
+    }
+    expect((await one(ids[0] ?? 0)).status).toBe(1);
+    const cut = asked.length;
+    bench.ctx().probe.online = async () => true;
+    reply = () => answers(200);
+    bench.clock.move(MINUTE);
+    await run();
+    expect(asked.length - cut).toBe(20);
+    expect(bench.events.map(({ name }) => name)).toEqual(['network.down', 'network.up']);
+  });
+
+  it('forgets beats after 180 days', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_interval: 1440 });
+    for (let day = 0; day < 200; day++) {
+      await run();
+      bench.clock.move(DAY);
+    }
+    await pruneMonitoring(bench.ctx());
+    const [row] = await bench.db.all('SELECT count(*) AS n FROM heartbeat WHERE site_id = ?', [id]);
+    expect(row?.n).toBeGreaterThan(177);
+    expect(row?.n).toBeLessThan(182);
+    const [hours] = await bench.db.all('SELECT min(hour) AS first FROM monitor_hour');
+    expect(Number(hours?.first)).toBeGreaterThanOrEqual(Math.floor((bench.clock.now() - 31 * DAY) / 3_600_000));
+  });
+});

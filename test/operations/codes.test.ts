@@ -1,0 +1,418 @@
+/** Every documented code of every operation (operations §8, §9), each produced once. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/errors.js';
+import { operations } from '../../tools/index.js';
+import { ADMIN } from '../harness.js';
+import { DOCUMENTED, REACH, SITE } from './documented.js';
+import { codesOf, deniedTo, type Kit, offers, openKit, ordinary } from './kit.js';
+
+/** What each operation needs besides the site, to be a good call. */
+const REST_OF_CALL: Record<string, object> = {
+  'activate-site-plugins': { slugs: ['a/a.php'] },
+  'deactivate-site-plugins': { slugs: ['a/a.php'] },
+  'delete-site-plugins': { slugs: ['a/a.php'], confirm: true },
+  'delete-site-themes': { slugs: ['a'], confirm: true },
+  'activate-site-theme': { slug: 'a' },
+  'delete-site': { confirm: true },
+  'set-ignored-updates': { action: 'ignore', type: 'plugin', slug: 'a/a.php' },
+  'ignore-site-core': { action: 'add' },
+  'ignore-site-plugins': { action: 'add', slugs: ['a/a.php'] },
+  'ignore-site-themes': { action: 'add', slugs: ['a'] },
+};
+
+let kit: Kit;
+const produced = new Map<string, Set<string>>();
+const note = (name: string, code: string) => produced.set(name, (produced.get(name) ?? new Set()).add(code));
+
+/** The whole call fails with the code. */
+async function refused(name: string, code: ErrorCode, input: object, options: Parameters<Kit['fail']>[2] = {}) {
+  const error = await kit.fail(name, input, options);
+  expect([name, error.code]).toEqual([name, code]);
+  note(name, error.code);
+  return error;
+}
+
+/** The call succeeds and one item fails with the code. */
+async function listed(name: string, code: ErrorCode, input: object, options: Parameters<Kit['call']>[2] = {}) {
+  const answer = await kit.call(name, input, options);
+  expect([name, codesOf(answer)]).toEqual([name, expect.arrayContaining([code])]);
+  note(name, code);
+  return answer;
+}
+
+const inputs = (name: string) => {
+  const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
+  return Object.keys(operation?.input.shape ?? {});
+};
+const names = Object.keys(DOCUMENTED);
+const single = names.filter((name) => inputs(name).includes('site_id_or_domain'));
+const multi = names.filter((name) => inputs(name).includes('site_ids_or_domains'));
+const having = (from: readonly string[], code: ErrorCode) => from.filter((name) => DOCUMENTED[name]?.includes(code));
+
+// Roles of the sites, by id.
+const GOOD = 1;
+const SUSPENDED = 2;
+const DISCONNECTED = 3;
+const OUTDATED = 4;
+const BROKEN = 5;
+
+beforeAll(async () => {
+  kit = await openKit({ sites: 8 });
+  await kit.connectAll(5);
+  await kit.call('suspend-site', { site_id_or_domain: SUSPENDED });
+  await kit.call('disconnect-site', { site_id_or_domain: DISCONNECTED });
+  kit.site(OUTDATED - 1).faults.outdated = true;
+  for (const id of [GOOD, SUSPENDED, DISCONNECTED, OUTDATED, BROKEN])
+    offers(kit.site(id - 1), { plugins: 2, themes: 1, core: true, translations: true });
+  await kit.call('sync-sites', { site_ids_or_domains: [GOOD, OUTDATED, BROKEN] });
+  await kit.twins();
+});
+afterAll(() => kit.close());
+
+describe('naming a site', () => {
+  it.each(having(single, 'svc_site_not_found'))('%s', async (name) => {
+    const before = await kit.content();
+    const more = REST_OF_CALL[name] ?? {};
+    const unknown = await refused(name, 'svc_site_not_found', { site_id_or_domain: 'nowhere.example', ...more });
+    const ambiguous = await refused(name, 'svc_ambiguous_site', { site_id_or_domain: 'twin.example', ...more });
+    expect(ambiguous.data.site_ids).toHaveLength(2);
+    const denied = await refused(
+      name,
+      'svc_access_denied',
+      { site_id_or_domain: GOOD, ...more },
+      { actor: deniedTo(GOOD) },
+    );
+    for (const error of [unknown, ambiguous, denied]) {
+      expect(error.field).toBe('site_id_or_domain');
+      expect(error.advice).toMatch(/\.$/);
+    }
+    expect(await kit.content()).toBe(before);
+  });
+
+  it.each(having(multi, 'svc_site_not_found'))('%s, with others that are fine', async (name) => {
+    const given = { site_ids_or_domains: ['nowhere.example', 'twin.example', BROKEN, GOOD] };
+    const answer = await kit.call(name, given, { actor: deniedTo(BROKEN) });
+    expect(codesOf(answer).slice(0, 3)).toEqual(SITE.map((code) => code));
+    for (const code of SITE) note(name, code);
+    // What the good site went through is taken back.
+    await kit.call('unsuspend-site', { site_id_or_domain: GOOD });
+    await kit.call('reconnect-site', { site_id_or_domain: GOOD });
+  });
+
+  it.each(['reconnect-sites', 'disconnect-sites', 'check-sites', 'suspend-sites'])(
+    '%s, of which none can be used',
+    async (name) => {
+      const error = await kit.fail(name, { site_ids_or_domains: ['nowhere.example', 0] });
+      expect(error).toMatchObject({ code: 'svc_site_not_found', status: 404, field: 'site_ids_or_domains' });
+      expect(error.data.errors).toMatchObject([
+        { identifier: 'nowhere.example', site_id: null, code: 'svc_site_not_found' },
+        { identifier: 0, site_id: null, code: 'svc_site_not_found' },
+      ]);
+    },
+  );
+});
+
+describe('states of a site', () => {
+  it.each(having(single, 'svc_site_suspended'))('%s', async (name) => {
+    const before = await kit.content();
+    const calls = kit.fleet.stats().requests;
+    const more = REST_OF_CALL[name] ?? {};
+    await refused(name, 'svc_site_suspended', { site_id_or_domain: SUSPENDED, ...more });
+    await refused(name, 'svc_site_offline', { site_id_or_domain: DISCONNECTED, ...more });
+    await refused(name, 'svc_child_version_outdated', { site_id_or_domain: OUTDATED, ...more });
+    expect(await kit.content()).toBe(before);
+    expect(kit.fleet.stats().requests).toBe(calls);
+  });
+
+  it.each(having(multi, 'svc_site_suspended'))('%s', async (name) => {
+    const answer = await kit.call(name, { site_ids_or_domains: [SUSPENDED, DISCONNECTED, OUTDATED] });
+    expect(codesOf(answer)).toEqual(['svc_site_suspended', 'svc_site_offline', 'svc_child_version_outdated']);
+    for (const code of REACH) note(name, code);
+  });
+});
+
+describe('inputs that contradict each other or name nothing', () => {
+  it.each(having(names, 'svc_confirmation_required'))('%s', async (name) => {
+    const target = name.endsWith('client')
+      ? { client_id_or_email: 1 }
+      : name.endsWith('tag')
+        ? { tag_id: 1 }
+        : { site_id_or_domain: GOOD };
+    if (name.endsWith('client')) await kit.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
+    if (name.endsWith('tag')) await kit.call('add-tag', { name: 'blue' });
+    const { confirm: _, ...more } = (REST_OF_CALL[name] ?? {}) as { confirm?: boolean };
+    const before = await kit.content();
+    for (const confirm of [undefined, false, 'false', 0]) {
+      const error = await refused(name, 'svc_confirmation_required', {
+        ...target,
+        ...more,
+        ...(confirm === undefined ? {} : { confirm }),
+      });
+      expect(error.field).toBe('confirm');
+    }
+    const both = await refused(name, 'svc_invalid_input', { ...target, ...more, confirm: true, dry_run: true });
+    expect(both.field).toBe('confirm');
+    expect(await kit.fail(name, { ...target, ...more, confirm: 'yes' })).toMatchObject({
+      code: 'ability_invalid_input',
+      field: 'confirm',
+    });
+    expect(await kit.content()).toBe(before);
+  });
+
+  it.each([
+    ['activate-site-plugins', { slugs: [] }, 'slugs'],
+    ['deactivate-site-plugins', { slugs: [' '] }, 'slugs'],
+    ['activate-site-theme', { slug: ' ' }, 'slug'],
+    ['update-site', { name: ' <b></b> ' }, 'name'],
+    ['set-ignored-updates', { action: 'ignore', type: 'plugin', slug: '' }, 'slug'],
+    ['set-ignored-updates', { action: 'ignore', type: 'core', slug: 'wordpress' }, 'slug'],
+    ['ignore-site-plugins', { action: 'add', slugs: [] }, 'slugs'],
+    ['ignore-site-themes', { action: 'remove', slugs: [] }, 'slugs'],
+    ['delete-site-plugins', { slugs: [], confirm: true }, 'slugs'],
+    ['delete-site-themes', { slugs: [''], dry_run: true }, 'slugs'],
+  ])('%s %j', async (name, more, field) => {
+    expect((await refused(name, 'svc_invalid_input', { site_id_or_domain: GOOD, ...more })).field).toBe(field);
+  });
+
+  it.each(['disconnect-sites', 'suspend-sites'])('%s has no "all sites"', async (name) => {
+    expect((await refused(name, 'svc_invalid_input', { site_ids_or_domains: [] })).field).toBe('site_ids_or_domains');
+    expect(await kit.fail(name, {})).toMatchObject({ code: 'ability_invalid_input', field: 'site_ids_or_domains' });
+  });
+});
+
+describe('adding and changing a site', () => {
+  it('add-site', async () => {
+    const site = kit.site(5);
+    const good = { url: site.url, admin: site.admin, admin_password: site.password, unique_id: site.uniqueId };
+    const before = await kit.content();
+    const cases: [ErrorCode, object, string][] = [
+      ['svc_invalid_input', { url: ' ' }, 'url'],
+      ['svc_invalid_input', { admin: '  ' }, 'admin'],
+      ['svc_invalid_url', { url: 'example.com' }, 'url'],
+      ['svc_site_already_exists', { url: kit.site(0).url }, 'url'],
+      ['svc_client_not_found', { client_id: 99 }, 'client_id'],
+      ['svc_tag_not_found', { tags: [1, 99] }, 'tags'],
+      ['svc_invalid_credentials', { admin_password: 'wrong' }, 'admin_password'],
+      ['svc_invalid_credentials', { unique_id: 'wrong' }, 'unique_id'],
+      ['svc_connection_failed', { url: 'http://127.0.0.1:9/' }, 'url'],
+    ];
+    for (const [code, change, field] of cases)
+      expect(await refused('add-site', code, { ...good, ...change })).toMatchObject({
+        field,
+        advice: expect.stringMatching(/\.$/),
+      });
+    site.state.openssl = false;
+    await refused('add-site', 'svc_site_add_failed', good);
+    site.state.openssl = true;
+    expect(await kit.content()).toBe(before);
+  });
+
+  it('update-site and delete-site', async () => {
+    const before = await kit.content();
+    await refused('update-site', 'svc_client_not_found', { site_id_or_domain: GOOD, name: 'x', client_id: 99 });
+    await refused('update-site', 'svc_tag_not_found', { site_id_or_domain: GOOD, name: 'x', tags: [99] });
+    await kit.failing(/DELETE FROM site /, () =>
+      refused('delete-site', 'svc_deletion_failed', { site_id_or_domain: GOOD, confirm: true }),
+    );
+    expect(await kit.content()).toBe(before);
+  });
+});
+
+describe('what the site does', () => {
+  it('sync, reconnect, check', async () => {
+    const site = kit.site(BROKEN - 1);
+    site.faults = { http500: true };
+    await listed('sync-sites', 'svc_sync_failed', { site_ids_or_domains: [BROKEN] });
+    await refused('reconnect-site', 'svc_reconnect_failed', { site_id_or_domain: BROKEN });
+    await listed('reconnect-sites', 'svc_reconnect_failed', { site_ids_or_domains: [BROKEN] });
+    site.faults = { offline: true };
+    await listed('sync-sites', 'svc_site_offline', { site_ids_or_domains: [BROKEN] });
+    site.faults = {};
+    await kit.call('reconnect-site', { site_id_or_domain: BROKEN });
+  });
+
+  it('check-site: no visit could be made', async () => {
+    const strict = await openKit({ sites: 1, config: { allow_private_sites: false } });
+    const id = await strict.row('http://127.0.0.1:1/');
+    const error = await strict.fail('check-site', { site_id_or_domain: id });
+    expect(error).toMatchObject({ code: 'svc_check_failed', data: { site_id: id } });
+    note('check-site', error.code);
+    expect(codesOf(await strict.call('check-sites'))).toEqual(['svc_check_failed']);
+    note('check-sites', 'svc_check_failed');
+    await strict.close();
+  });
+
+  it('writes on plugins and themes', async () => {
+    const site = kit.site(BROKEN - 1);
+    const [plugin] = ordinary(site);
+    const theme = site.state.themes.find(({ slug }) => slug !== site.state.activeTheme);
+    if (plugin === undefined || theme === undefined) throw new Error('the site has too little');
+    plugin.active = false;
+    site.faults = { falseSuccess: true };
+    const of = { site_id_or_domain: BROKEN };
+    await listed('activate-site-plugins', 'svc_activation_failed', { ...of, slugs: [plugin.slug] });
+    await listed('deactivate-site-plugins', 'svc_deactivation_failed', { ...of, slugs: ['none/none.php'] });
+    await listed('delete-site-plugins', 'svc_deletion_failed', { ...of, slugs: [plugin.slug], confirm: true });
+    await listed('delete-site-themes', 'svc_deletion_failed', { ...of, slugs: [theme.slug], confirm: true });
+    await refused('activate-site-theme', 'svc_activation_failed', { ...of, slug: theme.slug });
+    site.faults = { offline: true };
+    for (const name of ['activate-site-plugins', 'deactivate-site-plugins'])
+      await listed(name, 'svc_site_offline', { ...of, slugs: [plugin.slug] });
+    await listed('delete-site-plugins', 'svc_site_offline', { ...of, slugs: [plugin.slug], confirm: true });
+    await listed('delete-site-themes', 'svc_site_offline', { ...of, slugs: [theme.slug], confirm: true });
+    await refused('activate-site-theme', 'svc_site_offline', { ...of, slug: theme.slug });
+    site.faults = {};
+  });
+
+  const UPDATES: [string, object, boolean][] = [
+    ['run-updates', { site_ids_or_domains: [BROKEN] }, false],
+    ['update-all', { site_ids_or_domains: [BROKEN] }, false],
+    ['update-site-core', { site_id_or_domain: BROKEN }, true],
+    ['update-site-plugins', { site_id_or_domain: BROKEN }, false],
+    ['update-site-themes', { site_id_or_domain: BROKEN }, false],
+    ['update-site-translations', { site_id_or_domain: BROKEN }, true],
+  ];
+  it.each(UPDATES)('%s', async (name, input, whole) => {
+    const site = kit.site(BROKEN - 1);
+    offers(site, { plugins: 2, themes: 1, core: true, translations: true });
+    site.faults = { falseSuccess: true };
+    await kit.call('sync-sites', { site_ids_or_domains: [BROKEN] });
+    await (whole ? refused : listed)(name, 'svc_update_failed', input);
+    site.faults = {};
+    // The look after the update cannot be stored.
+    await kit.failing(/content_hash = \?/, () => (whole ? refused : listed)(name, 'svc_update_exception', input));
+    await kit.call('sync-sites', { site_ids_or_domains: [BROKEN] });
+  });
+
+  it.each(['update-site-plugins', 'update-site-themes'])('%s of what is not on offer', async (name) => {
+    await listed(name, 'svc_no_updates', { site_id_or_domain: GOOD, slugs: ['none'] });
+  });
+});
+
+describe('modules that are off', () => {
+  it.each(having(names, 'svc_module_not_available'))('%s', async (name) => {
+    const bare = await openKit({ sites: 1, config: { modules: [] } });
+    await bare.connect(0);
+    await bare.call('add-client', { name: 'Ada' });
+    const input = name.endsWith('client-costs') ? { client_id_or_email: 1 } : { site_id_or_domain: 1 };
+    const error = await bare.fail(name, input);
+    expect(error).toMatchObject({ code: 'svc_module_not_available', status: 501 });
+    note(name, error.code);
+    await bare.close();
+  });
+});
+
+describe('storage that fails', () => {
+  it.each(having(multi, 'svc_queue_failed'))('%s: no job, nothing started', async (name) => {
+    const small = await openKit({ sites: 2, config: { batch_threshold: 1 } });
+    await small.connectAll(2);
+    const calls = small.fleet.stats().requests;
+    const error = await small.failing(/INSERT INTO job/, () => small.fail(name, { site_ids_or_domains: [1, 2] }));
+    expect([name, error.code]).toEqual([name, 'svc_queue_failed']);
+    note(name, error.code);
+    expect(small.fleet.stats().requests).toBe(calls);
+    expect(await small.cell('SELECT count(*) FROM job')).toBe(0);
+    await small.close();
+  });
+
+  it('marks', async () => {
+    await kit.failing(/UPDATE site SET/, async () => {
+      await listed('disconnect-sites', 'svc_disconnect_failed', { site_ids_or_domains: [GOOD] });
+      await listed('suspend-sites', 'svc_suspend_failed', { site_ids_or_domains: [GOOD] });
+    });
+    expect(await kit.call('get-site', { site_id_or_domain: GOOD })).toMatchObject({ status: 'connected' });
+  });
+
+  it('clients and tags', async () => {
+    await kit.failing(/INTO client|UPDATE client|DELETE FROM client/, async () => {
+      await refused('add-client', 'svc_client_creation_failed', { name: 'x' });
+      await refused('update-client', 'svc_client_update_failed', { client_id_or_email: 1, name: 'x' });
+      await refused('suspend-client', 'svc_client_update_failed', { client_id_or_email: 1 });
+      await refused('unsuspend-client', 'svc_client_update_failed', { client_id_or_email: 1 });
+      await refused('delete-client', 'svc_client_deletion_failed', { client_id_or_email: 1, confirm: true });
+    });
+    await kit.failing(/\btag\b/, async () => {
+      for (const name of having(names, 'svc_operation_failed'))
+        await refused(
+          name,
+          'svc_operation_failed',
+          {
+            'list-tags': {},
+            'add-tag': { name: 'x' },
+            'update-tag': { tag_id: 1, name: 'x' },
+            'delete-tag': { tag_id: 1, confirm: true },
+          }[name] ?? { tag_id: 1 },
+        );
+    });
+  });
+});
+
+describe('clients, tags and jobs', () => {
+  it.each(having(names, 'svc_client_not_found').filter((name) => inputs(name).includes('client_id_or_email')))(
+    '%s',
+    async (name) => {
+      const more = name === 'delete-client' ? { confirm: true } : {};
+      expect((await refused(name, 'svc_client_not_found', { client_id_or_email: 99, ...more })).field).toBe(
+        'client_id_or_email',
+      );
+    },
+  );
+
+  it.each(having(names, 'svc_tag_not_found').filter((name) => inputs(name).includes('tag_id')))('%s', async (name) => {
+    const more = name === 'delete-tag' ? { confirm: true } : name === 'update-tag' ? { name: 'new' } : {};
+    expect((await refused(name, 'svc_tag_not_found', { tag_id: 99, ...more })).field).toBe('tag_id');
+  });
+
+  it('names, e-mails and sites of clients and tags', async () => {
+    const before = await kit.content();
+    await refused('add-client', 'svc_invalid_input', { name: ' ' });
+    await refused('update-client', 'svc_invalid_input', { client_id_or_email: 1, name: ' ' });
+    await refused('add-client', 'svc_already_exists', { name: 'B', client_email: 'ADA@example.com' });
+    await refused('add-client', 'svc_site_not_found', { name: 'B', selected_sites: [999] });
+    await refused('update-client', 'svc_site_not_found', { client_id_or_email: 1, selected_sites: [999] });
+    await refused('add-tag', 'svc_already_exists', { name: 'BLUE' });
+    await refused('add-tag', 'svc_invalid_input', { name: ' \n ' });
+    await refused('update-tag', 'svc_invalid_input', { tag_id: 1, name: ' ' });
+    expect(await kit.content()).toBe(before);
+    await kit.call('add-client', { name: 'B', client_email: 'b@example.com' });
+    await refused('update-client', 'svc_already_exists', {
+      client_id_or_email: 'b@example.com',
+      client_email: 'ada@example.com',
+    });
+    const { id } = await kit.call('add-tag', { name: 'green' });
+    await refused('update-tag', 'svc_already_exists', { tag_id: id, name: 'Blue' });
+  });
+
+  it('get-batch-job-status', async () => {
+    for (const id of ['sync_0', 'update_00000000-0000-4000-8000-000000000000', 'check_\0', 'sync_'])
+      await refused('get-batch-job-status', 'svc_job_not_found', { job_id: id });
+    for (const id of ['', 'sync', 'Sync_1', 'delete_1', 7])
+      await refused('get-batch-job-status', 'ability_invalid_input', { job_id: id });
+  });
+});
+
+describe('rights', () => {
+  const reader = { ...ADMIN, rights: ['read'] as const };
+  const refusedRight = { code: 'svc_permission_denied', status: 403 };
+  it.each(operations.map(({ id, effect }) => [id.replace(/^svc\/|-v1$/g, ''), effect] as const))(
+    '%s',
+    async (name, effect) => {
+      const needed = effect === 'read' ? 'read' : 'write';
+      const other = { ...ADMIN, rights: needed === 'read' ? (['write'] as const) : reader.rights };
+      expect(await kit.fail(name, { nonsense: 1 }, { actor: other })).toMatchObject(refusedRight);
+      // With the right, the input is looked at.
+      expect(await kit.fail(name, { nonsense: 1 }, { actor: { ...ADMIN, rights: [needed] } })).toMatchObject({
+        code: 'ability_invalid_input',
+      });
+    },
+  );
+});
+
+it('every documented code was produced, and for every operation', () => {
+  expect(names.map((name) => `svc/${name}-v1`)).toEqual(operations.map(({ id }) => id));
+  const missing = names.flatMap((name) =>
+    (DOCUMENTED[name] ?? []).filter((code) => produced.get(name)?.has(code) !== true).map((code) => `${name}: ${code}`),
+  );
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,92 @@
+/** The error codes that the interface documents, by operation (operations §8, §9). */
+
+import type { ErrorCode } from '../../src/errors.js';
+
+export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site', 'svc_access_denied'];
+const CONF: ErrorCode[] = ['svc_invalid_input', 'svc_confirmation_required'];
+export const REACH: ErrorCode[] = ['svc_site_suspended', 'svc_site_offline', 'svc_child_version_outdated'];
+const APPLY: ErrorCode[] = ['svc_update_failed', 'svc_update_exception'];
+const CLIENT: ErrorCode[] = ['svc_client_not_found'];
+const TAG: ErrorCode[] = ['svc_tag_not_found', 'svc_operation_failed'];
+const QUEUE: ErrorCode[] = ['svc_queue_failed'];
+
+/** Without the codes that every operation has: rights, input, output. */
+export const DOCUMENTED: Record<string, readonly ErrorCode[]> = {
+  'list-sites': [],
+  'get-site': SITE,
+  'sync-sites': [...QUEUE, ...SITE, ...REACH, 'svc_sync_failed'],
+  'add-site': [
+    'svc_invalid_input',
+    'svc_invalid_url',
+    'svc_site_already_exists',
+    'svc_connection_failed',
+    'svc_invalid_credentials',
+    'svc_site_add_failed',
+    'svc_client_not_found',
+    'svc_tag_not_found',
+  ],
+  'update-site': [...SITE, 'svc_client_not_found', 'svc_tag_not_found', 'svc_invalid_input'],
+  'delete-site': [...CONF, ...SITE, 'svc_deletion_failed'],
+  'reconnect-site': [...SITE, 'svc_reconnect_failed'],
+  'disconnect-site': SITE,
+  'suspend-site': SITE,
+  'unsuspend-site': SITE,
+  'check-site': [...SITE, 'svc_check_failed'],
+  'get-site-plugins': SITE,
+  'activate-site-plugins': [...SITE, ...REACH, 'svc_invalid_input', 'svc_activation_failed'],
+  'deactivate-site-plugins': [...SITE, ...REACH, 'svc_invalid_input', 'svc_deactivation_failed'],
+  'delete-site-plugins': [...CONF, ...SITE, ...REACH, 'svc_deletion_failed'],
+  'get-site-themes': SITE,
+  'activate-site-theme': [...SITE, ...REACH, 'svc_invalid_input', 'svc_activation_failed'],
+  'delete-site-themes': [...CONF, ...SITE, ...REACH, 'svc_deletion_failed'],
+  'get-abandoned-plugins': [],
+  'get-abandoned-themes': [],
+  'get-site-security': SITE,
+  'get-site-changes': [...SITE, 'svc_module_not_available'],
+  'get-site-client': SITE,
+  'get-site-costs': [...SITE, 'svc_module_not_available'],
+  'count-sites': [],
+  'get-sites-basic': [],
+  'reconnect-sites': [...QUEUE, ...SITE, 'svc_reconnect_failed'],
+  'disconnect-sites': [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_disconnect_failed'],
+  'check-sites': [...QUEUE, ...SITE, 'svc_check_failed'],
+  'suspend-sites': [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_suspend_failed'],
+  'list-updates': SITE,
+  'run-updates': [...QUEUE, ...SITE, ...REACH, ...APPLY],
+  'list-ignored-updates': [],
+  'set-ignored-updates': [...SITE, 'svc_invalid_input'],
+  'get-site-updates': SITE,
+  'update-site-core': [...SITE, ...REACH, ...APPLY],
+  'update-site-plugins': [...SITE, ...REACH, ...APPLY, 'svc_no_updates'],
+  'update-site-themes': [...SITE, ...REACH, ...APPLY, 'svc_no_updates'],
+  'update-site-translations': [...SITE, ...REACH, ...APPLY],
+  'ignore-site-core': SITE,
+  'ignore-site-plugins': [...SITE, 'svc_invalid_input'],
+  'ignore-site-themes': [...SITE, 'svc_invalid_input'],
+  'update-all': [...QUEUE, ...SITE, ...REACH, ...APPLY],
+  'list-clients': [],
+  'count-clients': [],
+  'get-client': CLIENT,
+  'add-client': ['svc_invalid_input', 'svc_already_exists', 'svc_site_not_found', 'svc_client_creation_failed'],
+  'update-client': [
+    ...CLIENT,
+    'svc_invalid_input',
+    'svc_already_exists',
+    'svc_site_not_found',
+    'svc_client_update_failed',
+  ],
+  'delete-client': [...CONF, ...CLIENT, 'svc_client_deletion_failed'],
+  'get-client-sites': CLIENT,
+  'count-client-sites': CLIENT,
+  'get-client-costs': [...CLIENT, 'svc_module_not_available'],
+  'suspend-client': [...CLIENT, 'svc_client_update_failed'],
+  'unsuspend-client': [...CLIENT, 'svc_client_update_failed'],
+  'list-tags': ['svc_operation_failed'],
+  'get-tag': TAG,
+  'add-tag': ['svc_already_exists', 'svc_invalid_input', 'svc_operation_failed'],
+  'update-tag': [...TAG, 'svc_already_exists', 'svc_invalid_input'],
+  'delete-tag': [...CONF, ...TAG],
+  'get-tag-sites': TAG,
+  'get-tag-clients': TAG,
+  'get-batch-job-status': ['svc_job_not_found', 'ability_invalid_input'],
+};

@@ -1,0 +1,148 @@
+/** Large selections: the seven operations that queue, and the status of what they queued (operations §6, §7). */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runNextChunk } from '../../src/domain/job-chunk.js';
+import { ADMIN } from '../harness.js';
+import { deniedTo, type Kit, offers, openKit } from './kit.js';
+
+let kit: Kit;
+beforeEach(async () => {
+  kit = await openKit({ sites: 3, config: { batch_threshold: 2, job_chunk: 2, base_url: 'https://fleet.example' } });
+  await kit.connectAll(3);
+  for (const site of kit.fleet.sites) offers(site, { plugins: 1, core: true });
+  await kit.call('sync-sites', { site_ids_or_domains: [1, 2] });
+  await kit.call('sync-sites', { site_ids_or_domains: [3] });
+});
+afterEach(() => kit.close());
+
+const ctx = () => kit.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+async function drain() {
+  while (await runNextChunk(ctx(), 'test')) kit.clock.move(30_000);
+}
+
+const QUEUEABLE: [string, string][] = [
+  ['sync-sites', 'sync'],
+  ['run-updates', 'update'],
+  ['update-all', 'update'],
+  ['reconnect-sites', 'reconnect'],
+  ['disconnect-sites', 'disconnect'],
+  ['check-sites', 'check'],
+  ['suspend-sites', 'suspend'],
+];
+const THREE = [1, 2, 3];
+
+describe.each(QUEUEABLE)('%s', (name, type) => {
+  it('queues above the threshold, counting distinct sites, and answers the same form as all', async () => {
+    const requests = kit.fleet.stats().requests;
+    const answer = await kit.call(name, { site_ids_or_domains: [...THREE, 'nowhere.example'] });
+    expect(answer).toEqual({
+      queued: true,
+      job_id: expect.stringMatching(
+        new RegExp(`^${type}_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
+      ),
+      status_url: `https://fleet.example/v2/jobs/${answer.job_id}`,
+      sites_queued: 3,
+      errors: [expect.objectContaining({ code: 'svc_site_not_found' })],
+      total_errors: 1,
+    });
+    expect(kit.fleet.stats().requests).toBe(requests);
+    expect(await kit.call('get-batch-job-status', { job_id: answer.job_id })).toEqual({
+      job_id: answer.job_id,
+      type,
+      status: 'queued',
+      progress: 0,
+      processed: 0,
+      total: 3,
+      succeeded: 0,
+      failed: 0,
+      started_at: null,
+      completed_at: null,
+      errors: [{ site_id: 0, code: 'svc_site_not_found', message: expect.any(String) }],
+      job_timed_out: false,
+    });
+    await drain();
+    expect(await kit.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({
+      status: 'completed',
+      progress: 100,
+      processed: 3,
+      succeeded: 3,
+      failed: 0,
+      started_at: '2026-11-20T12:00:00Z',
+      completed_at: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('runs now at the threshold, duplicates and all', async () => {
+    const answer = await kit.call(name, { site_ids_or_domains: [1, '1', kit.site(0).url, 2, 2] });
+    expect(answer).toMatchObject({ queued: false, errors: [] });
+    expect(answer).not.toHaveProperty('job_id');
+    expect(await kit.cell('SELECT count(*) FROM job')).toBe(0);
+  });
+
+  it('does not count sites that the caller may not use', async () => {
+    const answer = await kit.call(name, { site_ids_or_domains: THREE }, { actor: deniedTo(3) });
+    expect(answer).toMatchObject({ queued: false, errors: [{ site_id: 3, code: 'svc_access_denied' }] });
+  });
+});
+
+describe('"all sites"', () => {
+  it.each([
+    ['sync-sites', 3],
+    ['run-updates', 3],
+    ['update-all', 3],
+    ['check-sites', 3],
+  ])('%s queues the whole fleet', async (name, sites) => {
+    expect(await kit.call(name)).toMatchObject({ queued: true, sites_queued: sites, errors: [], total_errors: 0 });
+  });
+
+  it('of run-updates are those with updates, of update-all every one', async () => {
+    offers(kit.site(2), {});
+    await kit.call('sync-sites', { site_ids_or_domains: [3] });
+    expect(await kit.call('run-updates')).toMatchObject({ queued: false });
+    expect(await kit.call('update-all')).toMatchObject({ queued: true, sites_queued: 3 });
+  });
+
+  it('leave suspended ones out, before they are counted', async () => {
+    await kit.call('suspend-site', { site_id_or_domain: 3 });
+    expect(await kit.call('sync-sites')).toMatchObject({ queued: false, total_synced: 2 });
+    expect(await kit.call('update-all')).toMatchObject({ queued: false, summary: { sites_updated: 2 } });
+    expect(await kit.call('check-sites')).toMatchObject({ queued: true, sites_queued: 3 });
+  });
+});
+
+describe('a job', () => {
+  it('does what the direct call does: marks, updates, versions', async () => {
+    await kit.call('suspend-sites', { site_ids_or_domains: THREE });
+    await drain();
+    expect(await kit.call('count-sites', { status: 'suspended' })).toEqual({ total: 3 });
+    for (const id of THREE) await kit.call('unsuspend-site', { site_id_or_domain: id });
+    await kit.call('run-updates', { site_ids_or_domains: THREE, types: ['core'], specific_items: ['platform'] });
+    await drain();
+    expect(kit.fleet.sites.map(({ state }) => state.wpVersion)).toEqual(['7.1', '7.1', '7.1']);
+    expect(await kit.call('list-updates')).toMatchObject({ summary: { core: 0, plugins: 3 } });
+  });
+
+  it('has a code for each failed site, and none twice', async () => {
+    kit.site(0).faults.offline = true;
+    kit.site(1).faults.falseSuccess = true;
+    await kit.call('suspend-site', { site_id_or_domain: 3 });
+    const { job_id } = await kit.call('update-all', { site_ids_or_domains: THREE });
+    await kit.call('delete-site', { site_id_or_domain: 3, confirm: true });
+    await drain();
+    const status = await kit.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'failed', processed: 3, succeeded: 0, failed: 3, progress: 100 });
+    expect(status.errors.map(({ site_id, code }: { site_id: number; code: string }) => [site_id, code])).toEqual([
+      [1, 'svc_update_failed'],
+      [2, 'svc_update_failed'],
+      [3, 'svc_site_not_found'],
+    ]);
+  });
+
+  it('is gone a day after its end, and not before', async () => {
+    const { job_id } = await kit.call('check-sites');
+    kit.clock.move(48 * 3600_000);
+    expect(await kit.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'queued' });
+    await drain();
+    expect(await kit.call('get-batch-job-status', { job_id: job_id })).toMatchObject({ status: 'completed' });
+  });
+});

@@ -1,0 +1,198 @@
+/** Lists of sites: order, pages, filters, search (operations §8.0a, §5.1). */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fold } from '../../src/store/lists.js';
+import { deniedTo, type Kit, openKit } from './kit.js';
+import { generateRandomString } from './letters.js';
+
+const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
+
+describe('lists', () => {
+  let kit: Kit;
+  beforeAll(async () => {
+    kit = await openKit({ sites: 1 });
+    await kit.call('add-client', { name: 'Ada' });
+    await kit.call('add-tag', { name: 'blue' });
+    for (const [url, name] of [
+      ['https://www.beta.example/', '100% Wool'],
+      ['http://alpha.example/', 'ÉCOLE Nord'],
+      ['https://gamma.example/shop/', 'under_score'],
+      ['https://gamma.example/', 'Ποσειδώνας ΟΔΟΣ'],
+      ['https://delta.example/', 'back\\slash "quoted" \'s'],
+      ['https://epsilon.example/', 'a 東京 店'],
+    ] as const)
+      await kit.row(url, { name });
+    await kit.call('update-site', { site_id_or_domain: 1, name: '100% Wool', client_id: 1, tags: [1] });
+    await kit.call('update-site', { site_id_or_domain: 2, name: 'ÉCOLE Nord', client_id: 1 });
+    await kit.call('update-site', { site_id_or_domain: 4, name: 'Ποσειδώνας ΟΔΟΣ', tags: [1] });
+    for (const id of [3, 5, 6]) {
+      const { name } = await kit.call('get-site', { site_id_or_domain: id });
+      await kit.call('update-site', { site_id_or_domain: id, name });
+    }
+    await kit.call('suspend-site', { site_id_or_domain: 2 });
+    await kit.call('disconnect-site', { site_id_or_domain: 3 });
+  });
+  afterAll(() => kit.close());
+  const ids = async (input: object) => pluck((await kit.call('list-sites', input)).items, 'id');
+
+  it('are in the order of URLs without scheme and www, page by page', async () => {
+    expect(await ids({})).toEqual([2, 1, 5, 6, 4, 3]);
+    expect(await kit.call('list-sites', { page: 2, per_page: 4 })).toMatchObject({
+      items: [{ id: 4 }, { id: 3 }],
+      page: 2,
+      per_page: 4,
+      total: 6,
+    });
+    expect(pluck((await kit.call('get-sites-basic')).sites, 'id')).toEqual([2, 1, 5, 6, 4, 3]);
+    expect(await kit.call('get-sites-basic')).toMatchObject({
+      total: 6,
+      sites: [{ id: 2, url: 'http://alpha.example/', name: 'ÉCOLE Nord' }, {}, {}, {}, {}, {}],
+    });
+  });
+
+  it.each([2, 100, 1e9, Number.MAX_SAFE_INTEGER])('are empty on page %i, with the same total', async (page) => {
+    const input = { page, per_page: 100 };
+    expect(await kit.call('list-sites', input)).toMatchObject({ items: [], total: 6 });
+    expect(await kit.call('list-sites', { ...input, search: 'example' })).toMatchObject({ items: [], total: 6 });
+    expect(await kit.call('list-updates', input)).toMatchObject({ updates: [], total: 0 });
+    expect(await kit.call('list-ignored-updates', input)).toMatchObject({ ignored: [], total: 0 });
+    expect(await kit.call('get-abandoned-plugins', input)).toMatchObject({ items: [], total: 0 });
+    expect(await kit.call('get-abandoned-themes', input)).toMatchObject({ items: [], total: 0 });
+    expect(await kit.call('get-site-changes', { ...input, site_id_or_domain: 1 })).toMatchObject({
+      changes: [],
+      total: 0,
+    });
+    expect(await kit.call('get-tag-sites', { ...input, tag_id: 1 })).toMatchObject({ sites: [], total: 2 });
+    expect(await kit.call('get-tag-clients', { ...input, tag_id: 1 })).toMatchObject({ clients: [], total: 1 });
+    expect(await kit.call('get-client-sites', { ...input, client_id_or_email: 1 })).toMatchObject({
+      sites: [],
+      total: 2,
+    });
+    expect(await kit.call('list-tags', input)).toMatchObject({ items: [], total: 1 });
+  });
+
+  it('know each site in exactly one state', async () => {
+    const seen: unknown[] = [];
+    for (const status of ['connected', 'disconnected', 'suspended'] as const) {
+      const { items, total } = await kit.call('list-sites', { status });
+      expect(pluck(items, 'status')).toEqual(items.map(() => status));
+      expect(await kit.call('count-sites', { status })).toEqual({ total });
+      seen.push(...pluck(items, 'id'));
+    }
+    expect(seen.sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await kit.call('count-sites')).toEqual({ total: 6 });
+  });
+
+  it('filter by all that is asked', async () => {
+    expect(await ids({ client_id: 1 })).toEqual([2, 1]);
+    expect(await ids({ tag_id: 1 })).toEqual([1, 4]);
+    expect(await ids({ client_id: 1, tag_id: 1 })).toEqual([1]);
+    expect(await ids({ client_id: 1, status: 'suspended', search: 'école' })).toEqual([2]);
+    expect(await kit.call('list-sites', { client_id: 99 })).toMatchObject({ items: [], total: 0 });
+    expect(await kit.call('list-sites', { tag_id: 99, search: 'wool' })).toMatchObject({ items: [], total: 0 });
+  });
+
+  it.each([
+    ['%', [1]],
+    ['0%', [1]],
+    ['100%', [1]],
+    ['_', [3]],
+    ['r_s', [3]],
+    ['\\', [5]],
+    ['"q', [5]],
+    ['"quoted"', [5]],
+    ["' OR 1=1 --", []],
+    ['* OR alpha', []],
+    ['éc', [2]],
+    ['école', [2]],
+    ['E\u0301COLE', [2]],
+    ['ος', [4]],
+    ['ΟΔΟΣ', [4]],
+    ['οδος', [4]],
+    ['ποσειδώνα', [4]],
+    ['京', [6]],
+    ['東京', [6]],
+    ['東京 店', [6]],
+    ['ALPHA', [2]],
+    ['gamma.example/', [4, 3]],
+    ['  wool ', [1]],
+    ['zzz', []],
+    ['\0wool', [1]],
+  ])('find %j literally, in any case', async (search, found) => {
+    expect(await ids({ search })).toEqual(found);
+    expect(await kit.call('list-sites', { search })).toMatchObject({ total: found.length });
+    expect(await ids({ search, status: 'any', tag_id: undefined })).toEqual(found);
+  });
+
+  it('take a blank search for none', async () => {
+    expect(await kit.call('list-sites', { search: '   ' })).toMatchObject({ total: 6 });
+  });
+
+  it('hide sites from those who may not see them', async () => {
+    const actor = deniedTo(1, 3);
+    expect(pluck((await kit.call('list-sites', {}, { actor })).items, 'id')).toEqual([2, 5, 6, 4]);
+    expect(await kit.call('list-sites', { search: 'example', per_page: 1 }, { actor })).toMatchObject({ total: 4 });
+    expect(await kit.call('count-sites', {}, { actor })).toEqual({ total: 4 });
+    expect(await kit.call('count-sites', { status: 'disconnected' }, { actor })).toEqual({ total: 0 });
+    expect(await kit.call('get-sites-basic', {}, { actor })).toMatchObject({ total: 4 });
+    expect(await kit.call('get-tag-sites', { tag_id: 1 }, { actor })).toMatchObject({ total: 1 });
+    expect(await kit.call('suspend-sites', { site_ids_or_domains: [1, 4] }, { actor })).toMatchObject({
+      suspended: [{ id: 4 }],
+      errors: [{ identifier: 1, site_id: 1, code: 'svc_access_denied' }],
+    });
+    await kit.call('unsuspend-site', { site_id_or_domain: 4 });
+  });
+});
+
+describe('search, whatever the letters', () => {
+  it('finds by three letters and more what it finds by one or two', async () => {
+    const kit = await openKit({ sites: 1 });
+    const random = generateRandomString(20261120);
+    const names: string[] = [];
+    for (let i = 0; i < 60; i++) {
+      const name = random(12);
+      const id = await kit.row(`https://s${i}.test/`, {});
+      names.push((await kit.call('update-site', { site_id_or_domain: id, name: `x${name}` })).name);
+    }
+    for (let i = 0; i < 150; i++) {
+      const name = [...(names[i % names.length] ?? '')];
+      const from = (i * 7) % name.length;
+      const search = name.slice(from, from + 1 + (i % 5)).join('');
+      const needle = fold(search.trim());
+      const wanted = names.flatMap((each, index) =>
+        fold(`${each}\u001fhttps://s${index}.test/`).includes(needle) ? [index + 1] : [],
+      );
+      const { items, total } = await kit.call('list-sites', { search, per_page: 100 });
+      expect([
+        search,
+        pluck(items, 'id')
+          .map(Number)
+          .sort((a, b) => a - b),
+        total,
+      ]).toEqual([search, wanted, wanted.length]);
+      expect(await kit.call('list-sites', { search, status: 'connected', per_page: 100 })).toMatchObject({
+        total: wanted.length,
+      });
+    }
+    await kit.close();
+  });
+});
+
+describe('letters with two lower forms', () => {
+  it.each([
+    ['asbc', 'aſbc'],
+    ['xμyz', 'xµyz'],
+    ['βabc', 'ϐabc'],
+    ['θabc', 'ϑabc'],
+    ['οδοσ', 'οδος'],
+    ['ǆabc', 'ǅabc'],
+  ])('%s and %s are found together, by two letters as by four', async (...names) => {
+    const kit = await openKit({ sites: 1 });
+    for (const [i, name] of names.entries())
+      await kit.call('update-site', { site_id_or_domain: await kit.row(`https://${i}.test/`), name: `-${name}-` });
+    for (const name of names)
+      for (const search of [name, name.slice(0, 2), name.slice(1), name.slice(-2)])
+        expect([search, (await kit.call('list-sites', { search })).total]).toEqual([search, 2]);
+    await kit.close();
+  });
+});

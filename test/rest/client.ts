@@ -1,0 +1,109 @@
+/** The REST interface of a test service, called as a client calls it: over HTTP with real keys. */
+
+import type { Hono } from 'hono';
+import type { HttpEnv } from '../../src/auth.js';
+import { createHttp } from '../../src/http.js';
+import { createRestApp } from '../../src/rest/app.js';
+import { routes } from '../../src/rest/index.js';
+import { performRoute } from '../../src/rest/perform.js';
+import type { KeyScope } from '../../src/store/keys.js';
+import { type TestApp, type TestOptions, testApp } from '../harness.js';
+
+export interface RestReply {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read into answers of many shapes
+  body: any;
+  headers: Headers;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  /** Token; null sends no credentials. Default: a key that may read and write. */
+  token?: string | null;
+  headers?: Record<string, string>;
+}
+
+export interface RestApp extends TestApp {
+  http: Hono<HttpEnv>;
+  tokens: Record<KeyScope, string>;
+  rest(call: string, options?: CallOptions): Promise<RestReply>;
+  newToken(scope: KeyScope): Promise<string>;
+}
+
+/** Only the REST interface in front of the service: the other ways in are not loaded. routes.test.ts goes through all of them. */
+function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
+  const { auth, config, log } = service;
+  const rest = createRestApp({
+    routes,
+    auth,
+    config,
+    log,
+    clock,
+    version: 'test',
+    perform: async (route, params, caller, once) => {
+      // What crosses the thread border in a real service crosses it here, too.
+      const { signal: _stays, ...plain } = caller;
+      const sent = structuredClone({ params, once, ...plain });
+      const performed = await performRoute(
+        route,
+        sent.params,
+        service.ctx({ ...caller, actor: sent.actor }),
+        sent.once,
+      );
+      return structuredClone(performed);
+    },
+  });
+  let id = 0;
+  return createHttp({
+    config,
+    log,
+    newRequestId: () => `request-${++id}`,
+    ready: () => service.ready(),
+    mounts: [{ at: '/', app: rest }],
+  });
+}
+
+export async function restApp(options: TestOptions = {}): Promise<RestApp> {
+  const app = await testApp(options);
+  const http = restHttp(app);
+  const newToken = async (scope: KeyScope) =>
+    (
+      await app.service.store.keys.add({
+        scope,
+        description: scope,
+        enabled: true,
+        user_id: null,
+        now: app.clock.now(),
+      })
+    ).token;
+  const tokens = {
+    read: await newToken('read'),
+    write: await newToken('write'),
+    read_write: await newToken('read_write'),
+  };
+  return Object.assign(Object.create(app) as TestApp, {
+    http,
+    tokens,
+    newToken,
+    /** `call` is `METHOD /path`, below /v2. */
+    async rest(call: string, { body, token = tokens.read_write, headers = {} }: CallOptions = {}): Promise<RestReply> {
+      const [method = '', path = ''] = call.split(' ');
+      const reply = await http.request(`http://127.0.0.1/v2${path}`, {
+        method,
+        headers: {
+          ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await reply.text();
+      const type = reply.headers.get('content-type') ?? '';
+      return {
+        status: reply.status,
+        headers: reply.headers,
+        body: type.startsWith('application/json') && text !== '' ? JSON.parse(text) : text,
+      };
+    },
+  });
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RestApp, restApp } from './client.js';
+
+let app: RestApp;
+beforeAll(async () => {
+  app = await restApp({ sites: 1 });
+});
+afterAll(() => app.close());
+
+describe('API keys', () => {
+  it('lists keys newest first, without their tokens, and clamps the page', async () => {
+    const { status, body, headers } = await app.rest('GET /rest-api/keys?per_page=2&page=9');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ success: 1, total: 3, page: 2, per_page: 2, pages: 2 });
+    expect(body.data).toEqual([
+      {
+        id: 1,
+        user_id: null,
+        version: 'v2',
+        description: 'read',
+        permissions: ['Read'],
+        permissions_raw: 'read',
+        truncated_key: app.tokens.read.slice(-7),
+        active: true,
+        last_access: null,
+      },
+    ]);
+    expect(headers.get('x-total')).toBe('3');
+    expect(headers.get('x-total-pages')).toBe('2');
+    expect(JSON.stringify(body)).not.toContain(app.tokens.read.split('==')[0]);
+  });
+
+  it('creates a key whose token works, and shows it once', async () => {
+    const made = await app.rest('POST /rest-api/add-key', {
+      body: { active: true, permissions: ' write , read', description: 'Reports' },
+    });
+    expect(made.status).toBe(200);
+    expect(made.body).toMatchObject({ success: 1, data: { description: 'Reports', permissions_raw: 'read,write' } });
+    expect(made.body.token).toMatch(/^[0-9a-f]{40}==[0-9a-f]{40}$/);
+    expect((await app.rest('GET /rest-api/keys', { token: made.body.token })).status).toBe(200);
+    const gone = await app.rest(`DELETE /rest-api/delete-key/${made.body.id}`);
+    expect(gone.body).toMatchObject({ success: 1, data: { id: made.body.id } });
+    expect((await app.rest('GET /rest-api/keys', { token: made.body.token })).status).toBe(401);
+  });
+
+  it('switches a key off at once, and names it only after the secret was proved', async () => {
+    const { body: made } = await app.rest('POST /rest-api/add-key', { body: { active: 1, permissions: 'read' } });
+    expect((await app.rest('GET /rest-api/keys', { token: made.token })).status).toBe(200);
+    const off = await app.rest(`PATCH /rest-api/edit-key/${made.id}`, { body: { active: 'no', description: null } });
+    expect(off.body.data).toMatchObject({ active: false, description: '' });
+    const refused = await app.rest('GET /rest-api/keys', { token: made.token });
+    expect(refused.body).toMatchObject({ success: 0, code: 'svc_rest_authentication_disabled_key' });
+    const [, part] = made.token.split('==');
+    const guessed = await app.rest('GET /rest-api/keys', { token: `${'0'.repeat(40)}==${part}` });
+    expect(guessed.body.code).toBe('svc_rest_authentication_error');
+  });
+
+  it('never lets a key grant what it does not have', async () => {
+    const made = await app.rest('POST /rest-api/add-key', {
+      token: app.tokens.write,
+      body: { active: true, permissions: 'read,write' },
+    });
+    expect(made.status).toBe(403);
+    expect(made.body).toMatchObject({ code: 'svc_rest_insufficient_permission', data: { needed: 'read' } });
+    const raised = await app.rest('PUT /rest-api/edit-key/2', {
+      token: app.tokens.write,
+      body: { permissions: 'read' },
+    });
+    expect(raised.status).toBe(403);
+  });
+
+  it('names what is wrong', async () => {
+    const empty = await app.rest('POST /rest-api/add-key');
+    expect(empty.body).toMatchObject({ success: 0, code: 'empty_body', data: { status: 400 } });
+    const missing = await app.rest('POST /rest-api/add-key', { body: { description: 'x' } });
+    expect(missing.body).toMatchObject({
+      code: 'rest_missing_callback_param',
+      data: { params: ['active', 'permissions'] },
+    });
+    const wrong = await app.rest('POST /rest-api/add-key', { body: { active: 'maybe', permissions: 5 } });
+    expect(wrong.body).toMatchObject({ code: 'rest_invalid_param', data: { params: { active: expect.any(String) } } });
+    const scope = await app.rest('POST /rest-api/add-key', { body: { active: true, permissions: 'read,admin' } });
+    expect(scope.body.data.params).toEqual({ permissions: 'must be read, write or read,write' });
+    expect((await app.rest('PUT /rest-api/edit-key/999', { body: { active: true } })).body).toMatchObject({
+      code: 'api_key_not_found',
+      data: { status: 404 },
+    });
+    expect((await app.rest('DELETE /rest-api/delete-key/007')).body.code).toBe('rest_no_route');
+    expect((await app.rest(`DELETE /rest-api/delete-key/ck_${'a'.repeat(40)}`)).body.code).toBe('api_key_not_found');
+  });
+
+  it('keeps the last key that may write', async () => {
+    const own = await restApp({ sites: 1 });
+    try {
+      expect((await own.rest('DELETE /rest-api/delete-key/2')).status).toBe(200);
+      for (const call of ['DELETE /rest-api/delete-key/3', 'PUT /rest-api/edit-key/3']) {
+        const { status, body } = await own.rest(call, { body: { active: false } });
+        expect([status, body.code]).toEqual([409, 'svc_rest_conflict']);
+      }
+      expect((await own.rest('GET /rest-api/keys')).body.total).toBe(2);
+    } finally {
+      await own.close();
+    }
+  });
+});

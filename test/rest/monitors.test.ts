@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runDueMonitors } from '../../src/jobs/monitoring.js';
+import { ADMIN } from '../harness.js';
+import { type RestApp, restApp } from './client.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+let app: RestApp;
+let ids: number[];
+const ctx = () =>
+  app.service.ctx({ actor: { ...ADMIN, via: 'jobs' }, request_id: 'test', signal: new AbortController().signal });
+const run = () => runDueMonitors(ctx());
+
+beforeAll(async () => {
+  app = await restApp({ sites: 3 });
+  ids = [await app.connect(0), await app.connect(1), await app.connect(2)];
+});
+afterAll(() => app.close());
+beforeEach(() => {
+  for (const index of [0, 1, 2]) {
+    const { faults } = app.fleet.site(index);
+    for (const name of Object.keys(faults)) Reflect.deleteProperty(faults, name);
+  }
+});
+
+describe('before anything was checked', () => {
+  it('lists every site’s monitor, switched off', async () => {
+    const { status, body } = await app.rest('GET /monitors');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ success: 1, total: 3, page: 1, per_page: 20 });
+    const row = body.data.find(({ id }: { id: number }) => id === ids[0]);
+    expect(row).toMatchObject({
+      id: ids[0],
+      monitor_id: ids[0],
+      url: app.fleet.site(0).url,
+      type: 'http',
+      last_status: 'unknown',
+      check_frequency: '60m',
+      last_check_at: null,
+      last_status_code: null,
+      uptime_ratio_24h: null,
+      uptime_ratio_7d: null,
+      uptime_ratio_30d: null,
+      incidents_count_7d: 0,
+      incidents_count_30d: 0,
+      response_time_avg_ms: null,
+      response_time_min_ms: null,
+      response_time_max_ms: null,
+    });
+    expect(row.uptime_24h).toHaveLength(24);
+    expect(row.uptime_24h.every(({ status }: { status: string }) => status === 'unknown')).toBe(true);
+    expect((await app.rest('GET /monitors/count?status=paused')).body).toMatchObject({ count: 3, total: 3 });
+    expect((await app.rest('GET /monitors/count?status=up,down')).body.count).toBe(0);
+  });
+
+  it('answers empty lists, not errors', async () => {
+    const beats = await app.rest(`GET /monitors/${ids[0]}/heartbeat`);
+    expect(beats.body).toMatchObject({ success: 1, data: [], meta: { page: 1, total: 0, total_pages: 0 } });
+    expect((await app.rest(`GET /monitors/${ids[0]}/incidents`)).body).toMatchObject({
+      success: 1,
+      total: 0,
+      data: [],
+    });
+    expect((await app.rest(`GET /monitors/${ids[0]}/incidents/count`)).body).toMatchObject({ success: 1, count: 0 });
+  });
+
+  it('knows no monitor of a site that is not there', async () => {
+    for (const path of [
+      '999',
+      'nowhere.example',
+      '999/basic',
+      '999/heartbeat',
+      '999/incidents',
+      '999/incidents/count',
+    ]) {
+      const { status, body } = await app.rest(`GET /monitors/${path}`);
+      expect([path, status, body.code]).toEqual([path, 404, 'svc_rest_monitor_not_found']);
+    }
+    expect((await app.rest('POST /monitors/999/check')).status).toBe(404);
+  });
+});
+
+describe('settings', () => {
+  it('of all monitors are those of the monitoring settings', async () => {
+    const { status, body } = await app.rest('PUT /monitors/settings', {
+      body: {
+        active: true,
+        interval: '5m',
+        timeout: '30',
+        maxretries: 1,
+        method: 'get',
+        expected_status: '200, 201,301',
+      },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ success: 1, message: expect.any(String) });
+    expect(body.data).toMatchObject({
+      active: 1,
+      interval: '5m',
+      interval_minutes: 5,
+      timeout: 30,
+      timeout_label: '30s',
+      maxretries: 1,
+      type: 'http',
+      method: 'get',
+      expected_status: [200, 201, 301],
+    });
+    const group = await app.rest('GET /settings/monitoring');
+    expect(group.body.data).toMatchObject({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 5 });
+    await app.rest('PATCH /settings/monitoring/edit', { body: { svc_uptime_monitoring_interval: '15m' } });
+    expect((await app.rest(`GET /monitors/${ids[0]}`)).body.data).toMatchObject({ interval: 15, active: 1 });
+    await app.rest('PATCH /monitors/settings', { body: { interval: '5m', expected_status: null } });
+  });
+
+  it('of one monitor go before them, and follow them again', async () => {
+    const path = `/monitors/${ids[1]}/settings`;
+    const own = await app.rest(`PUT ${path}`, {
+      body: { interval: '2h', timeout: '90', type: 'keyword', keyword: 'WordPress', method: 'head', maxretries: 3 },
+    });
+    expect(own.body.data).toMatchObject({
+      interval: '2h',
+      timeout: 90,
+      type: 'keyword',
+      method: 'get',
+      keyword: 'WordPress',
+      useglobal: ['active', 'expected_status'],
+    });
+    const partly = await app.rest(`PATCH ${path}`, { body: { interval: 'useglobal', maxretries: -1, active: '0' } });
+    expect(partly.body.data).toMatchObject({ interval: '5m', maxretries: 1, active: 0, type: 'keyword' });
+    const none = await app.rest(`PATCH ${path}`, {
+      body: {
+        active: 'useglobal',
+        timeout: null,
+        type: 'useglobal',
+        method: 'useglobal',
+        expected_status: ['useglobal'],
+        keyword: '',
+      },
+    });
+    expect(none.body.data.useglobal).toHaveLength(8);
+  });
+
+  it.each([
+    [{}, 'empty_body', undefined],
+    [{ interval: '7m' }, 'rest_invalid_param', 'interval'],
+    [{ interval: '25h' }, 'rest_invalid_param', 'interval'],
+    [{ timeout: 'soon' }, 'rest_invalid_param', 'timeout'],
+    [{ timeout: 5401 }, 'rest_invalid_param', 'timeout'],
+    [{ active: 'maybe' }, 'rest_invalid_param', 'active'],
+    [{ maxretries: 11 }, 'rest_invalid_param', 'maxretries'],
+    [{ type: 'dns' }, 'rest_invalid_param', 'type'],
+    [{ method: 'trace' }, 'rest_invalid_param', 'method'],
+    [{ expected_status: '200,999' }, 'rest_invalid_param', 'expected_status'],
+    [{ type: 'keyword' }, 'rest_invalid_param', 'keyword'],
+    [{ colour: 'red' }, 'rest_invalid_param', 'colour'],
+  ])('refuses %j', async (body, code, field) => {
+    for (const path of [`/monitors/${ids[0]}/settings`, '/monitors/settings']) {
+      const { status, body: answer } = await app.rest(`PUT ${path}`, { body });
+      expect([status, answer.code]).toEqual([400, code]);
+      if (field !== undefined) expect(Object.keys(answer.data.params).join()).toContain(field);
+    }
+  });
+
+  it('refuses useglobal where there is nothing to follow', async () => {
+    expect((await app.rest('PUT /monitors/settings', { body: { interval: 'useglobal' } })).status).toBe(400);
+  });
+
+  it('needs a key that may write', async () => {
+    const { status } = await app.rest('PUT /monitors/settings', { body: { active: 0 }, token: app.tokens.read });
+    expect(status).toBe(403);
+  });
+});
+
+describe('a check by hand', () => {
+  it('answers what it saw, and leaves a beat', async () => {
+    const { status, body } = await app.rest(`POST /monitors/${ids[0]}/check`);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      http_code: 200,
+      uptime_status: 'up',
+      status: 'up',
+      checked_at: expect.any(String),
+    });
+    expect(body.data.response_time_ms).toBeGreaterThan(0);
+    const beats = await app.rest(`GET /monitors/${ids[0]}/heartbeat`);
+    expect(beats.body.data[0]).toMatchObject({
+      monitor_id: ids[0],
+      status: 1,
+      status_label: 'up',
+      importance: 0,
+      msg: '',
+      http_code: 200,
+      time: body.data.checked_at,
+    });
+  });
+
+  it('of a site that is down is a result', async () => {
+    app.fleet.site(0).faults.http500 = true;
+    const { status, body } = await app.rest(`POST /monitors/${ids[0]}/check`);
+    expect(status).toBe(200);
+    expect(body.success).toBe(1);
+    // The first failure: whether the site is down is for the next check to say.
+    expect(body.data).toMatchObject({ http_code: 500, uptime_status: 'down', status: 'pending' });
+    app.fleet.site(0).faults.http500 = false;
+    app.fleet.site(0).faults.offline = true;
+    expect((await app.rest(`POST /monitors/${ids[0]}/check`)).body.data).toMatchObject({
+      http_code: 0,
+      uptime_status: 'down',
+      status: 'down',
+      msg: expect.stringContaining('closed the connection'),
+    });
+    app.fleet.site(0).faults.offline = false;
+    expect((await app.rest(`POST /monitors/${ids[0]}/check`)).body.data).toMatchObject({ status: 'up' });
+  });
+
+  it('of a monitor that is off tells nobody', async () => {
+    await app.rest(`PUT /monitors/${ids[2]}/settings`, { body: { active: '0' } });
+    await run();
+    app.fleet.site(2).faults.http500 = true;
+    for (let i = 0; i < 3; i++) await app.rest(`POST /monitors/${ids[2]}/check`);
+    expect((await app.rest(`GET /monitors/${ids[2]}/incidents/count`)).body.count).toBe(0);
+    expect((await app.rest(`GET /monitors/${ids[2]}`)).body.data).toMatchObject({
+      last_status: 'pending',
+      last_status_code: 500,
+      next_check_at: null,
+    });
+    await app.rest(`PUT /monitors/${ids[2]}/settings`, { body: { active: 'useglobal' } });
+  });
+});
+
+describe('an outage', () => {
+  it('shows in the list, the beats, the incidents, the figures and the alerts', async () => {
+    await run();
+    app.clock.move(2 * HOUR);
+    await run();
+    app.fleet.site(1).faults.http500 = true;
+    app.clock.move(5 * MINUTE);
+    await run();
+    app.clock.move(MINUTE);
+    await run();
+    const started = app.clock.now();
+    expect((await app.rest('GET /monitors?status=down')).body).toMatchObject({
+      total: 1,
+      data: [{ id: ids[1], last_status: 'down', last_status_code: 500 }],
+    });
+    const open = await app.rest(`GET /monitors/${ids[1]}/incidents`);
+    expect(open.body.data).toMatchObject([
+      { status: 'down', ended_at: null, resolved: false, duration_sec: 0, down_count: 1, http_code: 500 },
+    ]);
+    expect(open.body.data[0].started_at).toBe(new Date(started).toISOString().slice(0, 19).replace('T', ' '));
+    for (let i = 0; i < 12; i++) {
+      app.clock.move(5 * MINUTE);
+      await run();
+    }
+    app.fleet.site(1).faults.http500 = false;
+    app.clock.move(5 * MINUTE);
+    await run();
+    const { body } = await app.rest(`GET /monitors/${ids[1]}/incidents`);
+    expect(body).toMatchObject({ total: 1, data: [{ resolved: true, down_count: 13, duration_sec: 65 * 60 }] });
+    const { data } = (await app.rest(`GET /monitors/${ids[1]}`)).body;
+    expect(data).toMatchObject({ last_status: 'up', incidents_count_7d: 1, incidents_count_30d: 1 });
+    expect(data.uptime_ratio_24h).toBeGreaterThan(0);
+    expect(data.uptime_ratio_24h).toBeLessThan(100);
+    expect(data.uptime_ratio_7d).toBe(data.uptime_ratio_24h);
+    expect(data.uptime_24h.map(({ status }: { status: string }) => status)).toContain('down');
+    expect(data.heartbeats.length).toBeGreaterThan(14);
+    const both = await app.rest('GET /monitors');
+    expect(both.body.data.find(({ id }: { id: number }) => id === ids[1]).uptime_ratio_24h).toBe(data.uptime_ratio_24h);
+    const alerts = await app.rest(`GET /alerts?include=${ids[1]}`);
+    expect(alerts.body.data.map(({ kind }: { kind: string }) => kind)).toEqual(['monitor.up', 'monitor.down']);
+  });
+
+  it('pages beats without gap or repeat, by words and codes of their state', async () => {
+    const all = (await app.rest(`GET /monitors/${ids[1]}/heartbeat?limit=0`)).body;
+    const paged: number[] = [];
+    for (let page = 1; page <= Math.ceil(all.meta.total / 4); page++) {
+      const { body } = await app.rest(`GET /monitors/${ids[1]}/heartbeat?limit=4&page=${page}`);
+      paged.push(...body.data.map((beat: { heartbeat_id: number }) => beat.heartbeat_id));
+    }
+    expect(paged).toEqual(all.data.map((beat: { heartbeat_id: number }) => beat.heartbeat_id));
+    const down = (await app.rest(`GET /monitors/${ids[1]}/heartbeat?status=down`)).body;
+    expect(down.meta.total).toBe(13);
+    expect((await app.rest(`GET /monitors/${ids[1]}/heartbeat?status=0`)).body).toEqual(down);
+    const important = all.data.filter(({ importance }: { importance: number }) => importance === 1);
+    expect(important.map((beat: { status_label: string }) => beat.status_label)).toEqual(['up', 'down']);
+  });
+
+  it('takes periods', async () => {
+    const total = async (query: string) => {
+      const { body } = await app.rest(`GET /monitors/${ids[1]}/heartbeat?${query}`);
+      return body.meta?.total ?? body.code;
+    };
+    const all = await total('period=24h');
+    const since = encodeURIComponent(new Date(app.clock.now() - 10 * MINUTE).toISOString());
+    expect(await total(`since=${since}`)).toBe(3);
+    expect(await total('period=2020-01-01/2020-01-02')).toBe(0);
+    expect(await total(`period=2026-01-01T00:00:00Z/2027-01-01T00:00:00Z`)).toBe(all);
+    for (const wrong of [
+      'period=week',
+      'period=2026-02-01/2026-01-01',
+      'period=a/b/c',
+      'since=yesterday',
+      'period=2026-02-31/2026-03-01',
+    ])
+      expect([wrong, await total(wrong)]).toEqual([wrong, 'invalid_period']);
+    expect((await app.rest(`GET /monitors/${ids[1]}/incidents/count?period=24h`)).body.count).toBe(1);
+    expect((await app.rest(`GET /monitors/${ids[1]}/incidents/count?period=2020-01-01/2020-01-02`)).body.count).toBe(0);
+  });
+});
+
+describe('lists', () => {
+  it('filter and page with the true total', async () => {
+    const basic = await app.rest(`GET /monitors/basic?include=${ids.join()}&exclude=${ids[0]}&per_page=1&page=2`);
+    expect(basic.body).toMatchObject({ total: 2, page: 2, per_page: 1 });
+    expect(Object.keys(basic.body.data[0]).sort()).toEqual(['id', 'last_status', 'url']);
+    expect(basic.headers.get('x-total')).toBe('2');
+    expect((await app.rest(`GET /monitors/count?search=${encodeURIComponent('no such site')}`)).body.count).toBe(0);
+    expect((await app.rest('GET /monitors?status=sleeping')).status).toBe(400);
+    expect((await app.rest('GET /monitors?per_page=201')).status).toBe(400);
+    expect((await app.rest(`GET /monitors/${ids[0]}/basic`)).body.data).toMatchObject({ id: ids[0] });
+  });
+});

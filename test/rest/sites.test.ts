@@ -1,0 +1,403 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type RestApp, restApp } from './client.js';
+
+let app: RestApp;
+beforeEach(async () => {
+  app = await restApp({ sites: 4 });
+});
+afterEach(() => app.close());
+
+/** Domain, port and path of a site of the fleet, as a caller writes them. */
+const domainOf = (i: number) => app.fleet.site(i).url.replace(/^http:\/\/|\/$/g, '');
+
+async function added(i: number, more: object = {}) {
+  const { url, admin, password, uniqueId } = app.fleet.site(i);
+  return app.rest('POST /sites/add', {
+    body: { url, name: `Site ${i}`, admin, adminpassword: password, uniqueid: uniqueId, ...more },
+  });
+}
+
+describe('adding a site', () => {
+  it('connects it, with client, tags and settings', async () => {
+    const client = (await app.rest('POST /clients/add', { body: { name: 'Ltd' } })).body.data;
+    const tag = (await app.rest('POST /tags/add', { body: { name: 'Shop', color: '#5EC130' } })).body.data;
+    const { status, body } = await added(0, { client_id: client.id, groupids: `${tag.id}`, force_use_ipv4: 1 });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      success: 1,
+      data: {
+        id: 1,
+        name: 'Site 0',
+        status: 'connected',
+        client_id: client.id,
+        client_name: 'Ltd',
+        tags: { [tag.id]: 'Shop' },
+        tag_list: [{ id: tag.id, name: 'Shop', color: '#5EC130' }],
+        force_use_ipv4: 1,
+        admin_username: app.fleet.site(0).admin,
+      },
+    });
+    expect(JSON.stringify(body)).not.toContain(app.fleet.site(0).password);
+  });
+
+  it('says what was wrong, in words of the interface', async () => {
+    await added(0);
+    const again = await added(0);
+    expect(again.status).toBe(409);
+    expect(again.body).toMatchObject({ success: 0, code: 'svc_rest_site_exists', data: { status: 409, found_id: 1 } });
+    const url = await added(1, { url: 'ftp://example.com' });
+    expect(url.body).toMatchObject({ code: 'rest_invalid_param', data: { params: { url: expect.any(String) } } });
+    expect((await added(1, { client_id: 77 })).body.code).toBe('svc_rest_invalid_client_id');
+    const tags = await added(1, { groupids: '5,6' });
+    expect(tags.body.data.params.groupids).toBe('names tags that do not exist: 5, 6');
+    const password = await added(1, { adminpassword: 'wrong' });
+    expect([password.status, password.body.code]).toEqual([422, 'svc_invalid_credentials']);
+    app.fleet.site(2).uniqueId = 'secret-id';
+    const unique = await added(2, { uniqueid: undefined });
+    expect([unique.status, unique.body.code]).toEqual([409, 'svc_rest_unique_id_required']);
+    expect((await app.rest('GET /sites/count')).body).toMatchObject({ success: 1, total: 1, count: 1 });
+  });
+});
+
+describe('lists', () => {
+  beforeEach(async () => {
+    for (const i of [2, 0, 1]) await added(i);
+  });
+
+  it('lists full records by name, or identifying fields only', async () => {
+    const { body, headers } = await app.rest('GET /sites');
+    expect(body).toMatchObject({ success: 1, total: 3, page: 1, per_page: 100, pages: 1 });
+    expect(body.data.map((site: { name: string }) => site.name)).toEqual(['Site 0', 'Site 1', 'Site 2']);
+    const [first] = body.data;
+    expect(first).toMatchObject({ tags: {}, tag_list: [], plugins: expect.any(Array), verify_certificate: 1 });
+    expect(first.plugins.length).toBe(app.fleet.site(0).state.plugins.length);
+    expect(first.stats.plugin_updates).toBe(Object.keys(first.plugin_upgrades).length);
+    for (const name of ['private_key', 'regverify', 'http_user', 'http_pass', 'unique_id', 'uniqueid'])
+      expect(first).not.toHaveProperty(name);
+    expect(headers.get('x-wp-total')).toBe('3');
+    const slim = await app.rest('GET /sites?full_data=false&with_tags=0&per_page=2');
+    expect(slim.body).toMatchObject({ page: 1, per_page: 2, pages: 2 });
+    expect(slim.body.data).toEqual([
+      { id: 2, name: 'Site 0', url: app.fleet.site(0).url, status: 'connected', client_id: null },
+      { id: 3, name: 'Site 1', url: app.fleet.site(1).url, status: 'connected', client_id: null },
+    ]);
+    expect(slim.headers.get('link')).toContain('rel="next"');
+    const basic = await app.rest('GET /sites/basic?page=2');
+    expect(basic.body).toMatchObject({ total: 3, page: 2, per_page: 20, data: [] });
+  });
+
+  it('filters: every status is counted once, a comma list matches any', async () => {
+    await app.rest('POST /sites/1/suspend');
+    app.fleet.site(0).faults.offline = true;
+    await app.rest('POST /sites/2/sync');
+    const count = async (query: string) => (await app.rest(`GET /sites/count?${query}`)).body.count;
+    const states = await Promise.all(['connected', 'disconnected', 'suspended'].map((s) => count(`status=${s}`)));
+    expect(states).toEqual([1, 1, 1]);
+    expect(await count('status=any')).toBe(3);
+    expect(await count('status=connected,%20suspended')).toBe(2);
+    expect(await count('include=1,-3,3&exclude=3')).toBe(1);
+    expect(await count('include[]=1&include[]=2')).toBe(2);
+    expect(await count('search=ITE%201')).toBe(1);
+    const ids = async (query: string) =>
+      (await app.rest(`GET /sites/basic?orderby=id&${query}`)).body.data.map((site: { id: number }) => site.id);
+    expect(await ids('order=desc')).toEqual([3, 2, 1]);
+    for (const site of [1, 2, 3]) await app.rest(`PUT /updates/${site}/ignore/plugins`);
+    for (const site of [1, 2]) {
+      await app.rest(`PUT /updates/${site}/ignore/themes`);
+      await app.rest(`PUT /updates/${site}/ignore/wp`);
+    }
+    await app.rest('PATCH /sites/3/edit', { body: { ignore_plugin_updates: 0 } });
+    const offers = await ids('status=available_update');
+    expect(offers).toContain(3);
+    expect(await ids('status=available_update,suspended')).toEqual([...new Set([1, ...offers])].sort());
+    const wrong = await app.rest('GET /sites?status=nonsense');
+    expect(wrong.body.data.params).toHaveProperty('status[0]');
+  });
+
+  it('gives back only the fields that were asked for', async () => {
+    const { body } = await app.rest('GET /sites?_fields=id,stats.health_score');
+    expect(Object.keys(body.data[0])).toEqual(['id', 'stats']);
+    expect(Object.keys(body.data[0].stats)).toEqual(['health_score']);
+  });
+});
+
+describe('one site', () => {
+  beforeEach(async () => {
+    await added(0);
+  });
+
+  it('is found by id, by domain with port, by URL, and by nothing else', async () => {
+    for (const ref of ['1', encodeURIComponent(domainOf(0)), encodeURIComponent(app.fleet.site(0).url)])
+      expect((await app.rest(`GET /sites/${ref}`)).body.data).toMatchObject({ id: 1 });
+    expect((await app.rest('GET /sites/77')).body).toMatchObject({
+      code: 'svc_rest_invalid_site_id',
+      data: { status: 404 },
+    });
+    expect((await app.rest('GET /sites/example.org')).body.code).toBe('svc_rest_invalid_site_data');
+    // The bare host never means a site that lives under a path.
+    const host = new URL(app.fleet.site(0).url).host;
+    expect((await app.rest(`GET /sites/${encodeURIComponent(host)}`)).status).toBe(404);
+    expect((await app.rest(`GET /sites/${encodeURIComponent(`${domainOf(0)}/blog`)}`)).status).toBe(404);
+    expect((await app.rest('GET /sites/%zz')).body.code).toBe('rest_no_route');
+  });
+
+  it('changes only what was sent, and null clears', async () => {
+    const tag = (await app.rest('POST /tags/add', { body: { name: 'A' } })).body.data.id;
+    const edit = await app.rest('PATCH /sites/1/edit', {
+      body: {
+        name: 'New',
+        groupids: `${tag}`,
+        notes: 'n',
+        http_user: 'u',
+        http_pass: 'p',
+        backup_before_upgrade: 1,
+        sslversion: 7,
+        healththreshold: 80,
+        monitoring_emails: 'a@example.com, b@example.com',
+        automatic_update: 'yes',
+      },
+    });
+    expect(edit.body).toMatchObject({
+      success: 1,
+      group_updated: true,
+      data: {
+        name: 'New',
+        notes: 'n',
+        note: 'n',
+        tags: { [tag]: 'A' },
+        backup_before_upgrade: 1,
+        ssl_version: 7,
+        health_threshold: 80,
+        automatic_update: 1,
+        monitoring_emails: ['a@example.com', 'b@example.com'],
+      },
+    });
+    expect((await app.service.store.sites.connections([1])).get(1)).toMatchObject({ http_user: 'u', http_pass: 'p' });
+    const cleared = await app.rest('PUT /sites/1/edit', {
+      body: { notes: null, groupids: '', http_user: '', http_pass: null, monitoring_emails: null },
+    });
+    expect(cleared.body.data).toMatchObject({ name: 'New', notes: '', tags: {}, monitoring_emails: [] });
+    expect((await app.service.store.sites.connections([1])).get(1)).toMatchObject({ http_user: null, http_pass: null });
+    expect((await app.rest('GET /sites/basic?search=new')).body.total).toBe(1);
+  });
+
+  it('refuses an edit as a whole, naming every field', async () => {
+    const bad = await app.rest('POST /sites/1/edit', {
+      body: { name: '', force_use_ipv4: 3, suspended: 'maybe', monitoring_emails: 'nobody' },
+    });
+    expect(Object.keys(bad.body.data.params).sort()).toEqual([
+      'force_use_ipv4',
+      'monitoring_emails[0]',
+      'name',
+      'suspended',
+    ]);
+    expect(bad.body.data.params.suspended).toBe('must be 0 or 1');
+    for (const [body, field] of [
+      [{ tags: [1] }, 'tags'],
+      [{ sslversion: 3 }, 'sslversion'],
+      [{ name: 'X', groupids: '99' }, 'groupids'],
+    ] as const) {
+      const reply = await app.rest('POST /sites/1/edit', { body });
+      expect([reply.status, Object.keys(reply.body.data.params)]).toEqual([400, [field]]);
+    }
+    expect((await app.rest('POST /sites/1/edit')).body.code).toBe('empty_body');
+    expect((await app.rest('POST /sites/1/edit', { body: { name: 'X', client_id: 9 } })).status).toBe(404);
+    expect((await app.rest('GET /sites/1')).body.data.name).toBe('Site 0');
+  });
+
+  it('disconnects for real, and comes back by reconnect', async () => {
+    const off = await app.rest('PUT /sites/1/disconnect');
+    expect(off.body).toMatchObject({ success: 1, data: { id: 1, status: 'disconnected' } });
+    expect(app.fleet.site(0).state.connection).toBeNull();
+    const live = await app.rest('POST /sites/1/plugins/activate', { body: { slug: 'x' } });
+    expect([live.status, live.body.code]).toEqual([409, 'svc_site_disconnected']);
+    const back = await app.rest('POST /sites/1/reconnect');
+    expect(back.body).toMatchObject({ success: 1, data: { status: 'connected' } });
+    expect(app.fleet.site(0).state.connection).not.toBeNull();
+    expect((await app.rest('POST /sites/1/reconnect')).body.message).toContain('already');
+  });
+
+  it('marks a site as disconnected although it cannot be told', async () => {
+    app.fleet.site(0).faults.offline = true;
+    const off = await app.rest('PUT /sites/1/disconnect');
+    expect(off.body).toMatchObject({ success: 1, data: { status: 'disconnected' } });
+    expect(off.body.message).toContain('not told');
+    app.fleet.site(0).faults.offline = false;
+    expect((await app.rest('POST /sites/1/sync')).body.data.status).toBe('connected');
+  });
+
+  it('suspends and unsuspends, again and again', async () => {
+    for (let i = 0; i < 2; i++)
+      expect((await app.rest('POST /sites/1/suspend')).body).toMatchObject({
+        suspended: 1,
+        data: { status: 'suspended' },
+      });
+    const sync = await app.rest('POST /sites/1/sync');
+    expect([sync.status, sync.body.code]).toEqual([409, 'svc_site_suspended']);
+    expect((await app.rest('GET /sites/1/security')).body.code).toBe('svc_site_suspended');
+    for (let i = 0; i < 2; i++)
+      expect((await app.rest('POST /sites/1/unsuspend')).body).toMatchObject({
+        suspended: 0,
+        data: { status: 'connected' },
+      });
+  });
+
+  it('checks: a site that is down is a result', async () => {
+    const up = await app.rest('POST /sites/1/check');
+    expect(up.body.data).toMatchObject({ status: 'online', http_code: 200, reachable: true, site_status: 'connected' });
+    expect((await app.rest('GET /sites/1')).body.data).toMatchObject({ http_status: '200 - OK', http_code: 200 });
+    app.fleet.site(0).faults.offline = true;
+    const down = await app.rest('POST /sites/1/check');
+    expect(down.body.data).toMatchObject({ status: 'offline', http_code: 0, reachable: false });
+  });
+
+  it('looks at security now, and keeps what it saw', async () => {
+    const { body } = await app.rest('GET /sites/1/security');
+    expect(body.data).toMatchObject({ sslprotocol: 'N', security_issues: expect.any(Array) });
+    expect(body.data.security_issues).toContainEqual(
+      expect.objectContaining({ type: 'sslprotocol', severity: 'high' }),
+    );
+    app.fleet.site(0).state.debug = true;
+    expect((await app.rest('GET /sites/1/security')).body.data.debug_disabled).toBe('N');
+    const stored = await app.call('get-site-security', { site_id_or_domain: 1 });
+    expect(stored.security_issues.map((issue: { type: string }) => issue.type)).toContain('debug_disabled');
+    app.fleet.site(0).faults.offline = true;
+    const offline = await app.rest('GET /sites/1/security');
+    expect([offline.status, offline.body.code]).toEqual([503, 'svc_site_offline']);
+  });
+
+  it('lists changes made on the site, and none that were not', async () => {
+    const all = await app.rest('GET /sites/1/non-mainwp-changes?source=all');
+    expect(all.body.total).toBeGreaterThan(0);
+    const times = all.body.data.map((change: { created: number }) => change.created);
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+    const plugins = await app.rest('GET /sites/1/non-mainwp-changes?contexts=plugins&order=asc&per_page=200');
+    for (const change of plugins.body.data) expect(['plugin', 'plugins']).toContain(change.context);
+    const count = await app.rest('GET /sites/1/non-mainwp-changes?total_count=1');
+    expect(count.body.data).toEqual({ total: all.body.total });
+    expect((await app.rest('GET /sites/1/non-mainwp-changes?source=dashboard')).body).toMatchObject({
+      total: 0,
+      data: [],
+    });
+    expect((await app.rest('GET /sites/1/non-mainwp-changes?source=elsewhere')).status).toBe(400);
+  });
+
+  it('shows client and costs', async () => {
+    expect((await app.rest('GET /sites/1/client')).body).toMatchObject({ success: 1, data: null });
+    const client = (await app.rest('POST /clients/add', { body: { name: 'Ltd', selected_sites: '1' } })).body.data;
+    expect((await app.rest('GET /sites/1/client')).body.data).toMatchObject({ client_id: client.id, name: 'Ltd' });
+    expect((await app.rest('GET /sites/1/costs')).body).toMatchObject({ success: 1, total: 0, data: {} });
+    const cost = await app.rest('POST /costs/add', {
+      body: { name: 'Hosting', price: 12.5, renewal_type: 'monthly', sites: '1', last_renewal: '2026-11-01' },
+    });
+    const { body } = await app.rest('GET /sites/1/costs');
+    expect(body).toMatchObject({ total: 1, total_monthly: 12.5, total_yearly: 150 });
+    expect(body.data[cost.body.data.id]).toMatchObject({
+      name: 'Hosting',
+      price: '12.5',
+      amount: 12.5,
+      next_due: '2026-12-01',
+    });
+  });
+
+  it('removes a site and tells the child', async () => {
+    const { body } = await app.rest('DELETE /sites/1/remove');
+    expect(body).toMatchObject({ success: 1, data: { id: 1 } });
+    expect(app.fleet.site(0).state.pluginActive).toBe(false);
+    expect((await app.rest('GET /sites/1')).status).toBe(404);
+    expect((await app.rest('DELETE /sites/1/remove')).body.code).toBe('svc_rest_invalid_site_id');
+  });
+});
+
+describe('plugins and themes', () => {
+  beforeEach(async () => {
+    await added(0);
+  });
+  const plugins = () => app.fleet.site(0).state.plugins;
+
+  it('lists and filters what is installed', async () => {
+    const { body } = await app.rest('GET /sites/1/plugins');
+    expect(body.total).toBe(plugins().length);
+    expect(body.site).toEqual({
+      id: 1,
+      name: 'Site 0',
+      url: app.fleet.site(0).url,
+      client_id: null,
+      status: 'connected',
+    });
+    expect(body.data.find((p: { is_child_agent: boolean }) => p.is_child_agent).slug).toContain('mainwp-child');
+    const active = await app.rest('GET /sites/1/plugins?status=active&per_page=2');
+    expect(active.body.data).toHaveLength(2);
+    expect(active.body.total).toBe(plugins().filter((p) => p.active).length);
+    const needle = plugins()[0]?.name.toUpperCase() ?? '';
+    expect((await app.rest(`GET /sites/1/plugins?search=${encodeURIComponent(needle)}`)).body.total).toBeGreaterThan(0);
+    const mu = (await app.rest('GET /sites/1/plugins?must_use=true')).body.total;
+    const plain = (await app.rest('GET /sites/1/plugins?must_use=false')).body.total;
+    expect(mu + plain).toBe(plugins().length);
+    const themes = await app.rest('GET /sites/1/themes');
+    expect(themes.body.data.filter((t: { active: number }) => t.active === 1)).toHaveLength(1);
+  });
+
+  it('acts on several, one failure leaves the others', async () => {
+    const target = plugins().find((p) => p.active && !p.mustUse && !p.slug.startsWith('mainwp-child'))?.slug ?? '';
+    const child = plugins().find((p) => p.slug.startsWith('mainwp-child'))?.slug ?? '';
+    const off = await app.rest('POST /sites/1/plugins/deactivate', {
+      body: { slug: `${target}, no/such.php,${child}` },
+    });
+    expect(off.status).toBe(200);
+    expect(off.body.data).toEqual([{ slug: target, name: expect.any(String), version: expect.any(String) }]);
+    expect(off.body.errors).toMatchObject([
+      { slug: 'no/such.php', code: 'not_installed' },
+      { slug: child, code: 'protected_item' },
+    ]);
+    expect(plugins().find((p) => p.slug === target)?.active).toBe(false);
+    const gone = await app.rest(`DELETE /sites/1/plugins/delete?slug=${encodeURIComponent(target)}`);
+    expect(gone.body).toMatchObject({ success: 1, message: '1 plugin was deleted.' });
+    expect(plugins().some((p) => p.slug === target)).toBe(false);
+  });
+
+  it('fails as a whole when nothing was done', async () => {
+    const inactive = plugins().find((p) => !p.active && !p.mustUse)?.slug ?? '';
+    app.fleet.site(0).faults.falseSuccess = true;
+    const refused = await app.rest('POST /sites/1/plugins/activate', { body: { slug: [inactive] } });
+    expect([refused.status, refused.body.code]).toEqual([502, 'svc_rest_activate_plugins_action']);
+    const unknown = await app.rest('PATCH /sites/1/plugins/activate', { body: { slug: 'a/b.php' } });
+    expect([unknown.status, unknown.body.code]).toEqual([400, 'svc_rest_invalid_plugins_slugs']);
+    const none = await app.rest('PATCH /sites/1/plugins/activate', { body: { slug: ' , ' } });
+    expect(none.body.code).toBe('svc_rest_invalid_plugins_slugs');
+    expect((await app.rest('PATCH /sites/1/plugins/activate', { body: {} })).body.data.params).toEqual(['slug']);
+    app.fleet.site(0).faults = { offline: true };
+    const offline = await app.rest('POST /sites/1/plugins/activate', { body: { slug: inactive } });
+    expect([offline.status, offline.body.code]).toEqual([503, 'svc_site_offline']);
+  });
+
+  it('switches and deletes themes', async () => {
+    const { themes, activeTheme } = app.fleet.site(0).state;
+    const parent = themes.find((t) => t.slug === activeTheme)?.parent;
+    const other = themes.find((t) => t.slug !== activeTheme && t.slug !== parent && t.parent === '')?.slug ?? '';
+    const refused = await app.rest(`DELETE /sites/1/themes/delete?slug=${activeTheme}`);
+    expect([refused.status, refused.body.code]).toEqual([502, 'svc_rest_delete_themes_action']);
+    const switched = await app.rest('POST /sites/1/themes/activate', { body: { slug: other } });
+    expect(switched.body.data).toMatchObject({ activate: { slug: other }, deactivate: { slug: activeTheme } });
+    expect(app.fleet.site(0).state.activeTheme).toBe(other);
+    const two = await app.rest('POST /sites/1/themes/activate', { body: { slug: 'a,b' } });
+    expect([two.status, two.body.code]).toEqual([400, 'svc_rest_invalid_themes_slugs']);
+    expect((await app.rest('POST /sites/1/themes/activate', { body: { slug: 'zzz' } })).body.code).toBe(
+      'svc_rest_invalid_themes_slugs',
+    );
+    const gone = await app.rest(`DELETE /sites/1/themes/delete?slug=${activeTheme},${other}`);
+    expect(gone.body.data).toMatchObject({ delete: [{ slug: activeTheme }], error: [{ slug: other }] });
+  });
+
+  it('keys abandoned items by slug', async () => {
+    const { body } = await app.rest('GET /sites/1/plugins/abandoned');
+    expect(body.total).toBe(Object.keys(body.data).length);
+    for (const [slug, entry] of Object.entries(body.data))
+      expect(entry).toMatchObject({
+        slug,
+        Name: expect.any(String),
+        last_updated_at: expect.stringMatching(/^\d{4}-/),
+      });
+    expect((await app.rest('GET /sites/1/themes/abandoned?search=zzzz')).body).toMatchObject({ total: 0, data: {} });
+  });
+});

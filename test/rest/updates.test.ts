@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type RestApp, restApp } from './client.js';
+
+let app: RestApp;
+beforeEach(async () => {
+  app = await restApp({ sites: 3, jobs: false });
+  const state = app.fleet.site(0).state;
+  for (const plugin of state.plugins) plugin.update = null;
+  const [first, second, third] = state.plugins.filter((p) => !p.mustUse && !p.premium);
+  for (const plugin of [first, second, third])
+    if (plugin !== undefined) plugin.update = { version: '99.1', requiresPhp: '', requiresWp: '' };
+  state.wpVersion = '6.8.7';
+  state.wpUpdate = '7.2';
+  for (const i of [0, 1, 2]) await app.connect(i);
+});
+afterEach(() => app.close());
+
+const offered = () => app.fleet.site(0).state.plugins.filter((p) => p.update !== null);
+const slugs = () => offered().map((p) => p.slug);
+const bySite = async (query = '') => (await app.rest(`GET /updates?${query}`)).body;
+const ofSite = async (query = '') => (await app.rest(`GET /updates/1?${query}`)).body.data[1] ?? {};
+
+describe('lists', () => {
+  it('keys by site, type and slug', async () => {
+    const body = await bySite();
+    expect(body.total).toBe(Object.keys(body.data).length);
+    const [plugin] = offered();
+    expect(body.data[1].plugins[plugin?.slug ?? '']).toMatchObject({
+      Name: plugin?.name,
+      Version: plugin?.version,
+      current_version: plugin?.version,
+      new_version: '99.1',
+      active: plugin?.active ? 1 : 0,
+      update: { slug: plugin?.slug, new_version: '99.1' },
+    });
+    expect(body.data[1].wp).toEqual({
+      platform: { Name: 'WordPress', current: '6.8.7', new: '7.2', current_version: '6.8.7', new_version: '7.2' },
+    });
+    const one = await app.rest('GET /updates/1');
+    expect(one.body).toMatchObject({ success: 1, total: 1, data: { 1: body.data[1] }, site: { id: 1 } });
+  });
+
+  it('filters by type, text and site, and pages by site', async () => {
+    expect(Object.keys(await ofSite('type=plugins'))).toEqual(['plugins']);
+    expect(Object.keys(await ofSite('type=wp,%20plugins')).sort()).toEqual(['plugins', 'wp']);
+    const needle = encodeURIComponent(offered()[0]?.name.toUpperCase() ?? '');
+    expect(Object.keys((await ofSite(`search=${needle}`)).plugins)).toContain(slugs()[0]);
+    expect((await bySite('search=zzzzzz')).data).toEqual({});
+    expect(Object.keys((await bySite('include=1')).data)).toEqual(['1']);
+    expect(Object.keys((await bySite('exclude=1')).data)).not.toContain('1');
+    const { total } = await bySite();
+    const pages = await Promise.all(
+      Array.from({ length: total }, (_, i) => bySite(`per_page=1&page=${i + 1}`).then((b) => Object.keys(b.data))),
+    );
+    expect(pages.flat().sort()).toEqual(Object.keys((await bySite()).data).sort());
+    await app.rest('POST /sites/1/suspend');
+    expect(Object.keys((await bySite()).data)).not.toContain('1');
+    expect((await app.rest('GET /updates?type=nonsense')).body.data.params).toHaveProperty('type[0]');
+  });
+});
+
+describe('ignoring', () => {
+  it('hides named slugs, lists them, and takes them back', async () => {
+    const [slug = ''] = slugs();
+    const on = await app.rest('POST /updates/1/ignore/plugins', { body: { slug: `${slug},no/such.php` } });
+    expect(on.body).toMatchObject({
+      success: 1,
+      data: { [slug]: 'success' },
+      errors: [{ slug: 'no/such.php', code: 'not_installed' }],
+      url: app.fleet.site(0).url,
+    });
+    expect(Object.keys((await ofSite()).plugins)).not.toContain(slug);
+    const listed = await app.rest('GET /updates/1/ignored');
+    expect(listed.body.data).toEqual({
+      plugins: { [slug]: { Name: offered()[0]?.name, ignored_versions: ['all_versions'] } },
+      themes: {},
+      wp: {},
+    });
+    expect((await app.rest('GET /updates/1/ignored?type=themes')).body.data).toEqual({ themes: {} });
+    expect((await app.rest('GET /updates/ignored')).body.data).toEqual({ plugins: {}, themes: {}, wp: {} });
+    expect((await app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`)).status).toBe(200);
+    expect(Object.keys((await ofSite()).plugins)).toContain(slug);
+  });
+
+  it('hides a whole type, and a named update still runs', async () => {
+    await app.rest('POST /updates/1/ignore/wp');
+    await app.rest('POST /updates/1/ignore/plugins');
+    expect(await ofSite('type=wp,plugins')).toEqual({});
+    expect((await app.rest('GET /sites/1')).body.data).toMatchObject({
+      is_ignoreCoreUpdates: 1,
+      is_ignorePluginUpdates: 1,
+      stats: { plugin_updates: 0, wp_update_available: false },
+    });
+    const bare = await app.rest('POST /updates/1/update/plugins');
+    expect(bare.body).toMatchObject({ success: 1, data: {} });
+    const [slug = ''] = slugs();
+    const named = await app.rest('POST /updates/1/update/plugins', { body: { slug } });
+    expect(named.body.data[slug]).toMatchObject({ success: 1, version: '99.1' });
+    await app.rest('DELETE /updates/1/ignore/wp');
+    expect(await ofSite('type=wp')).toHaveProperty('wp');
+  });
+});
+
+describe('updating', () => {
+  it('updates named plugins and says which were not', async () => {
+    const [a = '', b = '', c = ''] = slugs();
+    const old = offered()[0]?.version;
+    app.fleet.site(0).faults.failUpdates = [b];
+    const { status, body } = await app.rest('PUT /updates/1/update/plugins', {
+      body: { slug: `${a},${b},gone/x.php` },
+    });
+    expect(status).toBe(200);
+    expect(body.data[a]).toMatchObject({ success: 1, old_version: old, version: '99.1' });
+    expect(body.data[b]).toMatchObject({ success: 0, error: 'svc_update_failed' });
+    expect(body.data['gone/x.php']).toMatchObject({ success: 0, error: 'no_update' });
+    expect(body.message).toBe('1 of 3 plugins were updated.');
+    const failed = await app.rest('PUT /updates/1/update/plugins', { body: { slug: b } });
+    expect([failed.status, failed.body.code]).toEqual([502, 'svc_rest_upgrade_plugins_of_site_error']);
+    expect(failed.body.data.results[b]).toMatchObject({ success: 0 });
+    const none = await app.rest('PUT /updates/1/update/plugins', { body: { slug: 'gone/x.php' } });
+    expect(none.status).toBe(200);
+    app.fleet.site(0).faults = {};
+    const rest = await app.rest('PUT /updates/1/update/plugins');
+    expect(Object.keys(rest.body.data).sort()).toEqual([b, c].sort());
+  });
+
+  it('updates the core, and says when there is nothing to do', async () => {
+    const done = await app.rest('POST /updates/1/update/wp');
+    expect(done.body.data).toEqual({ old_version: '6.8.7', version: '7.2' });
+    expect((await app.rest('POST /updates/1/update/wp')).body).toMatchObject({ success: 1, data: null });
+  });
+
+  it('updates everything on one site or on all, but nothing that is ignored', async () => {
+    const [ignored = ''] = slugs();
+    await app.rest('POST /updates/1/ignore/plugins', { body: { slug: ignored } });
+    const one = await app.rest('POST /updates/1/update');
+    expect(one.body).toMatchObject({ success: 1, site: { id: 1 }, summary: { sites_updated: 1, total_errors: 0 } });
+    expect(slugs()).toEqual([ignored]);
+    const before = (await bySite()).total;
+    const all = await app.rest('POST /updates/update', { body: { type: 'plugins' } });
+    expect(all.body.summary.total_errors).toBe(0);
+    expect(before).toBeGreaterThan(0);
+    for (const site of Object.values((await bySite()).data)) expect(site).not.toHaveProperty('plugins');
+    await app.rest('POST /updates/update');
+    expect((await bySite()).data).toEqual({});
+    expect((await app.rest('POST /updates/update')).body).toMatchObject({ success: 1, summary: { total_updated: 0 } });
+  });
+
+  it('refuses a suspended site, and finds a run that is on', async () => {
+    await app.rest('POST /sites/1/suspend');
+    const refused = await app.rest('POST /updates/1/update');
+    expect([refused.status, refused.body.code]).toEqual([409, 'svc_rest_updates_site_error']);
+    const typed = await app.rest('POST /updates/1/update/plugins');
+    expect([typed.status, typed.body.code]).toEqual([409, 'svc_site_suspended']);
+    const queued = await restApp({ sites: 2, config: { batch_threshold: 1 }, jobs: false });
+    try {
+      for (const i of [0, 1]) await queued.connect(i);
+      const first = await queued.rest('POST /updates/update');
+      expect(first.body).toMatchObject({ queued: true, queued_count: 2 });
+      const again = await queued.rest('POST /updates/update');
+      expect(again.body).toMatchObject({ success: 1, already_running: true, job_id: first.body.job_id });
+      expect((await queued.rest('POST /updates/1/update')).body).toMatchObject({ already_running: true });
+    } finally {
+      await queued.close();
+    }
+  });
+});

@@ -1,0 +1,263 @@
+/** What every route has in common: credentials, bodies, envelope, validators, repeats, limits. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RestApp, restApp } from './client.js';
+
+let app: RestApp;
+beforeAll(async () => {
+  app = await restApp({ sites: 2 });
+  await app.connect(0);
+});
+afterAll(() => app.close());
+
+describe('credentials', () => {
+  it('tells apart what may be told apart', async () => {
+    const code = async (token: string | null, headers = {}) => {
+      const reply = await app.rest('GET /sites', { token, headers });
+      expect(reply.headers.get('www-authenticate')).toBe(reply.status === 401 ? 'Bearer realm="svc"' : null);
+      return [reply.status, reply.body.code];
+    };
+    const [secret = '', key = ''] = app.tokens.read.split('==');
+    expect(await code(null)).toEqual([401, 'svc_rest_authentication_error']);
+    expect(await code(`${secret}==`)).toEqual([401, 'svc_rest_authentication_missing_parameter']);
+    expect(await code(`${'0'.repeat(40)}==${key}`)).toEqual([401, 'svc_rest_authentication_error']);
+    expect(await code(`${secret}==${'0'.repeat(40)}`)).toEqual([401, 'svc_rest_authentication_error']);
+    expect(await code(null, { Authorization: `bEaReR   ${app.tokens.read} ` })).toEqual([200, undefined]);
+  });
+
+  it('asks for the key first: nobody without one learns what exists', async () => {
+    for (const call of ['GET /nowhere', 'PUT /sites', 'POST /sites/add'])
+      expect((await app.rest(call, { token: null })).status).toBe(401);
+    expect((await app.rest('GET /nowhere')).body).toMatchObject({
+      success: 0,
+      code: 'rest_no_route',
+      data: { status: 404 },
+    });
+  });
+
+  it('refuses credentials in the address', async () => {
+    const reply = await app.rest('GET /sites?consumer_key=ck_x&consumer_secret=cs_x', { token: null });
+    expect([reply.status, reply.body.code]).toEqual([400, 'svc_rest_authentication_bad_request']);
+  });
+
+  it('hides denied sites', async () => {
+    const { body } = await app.rest('POST /rest-api/add-key', { body: { active: true, permissions: 'read,write' } });
+    await app.service.store.denials.deny(`key:${body.id}`, 1);
+    expect((await app.rest('GET /sites', { token: body.token })).body.total).toBe(0);
+    expect((await app.rest('GET /updates', { token: body.token })).body.data).toEqual({});
+    const one = await app.rest('GET /sites/1', { token: body.token });
+    expect([one.status, one.body.code]).toEqual([403, 'svc_access_denied']);
+    expect((await app.rest('POST /sites/check', { token: body.token })).body.total).toBe(0);
+  });
+});
+
+describe('methods', () => {
+  it('names the methods of an address', async () => {
+    const wrong = await app.rest('DELETE /sites');
+    expect([wrong.status, wrong.body.code]).toEqual([405, 'rest_method_not_allowed']);
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    const settings = await app.rest('OPTIONS /sites/1/edit', { token: null });
+    expect([settings.status, settings.headers.get('allow')]).toEqual([200, 'POST, PUT, PATCH, OPTIONS']);
+    expect((await app.rest('OPTIONS /nowhere', { token: null })).status).toBe(404);
+  });
+
+  it('answers HEAD without a body', async () => {
+    const { status, body, headers } = await app.rest('HEAD /sites');
+    expect([status, body, headers.get('x-total')]).toEqual([200, '', '1']);
+  });
+
+  it('forgives a trailing slash', async () => {
+    expect((await app.rest('GET /sites/')).status).toBe(200);
+  });
+});
+
+describe('bodies', () => {
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+  it('takes JSON with a charset, and forms', async () => {
+    const json = await app.rest('PATCH /sites/1/edit', {
+      body: '{"notes":"ü"}',
+      headers: { 'Content-Type': 'application/json; charset=UTF-8' },
+    });
+    expect(json.body.data.notes).toBe('ü');
+    const sent = await app.rest('PATCH /sites/1/edit', {
+      body: 'notes=a%20b&automatic_update=yes&monitoring_emails[]=a@example.com&monitoring_emails[]=b@example.com',
+      headers: form,
+    });
+    expect(sent.body.data).toMatchObject({ notes: 'a b', automatic_update: 1 });
+    expect(sent.body.data.monitoring_emails).toHaveLength(2);
+  });
+
+  it('lets the path win over the body, and the body over the query', async () => {
+    const reply = await app.rest('PATCH /sites/1/edit?notes=query&name=Named', {
+      body: { notes: 'body', id_or_domain: '99' },
+    });
+    expect(reply.body.data).toMatchObject({ id: 1, notes: 'body', name: 'Named' });
+  });
+
+  it('says what is wrong with a body', async () => {
+    const send = async (body: string, type?: string) => {
+      const reply = await app.rest('PATCH /sites/1/edit', {
+        body,
+        headers: type === undefined ? {} : { 'Content-Type': type },
+      });
+      return [reply.status, reply.body.code];
+    };
+    expect(await send('{"notes":')).toEqual([400, 'rest_invalid_json']);
+    expect(await send('[1]')).toEqual([400, 'rest_invalid_param']);
+    expect(await send('"x"')).toEqual([400, 'rest_invalid_param']);
+    expect(await send('{}')).toEqual([400, 'empty_body']);
+    expect(await send('[]')).toEqual([400, 'empty_body']);
+    expect(await send('<x/>', 'application/xml')).toEqual([415, 'invalid_content_type']);
+    const polluted = await send('{"__proto__":{"notes":"x"},"constructor":1}');
+    expect(polluted).toEqual([200, undefined]);
+    expect(({} as { notes?: string }).notes).toBeUndefined();
+  });
+
+  it('bounds numbers and pages', async () => {
+    for (const query of ['page=0', 'per_page=0', 'per_page=101', 'page=1.5', 'page=', 'page=abc', 'include=1,x']) {
+      const reply = await app.rest(`GET /sites?${query}`);
+      expect([query, reply.status, reply.body.code]).toEqual([query, 400, 'rest_invalid_param']);
+      expect(Object.keys(reply.body.data.params)[0]).toContain(query.split('=')[0]);
+    }
+  });
+});
+
+describe('validators', () => {
+  it('answers 304 to whoever has it already, and not after a change', async () => {
+    const first = await app.rest('GET /sites');
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^"[\w-]{27}"$/);
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
+    for (const header of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+      const again = await app.rest('GET /sites', { headers: { 'If-None-Match': header } });
+      expect([again.status, again.body]).toEqual([304, '']);
+    }
+    await app.rest('PATCH /sites/1/edit', { body: { notes: `${Math.random()}` } });
+    expect((await app.rest('GET /sites', { headers: { 'If-None-Match': tag } })).status).toBe(200);
+  });
+
+  it('keeps live and written answers out of caches', async () => {
+    for (const call of ['GET /sites/1/security', 'POST /sites/1/check']) {
+      const { headers } = await app.rest(call);
+      expect([call, headers.get('etag'), headers.get('cache-control')]).toEqual([call, null, 'no-store']);
+    }
+  });
+});
+
+describe('repeats', () => {
+  const once = (key: string) => ({ 'Idempotency-Key': key });
+
+  it('runs a named write once', async () => {
+    const body = { name: 'Once' };
+    const first = await app.rest('POST /tags/add', { body, headers: once('a-1') });
+    const again = await app.rest('POST /tags/add', { body, headers: once('"a-1"') });
+    expect(again.body).toEqual(first.body);
+    expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([
+      null,
+      'true',
+    ]);
+    const other = await app.rest('POST /tags/add', { body: { name: 'Other' }, headers: once('a-1') });
+    expect([other.status, other.body.code]).toEqual([422, 'svc_idempotency_key_reused']);
+    const elsewhere = await app.rest('POST /clients/add', { body, headers: once('a-1') });
+    expect(elsewhere.status).toBe(422);
+    const stranger = await app.rest('POST /tags/add', { body, headers: once('a-1'), token: app.tokens.write });
+    expect([stranger.status, stranger.body.code]).toEqual([409, 'svc_already_exists']);
+  });
+
+  it('repeats a refusal, but tries a failure of the site again', async () => {
+    const body = { name: 'Taken' };
+    await app.rest('POST /tags/add', { body });
+    const refused = await app.rest('POST /tags/add', { body, headers: once('b-1') });
+    await app.rest(`DELETE /tags/${(await app.rest('GET /tags?search=Taken')).body.data[0].id}/remove`);
+    const again = await app.rest('POST /tags/add', { body, headers: once('b-1') });
+    expect([refused.status, again.status, again.body]).toEqual([409, 409, refused.body]);
+    app.fleet.site(0).faults.offline = true;
+    expect((await app.rest('POST /sites/1/sync', { headers: once('b-2') })).status).toBe(503);
+    app.fleet.site(0).faults.offline = false;
+    expect((await app.rest('POST /sites/1/sync', { headers: once('b-2') })).status).toBe(200);
+  });
+
+  it('refuses a second call while the first one runs', async () => {
+    app.fleet.site(0).faults.latencyMs = 300;
+    const first = app.rest('POST /sites/1/sync', { headers: once('c-1') });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const second = await app.rest('POST /sites/1/sync', { headers: once('c-1') });
+    expect([second.status, second.body.code]).toEqual([409, 'svc_idempotency_in_progress']);
+    expect(second.headers.get('retry-after')).toBe('5');
+    expect((await first).status).toBe(200);
+    app.fleet.site(0).faults = {};
+  });
+
+  it('seals what it keeps, and forgets it after a day', async () => {
+    const body = { active: true, permissions: 'read' };
+    const made = await app.rest('POST /rest-api/add-key', { body, headers: once('d-1') });
+    const rows = await app.db.all('SELECT body FROM idempotency');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(String(row.body)).not.toContain(made.body.token);
+    expect((await app.rest('POST /rest-api/add-key', { body, headers: once('d-1') })).body.token).toBe(made.body.token);
+    app.clock.move(24 * 3600_000 + 1);
+    const anew = await app.rest('POST /rest-api/add-key', { body, headers: once('d-1') });
+    expect(anew.body.token).not.toBe(made.body.token);
+  });
+
+  it('wants a usable key', async () => {
+    for (const key of ['', 'a b', 'x'.repeat(256)]) {
+      const reply = await app.rest('POST /tags/add', { body: { name: 'k' }, headers: once(key) });
+      expect([reply.status, reply.body.data.field]).toEqual([400, 'Idempotency-Key']);
+    }
+  });
+});
+
+describe('rate limit', () => {
+  it('counts per key, says what is left, and lets go with time', async () => {
+    const own = await restApp({ sites: 1, config: { rest_rate_limit: 3 } });
+    try {
+      const ask = (token = own.tokens.read) => own.rest('GET /sites/count', { token });
+      const first = await ask();
+      expect(first.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60');
+      expect(first.headers.get('ratelimit')).toBe('"default";r=2;t=20');
+      await ask();
+      await ask();
+      const refused = await ask();
+      expect([refused.status, refused.body.code]).toEqual([429, 'svc_rest_too_many_requests']);
+      expect(refused.headers.get('retry-after')).toBe('20');
+      expect((await ask(own.tokens.read_write)).status).toBe(200);
+      own.clock.move(20_000);
+      expect((await ask()).status).toBe(200);
+      expect((await ask()).status).toBe(429);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('switches of the operator', () => {
+  it('refuses every write of a read-only server, and routes of modules that are off', async () => {
+    const own = await restApp({ sites: 1, config: { read_only: true, modules: [] } });
+    try {
+      const write = await own.rest('POST /tags/add', { body: { name: 'x' } });
+      expect([write.status, write.body.code]).toEqual([403, 'svc_permission_denied']);
+      const off = await own.rest('GET /costs?page=x');
+      expect([off.status, off.body.code, off.body.data.module]).toEqual([
+        501,
+        'svc_module_not_available',
+        'cost-tracker',
+      ]);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('the description', () => {
+  it('is served without a key, as data and as a page without scripts', async () => {
+    const { status, body } = await app.rest('GET /openapi.json', { token: null });
+    expect([status, body.openapi]).toEqual([200, '3.1.0']);
+    const page = await app.http.request('http://127.0.0.1/docs');
+    const html = await page.text();
+    expect(html).toContain('/sites/{id_or_domain}/edit');
+    expect(html).not.toMatch(/<script|https?:\/\/(?!example)/);
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  });
+});
