@@ -222,7 +222,9 @@ const VARIABLES: readonly Variable[] = [
     'Mail server with login, `smtp://user:password@host:587` or `smtps://…:465`. Without it no mail is sent.',
     { secret: true },
   ),
-  variable('MAIL_FROM', 'mail_from', null, mailAddress, 'Sender of mail.', { shown: 'the SMTP login' }),
+  variable('MAIL_FROM', 'mail_from', null, mailAddress, 'Sender of the mails: an address, or a name with one.', {
+    shown: 'the SMTP login',
+  }),
   variable('LOG_LEVEL', 'log_level', 'info', oneOf(LOG_LEVELS), 'How much is logged, as JSON lines on stderr.'),
   variable(
     'TRUST_PROXY',

@@ -144,6 +144,11 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_time_tracker_bucket_client_mismatch: ['The time budget belongs to another client.', LIST_FIRST],
   svc_time_tracker_invalid_transition: ['The task cannot go from its state to this one.', READ_FIRST],
 
+  svc_rest_monitor_not_found: ['The site has no such monitor.', LIST_FIRST],
+  invalid_period: ['The period is not one that is kept.', CHECK_INPUT],
+  svc_domain_tld_unsupported: ['No registry answers for domains with this ending.', 'Enter the expiry date by hand.'],
+  svc_domain_lookup_failed: ['The registry of the domain gave no usable answer.', 'Try again in an hour.'],
+
   svc_client_creation_failed: ['The client was not stored.', RETRY],
   svc_client_update_failed: ['The client was not changed.', RETRY],
   svc_client_deletion_failed: ['The client was not deleted.', RETRY],

@@ -219,10 +219,7 @@ const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> 
     'readonly',
     ['The database can only be read, so nothing was stored.', 'Make its file and folder writable for the service.'],
   ],
-  [
-    'corrupt',
-    ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.'],
-  ],
+  ['corrupt', ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.']],
 ]);
 
 /** A typed storage failure that is nobody's mistake as `svc_storage_unavailable`; null for anything else. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { HttpEnv } from './auth.js';
+import { LISTENS } from './mcp/streams.js';
 
 export interface Listener {
   /** `http://127.0.0.1:8787`, with the port that was really taken. */
@@ -58,8 +59,7 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: { host: strin
 /** Answers being written, so that a stop can end the ones that would never end by themselves. */
 function trackStreams(server: Server): Set<ServerResponse> {
   const open = new Set<ServerResponse>();
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== 'GET') return;
+  server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
     response.once('close', () => open.delete(response));
   });
@@ -70,7 +70,8 @@ async function drain(server: Server, streams: ReadonlySet<ServerResponse>, grace
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   for (const response of streams) {
-    if (String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')) response.destroy();
+    const listens = response.req.method === 'GET' || response.hasHeader(LISTENS);
+    if (listens && String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')) response.destroy();
   }
   // A connection that just gave its last answer would be kept alive for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), 50);

@@ -25,10 +25,10 @@ import { type Mailer, noMailer } from './mail/mailer.js';
 import type { McpCore } from './mcp/core.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
 import type { Probe } from './probe/probe.js';
-import { createShare } from './share.js';
 import type { Once, Performed } from './rest/once.js';
 import type { Perform } from './rest/perform.js';
 import { openVault } from './secret-key.js';
+import { createShare } from './share.js';
 import type { Db } from './store/db.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
@@ -371,7 +371,7 @@ async function openReader(parts: Parts): Promise<{ db: Db; store: Store }> {
 }
 
 /** One for all connections: a call that lost its client over one is found over another. */
-async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
+export async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
   const { createMcpCore } = await import('./mcp/core.js');
   return createMcpCore({
     ...parts,

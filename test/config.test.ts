@@ -49,6 +49,7 @@ describe('readConfig', () => {
       concurrency: 50,
       per_host: 2,
       site_timeout_ms: 30_000,
+      direct_call_ms: 40_000,
       allow_private_sites: false,
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',

@@ -274,3 +274,17 @@ describe('sessions', () => {
     );
   }, 20_000);
 });
+
+describe('a server that stops', () => {
+  it('does not wait for those who only listen', async () => {
+    const own = await mcpApp({ sites: 1 });
+    const modern = await connect(['2026-07-28', 'http'], own.target);
+    const legacy = await connect(['2025-11-25', 'http'], own.target);
+    await modern.watch('svc://jobs/sync_1', () => undefined);
+    const began = performance.now();
+    await own.restart(5000);
+    expect(performance.now() - began).toBeLessThan(2000);
+    await Promise.all([modern.close(), legacy.close().catch(() => undefined)]);
+    await own.close();
+  });
+});

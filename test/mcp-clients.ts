@@ -200,7 +200,7 @@ export interface McpApp {
   read: string;
   target: Target;
   /** The same service behind a new server on the same port: sessions are gone. */
-  restart(): Promise<void>;
+  restart(graceMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -231,9 +231,9 @@ export async function mcpApp(options: TestOptions & { connected?: number } = {})
     all,
     read,
     target: { url, core, authorization: all },
-    async restart() {
+    async restart(graceMs = 50) {
       const { port } = listener;
-      await listener.close(50);
+      await listener.close(graceMs);
       listener = await listen(await service.http(), { host: '127.0.0.1', port });
     },
     async close() {

@@ -8,6 +8,7 @@ import { seededCopy } from '../lib/database.js';
 import { type BareDatabase, openBare } from '../lib/native.js';
 import { measureOf, type Scenario } from '../lib/scenario.js';
 import { SEED_TIME } from '../lib/seed.js';
+import { snapshotOf } from '../lib/snapshots.js';
 
 interface Look {
   site_id: number;
@@ -70,37 +71,6 @@ export const scenario: Scenario = {
     ];
   },
 };
-
-type Stored = Awaited<ReturnType<ReturnType<typeof createInventory>['read']>>;
-
-function snapshotOf(extensions: Stored['extensions'], offers: Stored['offers']): Snapshot {
-  const of = (kind: number) =>
-    extensions
-      .filter((row) => row.kind === kind)
-      .map(({ slug, name, version, active, description }) => ({
-        slug,
-        name,
-        version,
-        active: active === 1,
-        description,
-        mu: false,
-        child_agent: false,
-        parent_active: false,
-      }));
-  return {
-    child_version: '6.1.2',
-    wp_version: '6.8.1',
-    php_version: '8.3.29',
-    plugins: of(0),
-    themes: of(1),
-    plugin_updates: offers
-      .filter((offer) => offer.type === 1)
-      .map(({ slug, name, current_version, new_version }) => ({ slug, name, current_version, new_version })),
-    theme_updates: [],
-    core_update: offers.some((offer) => offer.type === 0) ? '6.8.2' : null,
-    health: { good: 10, recommended: 2, critical: 0 },
-  };
-}
 
 /** The simple way, as fast as it goes: prepared statements, one transaction per site, the ids of packages known. */
 function replacer(bare: BareDatabase): (look: Look, now: number) => void {

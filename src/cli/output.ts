@@ -1,6 +1,7 @@
 /** What the commands write. stdout carries data, stderr what is said to people. Nothing else writes to stdout. */
 
 import { Console } from 'node:console';
+import { ConfigError } from '../config.js';
 
 /** One line of JSON on stdout. */
 export function printJson(value: unknown): void {
@@ -45,4 +46,13 @@ export function tableText(rows: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+/** A few lines for a person; the stack only of what is our own mistake. */
+export function problemText(error: unknown): string {
+  if (error instanceof ConfigError) return `The configuration cannot be used:\n${error.message}`;
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message;
+  const advice = 'advice' in error && typeof error.advice === 'string' ? `\n${error.advice}` : '';
+  return `${error.message}${advice}`;
 }

@@ -1,23 +1,64 @@
 /** `sitefleet stdio`: MCP for one assistant on the same machine. */
 
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../clock.js';
 import type { Actor, Config } from '../context.js';
 import { createLog } from '../log.js';
-import { assemble } from '../main.js';
+import { assemble, openMcp, type Service } from '../main.js';
 import { serveStdio } from '../mcp/stdio.js';
 import { stopSignal } from './stop.js';
+
+/** Opening the database waits this long for the greeting, unless a call comes first. */
+const GREETING_MS = 150;
+/** The schedule starts when the assistant has what it asks for at its own start. */
+const SETTLED_MS = 2_000;
 
 /** Whoever may start the process may read its database: the shell is trusted, within READ_ONLY and TOOLSETS. */
 export function localActor(via: 'mcp' | 'cli'): Actor {
   return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via, denied_sites: [] };
 }
 
+/** Answers the greeting before anything is opened: an assistant that starts us waits for it. */
 export async function stdio(config: Config): Promise<void> {
-  const signal = stopSignal();
+  const asked = stopSignal();
+  const broken = new AbortController();
+  const signal = AbortSignal.any([asked, broken.signal]);
   const log = createLog(config.log_level);
-  const service = await assemble({ config, log });
-  const core = await service.mcp();
-  // Not waited for: an assistant that starts us waits for its first answer.
-  service.start().catch((error: unknown) => log.error({ err: error }, 'the schedule does not run'));
+  let opened: Promise<Service> | undefined;
+  const service = (): Promise<Service> => {
+    opened ??= assemble({ config, log });
+    return opened;
+  };
+  const core = await openMcp(config, {
+    log,
+    clock: systemClock,
+    invoke: async (...call) => (await service()).invoke(...call),
+  });
+  const ended = new AbortController();
+  const running = runSchedule(service, ended.signal).catch((error: unknown) => {
+    // Without its database the service is of no use: it ends and says why.
+    broken.abort();
+    throw error;
+  });
+  // Its failure is thrown below, when the assistant was let go.
+  running.catch(() => undefined);
   await serveStdio({ core, actor: localActor('mcp'), signal });
-  await service.stop();
+  ended.abort();
+  await running;
+  core.close();
+  await (await opened)?.stop();
+
+  async function runSchedule(open: () => Promise<Service>, stop: AbortSignal): Promise<void> {
+    await untilAborted(GREETING_MS, stop);
+    if (stop.aborted && opened === undefined) return;
+    const ready = await open();
+    await untilAborted(SETTLED_MS, stop);
+    if (stop.aborted) return;
+    ready.start().catch((error: unknown) => log.error({ err: error }, 'the schedule does not run'));
+  }
+}
+
+/** Waits, but no longer than the command lives. */
+function untilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -12,7 +12,7 @@ import { wallOf, wordpressTime } from './zones.js';
 const HOUR = 7;
 const DAY_MS = 24 * 3_600_000;
 const ROWS = 20;
-const TYPES = ['WordPress', 'plugins', 'themes', 'translations'];
+const TYPES = ['WordPress', 'plugin', 'theme', 'translation'];
 
 /** Puts today's digest into the outbox, once; called every hour. */
 export async function dailyDigest(ctx: Ctx): Promise<string> {
@@ -44,7 +44,12 @@ export function digestMail(digest: Digest, head: MailHead, now: number, zone: st
 }
 
 function summary({ updates, disconnected_total, down }: Digest): string {
-  const counts = updates.filter(({ n }) => n > 0).map(({ type, n }) => `${n} ${TYPES[type] ?? 'others'}`);
+  const counts = updates
+    .filter(({ n }) => n > 0)
+    .map(({ type, n }) => {
+      const word = TYPES[type] ?? 'other';
+      return type === 0 ? `${n} ${word}` : plural(n, word, `${word}s`);
+    });
   const pending = counts.length === 0 ? 'No updates are pending.' : `Pending updates: ${counts.join(', ')}.`;
   const lost =
     disconnected_total === 0

@@ -1,7 +1,7 @@
 /** From looks to stored consequences: one transaction for any number of them, then the events of what was new. */
 
 import type { Ctx } from '../context.js';
-import type { CheckRecord } from '../store/monitor-results.js';
+import type { CheckRecord } from '../store/monitor-record.js';
 import type { MonitorRow } from '../store/monitors.js';
 import type { Look } from './monitor-check.js';
 import type { MonitorSettings } from './monitor-settings.js';

@@ -4,7 +4,7 @@
  */
 
 import type { NewAlert } from '../store/alerts.js';
-import type { CheckRecord, HourShare } from '../store/monitor-results.js';
+import type { CheckRecord, HourShare } from '../store/monitor-record.js';
 import type { MonitorRow } from '../store/monitors.js';
 import type { Verdict } from './monitor-judge.js';
 import { type MonitorSettings, nextTurn } from './monitor-settings.js';

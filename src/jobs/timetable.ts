@@ -7,6 +7,8 @@ import { sendMail } from '../domain/mail.js';
 import { dailyDigest } from '../domain/mail-digest.js';
 import { runToolJobs } from '../domain/tool-jobs.js';
 import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/upkeep.js';
+import { runCertificates, runDomains } from './expiry.js';
+import { pruneMonitoring, runDueMonitors } from './monitoring.js';
 
 export interface Entry {
   name: string;
@@ -67,5 +69,29 @@ export const timetable: readonly Entry[] = [
     about: 'Puts the daily digest into the outbox, in the morning of the dashboard’s time zone.',
     pattern: '0 5 * * * *',
     run: dailyDigest,
+  },
+  {
+    name: 'monitors',
+    about: 'Checks the sites whose turn it is.',
+    pattern: '*/10 * * * * *',
+    run: runDueMonitors,
+  },
+  {
+    name: 'certificates',
+    about: 'Looks at the certificates of the sites, each once a day.',
+    pattern: '20 */5 * * * *',
+    run: runCertificates,
+  },
+  {
+    name: 'domains',
+    about: 'Asks the registries when the domains end: weekly, and daily near the end.',
+    pattern: '40 */5 * * * *',
+    run: runDomains,
+  },
+  {
+    name: 'prune-monitoring',
+    about: 'Forgets beats, figures, incidents and alerts whose time is over.',
+    pattern: '50 17 * * * *',
+    run: pruneMonitoring,
   },
 ];

@@ -13,11 +13,12 @@ import type { Actor, Log } from '../context.js';
 import { asServiceError, errorBody, ServiceError } from '../errors.js';
 import { challenges, type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
-import { listenedUris, watchAll } from './listen.js';
 import { createModernServer } from './modern.js';
 import { type OriginRules, originProblem } from './origin.js';
 import { createMcpServer } from './server.js';
 import { type Session, Sessions } from './sessions.js';
+import { LISTENS } from './streams.js';
+import { isListening, listenedUris, watchAll } from './subscriptions.js';
 
 export interface McpHttpParts {
   core: McpCore;
@@ -108,6 +109,7 @@ async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, bo
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
+  if (isListening(body)) response.headers.set(LISTENS, 'subscriptions');
   const uris = response.ok ? listenedUris(body) : [];
   if (uris.length > 0) {
     const stop = watchAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));

@@ -7,9 +7,9 @@ import type { Server, Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio';
 import type { Actor } from '../context.js';
 import type { McpCore } from './core.js';
-import { listenedUris, watchAll } from './listen.js';
 import { createModernServer } from './modern.js';
 import { createMcpServer } from './server.js';
+import { listenedUris, watchAll } from './subscriptions.js';
 
 export interface StdioParts {
   core: McpCore;

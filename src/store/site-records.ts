@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { offset } from './lists.js';
 import type { ChangeRow } from './reports.js';
 import { countStatement, idList, type SiteFilter, type SiteRow, sitePredicate } from './sites.js';
 
@@ -81,7 +82,7 @@ export function createSiteRecords(db: Db) {
            FROM (SELECT s.id FROM site s WHERE ${where} ${by} LIMIT ? OFFSET ?) k JOIN site s ON s.id = k.id ${by}`,
           ...args,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         filter.or_with_updates === true
           ? sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args)
@@ -169,7 +170,7 @@ export function createSiteRecords(db: Db) {
            WHERE ${where} ORDER BY created ${way}, id ${way} LIMIT ? OFFSET ?`,
           ...args,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         sql(`SELECT count(*) AS n FROM site_change WHERE ${where}`, ...args),
       ]);

@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { offset } from './lists.js';
 import type { IgnoredEntry } from './site-records.js';
 import { idList } from './sites.js';
 
@@ -72,7 +73,7 @@ export function createSiteUpdates(db: Db) {
           `SELECT s.id AS site_id ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
           ...args,
           perPage,
-          (page - 1) * perPage,
+          offset(page, perPage),
         ),
         sql(`SELECT count(*) AS n ${from}`, ...args),
       ]);

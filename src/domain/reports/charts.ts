@@ -26,11 +26,12 @@ export function chartSvg(chart: Chart): string {
   const points = chart.value;
   const known = points.flatMap(({ value }) => (value === null ? [] : [value]));
   const max = chart.max ?? niceMax(Math.max(0, ...known));
-  const y = (value: number) => TOP + INNER_H * (1 - Math.min(1, Math.max(0, value / max)));
+  const min = floorOf(chart, known);
+  const y = (value: number) => TOP + INNER_H * (1 - Math.min(1, Math.max(0, (value - min) / (max - min))));
   const body = points.length > MAX_BARS ? line(points, y) : bars(points, y, chart.unit);
   const label = `${chart.title}: ${points.length} days, from ${points[0]?.date ?? ''} to ${points.at(-1)?.date ?? ''}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="100%" role="img" aria-label="${escapeHtml(label)}" font-family="system-ui,sans-serif" font-size="11">
-${grid(max, chart.unit, y)}
+${grid(min, max, chart.unit, y)}
 ${body}
 ${dates(points)}
 </svg>`;
@@ -43,11 +44,19 @@ function niceMax(value: number): number {
   return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
 }
 
-function grid(max: number, unit: string, y: (value: number) => number): string {
+/** Per cents near a hundred differ by parts of one: from 0 they would all look the same. The scale says where it begins. */
+function floorOf({ unit }: Chart, known: readonly number[]): number {
+  if (unit !== '%' || known.length === 0) return 0;
+  const lowest = Math.min(...known);
+  return lowest >= 99 ? 98 : lowest >= 90 ? 90 : lowest >= 60 ? 50 : 0;
+}
+
+function grid(min: number, max: number, unit: string, y: (value: number) => number): string {
   return [0, 0.25, 0.5, 0.75, 1]
     .map((share) => {
-      const at = round(y(max * share));
-      const text = `${round(max * share)}${unit}`;
+      const value = min + (max - min) * share;
+      const at = round(y(value));
+      const text = `${round(value)}${unit}`;
       return `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}" stroke="#e5e7eb"/><text x="${LEFT - 6}" y="${at + 4}" text-anchor="end" fill="#6b7280">${text}</text>`;
     })
     .join('\n');

@@ -39,6 +39,9 @@ main{max-width:900px;margin:0 auto;background:#fff;border:1px solid #e5e7eb;bord
 header{border-bottom:2px solid #2563eb;padding-bottom:16px;margin-bottom:24px}
 h1{margin:0;font-size:26px;line-height:1.2;color:#111827}
 h2{margin:32px 0 10px;font-size:18px;color:#111827}
+.part>h2{font-size:21px;padding-top:24px;border-top:1px solid #e5e7eb}
+.part:first-of-type>h2{border-top:0;padding-top:0;margin-top:0}
+h3{margin:22px 0 8px;font-size:16px;color:#111827;break-after:avoid}
 p{margin:4px 0}
 .site,.range,.note,.empty{color:#4b5563;overflow-wrap:anywhere}
 .counts,.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:12px;margin:0 0 8px;padding:0}
@@ -49,7 +52,9 @@ dd.text{font-size:16px;font-weight:500}
 table{width:100%;border-collapse:collapse;font-size:14px}
 th,td{text-align:left;vertical-align:top;padding:6px 10px 6px 0;border-bottom:1px solid #e5e7eb;overflow-wrap:anywhere}
 th{color:#4b5563;font-weight:600;white-space:nowrap}
-td.number{text-align:right;font-variant-numeric:tabular-nums}
+th.number,td.number{text-align:right;font-variant-numeric:tabular-nums}
+table+.note,figure+.note{margin-top:12px}
+.note+.note{margin-top:0}
 figure{margin:0;break-inside:avoid}
 footer{margin-top:32px;padding-top:12px;border-top:1px solid #e5e7eb;font-size:13px;color:#6b7280}
 thead{display:table-header-group}
@@ -68,7 +73,9 @@ export function htmlReport(reports: readonly Report[], style: DateStyle): string
   const title = single ? titleOf(first) : 'Report';
   const range = `${longDay(meta.start_date, style)} – ${longDay(meta.end_date, style)}`;
   const parts = reports.map((report) =>
-    single ? body(report, style) : `<h2>${escapeHtml(titleOf(report))}</h2>\n${body(report, style, 3)}`,
+    single
+      ? body(report, style)
+      : `<section class="part"><h2>${escapeHtml(titleOf(report))}</h2>\n${body(report, style, 3)}</section>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -109,7 +116,8 @@ function body(report: Report, style: DateStyle, level = 2): string {
   const { sections, values, notes, truncated } = report.findings;
   const filled = sections.filter((section) => section.rows.length > 0);
   return [
-    sections.length > 0 ? counts(sections) : '',
+    // Where there are figures, the count of rows is one of them.
+    values.length === 0 ? counts(level === 2 ? sections : sections.filter(({ count }) => count > 0)) : '',
     figures(values, style),
     ...values.flatMap((value) => block(value, level)),
     ...filled.map((section) => table(section, style, level)),
@@ -123,15 +131,18 @@ function body(report: Report, style: DateStyle, level = 2): string {
 
 function counts(sections: readonly Section[]): string {
   const boxes = sections.map(({ title, count }) => `<div><dt>${escapeHtml(title)}</dt><dd>${count}</dd></div>`);
-  return `<dl class="counts">${boxes.join('')}</dl>`;
+  return boxes.length === 0 ? '' : `<dl class="counts">${boxes.join('')}</dl>`;
 }
+
+/** Said above already. */
+const IN_HEADER: ReadonlySet<string> = new Set(['startdate', 'enddate', 'report_daterange']);
 
 /** Single figures as boxes; what is unknown is a dash. */
 function figures(values: readonly ReportValue[], style: DateStyle): string {
   const boxes = values.flatMap((value) => {
-    if (value.kind === 'list' || value.kind === 'chart') return [];
+    if (value.kind === 'list' || value.kind === 'chart' || IN_HEADER.has(value.key)) return [];
     const text = figure(value, style);
-    const size = text.length > 14 ? ' class="text"' : '';
+    const size = text.length > 10 ? ' class="text"' : '';
     return [`<div><dt>${escapeHtml(value.title)}</dt><dd${size}>${escapeHtml(text)}</dd></div>`];
   });
   return boxes.length === 0 ? '' : `<dl class="figures">${boxes.join('')}</dl>`;
@@ -159,14 +170,17 @@ function block(value: ReportValue, level: number): string[] {
     return [`<figure><h${level}>${escapeHtml(value.title)}</h${level}>${chartSvg(value)}</figure>`];
   if (value.kind !== 'list' || value.value.length === 0) return [];
   const columns = [...new Set(value.value.flatMap((item) => Object.keys(item)))];
-  const rows = value.value.map((item) => columns.map((column) => item[column] ?? ''));
+  const rows = value.value.map((item) => columns.map((column) => cellText(column, item[column] ?? '')));
   return [`<h${level}>${escapeHtml(value.title)}</h${level}>`, grid(columns, rows)];
 }
 
 function table(section: Section, style: DateStyle, level: number): string {
   const timed = section.rows.some(({ at }) => at !== null);
   const used = (key: string) => section.rows.some(({ fields }) => (fields[key] ?? '') !== '');
-  const columns = [...new Set(section.rows.flatMap(({ fields }) => Object.keys(fields)))].filter(used);
+  const columns = [...new Set(section.rows.flatMap(({ fields }) => Object.keys(fields)))].filter(used).filter(
+    // A reader knows things by their names.
+    (column) => column !== 'slug' || !used('name'),
+  );
   const rows = section.rows.map((row) => [
     ...(timed ? [when(row, style)] : []),
     ...columns.map((column) => shown(column, row, style)),
@@ -181,25 +195,32 @@ function when({ at }: ReportRow, style: DateStyle): string {
 function shown(column: string, { fields }: ReportRow, style: DateStyle): Scalar {
   const value = fields[column] ?? '';
   if (column === 'ended_at' && typeof value === 'string' && value !== '') return moment(Date.parse(value), style);
-  return column === 'duration_sec' && typeof value === 'number' ? duration(value) : value;
+  return cellText(column, value);
+}
+
+function cellText(column: string, value: Scalar): Scalar {
+  return (column === 'duration_sec' || column === 'seconds') && typeof value === 'number' ? duration(value) : value;
 }
 
 function duration(seconds: number): string {
   const hours = Math.floor(seconds / 3600);
+  if (hours >= 48) return `${Math.floor(hours / 24)} days ${hours % 24} h`;
   const minutes = Math.floor((seconds % 3600) / 60);
   return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 
 const HEADS: Readonly<Record<string, string>> = {
+  seconds: 'Duration',
   duration_sec: 'Duration',
   ended_at: 'Ended',
   display_value: 'Detail',
 };
 
 function grid(columns: readonly string[], rows: readonly (readonly Scalar[])[]): string {
-  const head = columns.map((column) => {
+  const head = columns.map((column, i) => {
+    const numbers = rows.every((row) => typeof row[i] === 'number') ? ' class="number"' : '';
     const words = HEADS[column] ?? column.replaceAll('_', ' ');
-    return `<th scope="col">${escapeHtml(words.charAt(0).toUpperCase() + words.slice(1))}</th>`;
+    return `<th scope="col"${numbers}>${escapeHtml(words.charAt(0).toUpperCase() + words.slice(1))}</th>`;
   });
   const lines = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`);
   return `<table><thead><tr>${head.join('')}</tr></thead><tbody>\n${lines.join('\n')}\n</tbody></table>`;

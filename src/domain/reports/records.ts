@@ -138,7 +138,7 @@ export async function addRecord(ctx: Ctx, site: { id: number }, record: NewRecor
   const at = record.at === undefined ? now : Date.parse(record.at);
   if (Number.isNaN(at) || at < now - OLDEST_MS || at > now + AHEAD_MS)
     throw wrong('at', 'must be a time of the last ten years as ISO 8601, such as 2026-01-31T08:00:00Z');
-  const action = actionOf(record, spec);
+  const action = actionOf(record);
   const facts = factsOf(
     record.values,
     action === '' ? spec.figures.filter(({ key }) => !(key in spec.sums)) : spec.row,
@@ -152,7 +152,7 @@ export function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment):
 }
 
 /** A segment with rows has one action: it need not be named. */
-function actionOf({ segment, action }: NewRecord, spec: RecordSegment): string {
+function actionOf({ segment, action }: NewRecord): string {
   const only = SEGMENTS[segment][0] ?? '';
   if (action === undefined || action === only) return only;
   throw wrong('action', only === '' ? 'is not for a segment of figures' : `must be ${only}`);

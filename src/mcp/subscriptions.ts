@@ -6,10 +6,14 @@ import { jobOf } from './resources.js';
 
 const MAX_JOBS = 50;
 
+export function isListening(message: unknown): boolean {
+  return (message as { method?: unknown } | null)?.method === 'subscriptions/listen';
+}
+
 /** Addresses of jobs that a message subscribes to; none when it is another message. */
 export function listenedUris(message: unknown): string[] {
-  const { method, params } = (message ?? {}) as { method?: unknown; params?: { notifications?: unknown } };
-  if (method !== 'subscriptions/listen') return [];
+  if (!isListening(message)) return [];
+  const { params } = message as { params?: { notifications?: unknown } };
   const uris = (params?.notifications as { resourceSubscriptions?: unknown } | null | undefined)?.resourceSubscriptions;
   if (!Array.isArray(uris)) return [];
   const jobs = uris.filter((uri): uri is string => typeof uri === 'string' && jobOf(uri) !== undefined);

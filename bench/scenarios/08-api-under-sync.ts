@@ -1,0 +1,77 @@
+/** What callers of REST and MCP notice of a sync of the whole fleet: latency at a fixed rate, while it runs and while not. */
+
+import { compare, type Slice } from '../lib/ab.js';
+import { type Rig, startRig } from '../lib/fleet.js';
+import { type Exchange, openLoop } from '../lib/http-client.js';
+import { message, openSession } from '../lib/mcp-wire.js';
+import { type Helper, startHelper } from '../lib/process.js';
+import { type Measure, measureOf, type Scenario } from '../lib/scenario.js';
+import type { ServerReady } from '../lib/server-process.js';
+import { quantile } from '../lib/stats.js';
+
+const PER_SECOND = 100;
+const SITES = 400;
+
+export const scenario: Scenario = {
+  number: 8,
+  name: 'api-under-sync',
+  title: 'p99 of REST and MCP while a sync runs, and while it saturates the CPU, against idle',
+  async run({ quick, dir }) {
+    const rig = await startRig({ dir, name: 'api-under-sync', groups: Array<number>(SITES).fill(1) });
+    const config = { db: rig.db, concurrency: 50, batch_threshold: 100_000, direct_call_ms: 600_000 };
+    const server = await startHelper<ServerReady>(new URL('../lib/server-process.js', import.meta.url), config);
+    const exchanges = await probes(server.ready);
+    const ms = quick ? 2_500 : 6_000;
+    const rounds = quick ? 2 : 5;
+    // The first look at each site stores everything; the code of both ways in gets warm.
+    await server.ask('sync');
+    await openLoop(server.ready.url, exchanges, PER_SECOND, 2_000);
+    const idle: Slice = async () => quantile(await openLoop(server.ready.url, exchanges, PER_SECOND, ms), 0.99);
+    const measures: Measure[] = [];
+    for (const { name, latency, atMost } of [
+      { name: 'sync, 50 at once, about 1 s latency', latency: { seed: 3, min: 700, max: 1_300 }, atMost: 3 },
+      { name: 'sync that saturates the CPU', latency: 0, atMost: 5 },
+    ]) {
+      await rig.latency(latency);
+      const busy = whileSyncing(server, rig, exchanges, ms);
+      const compared = await compare(busy.slice, idle, { rounds, calibrate: false, warmups: 1 });
+      const detail = `${PER_SECOND} requests a second; ${Math.round(busy.rate())} sites a second meanwhile`;
+      measures.push(measureOf(`p99 during a ${name}, against idle`, { atMost }, compared, 'ms', detail));
+    }
+    await server.close();
+    await rig.close();
+    return measures;
+  },
+};
+
+/** A list of sites by REST and by MCP, in turns. */
+async function probes({ url, key }: ServerReady): Promise<Exchange[]> {
+  const session = await openSession(url, '/mcp', key);
+  const call = { name: 'svc-list-sites-v1', arguments: {} };
+  return [
+    { method: 'GET', path: '/v2/sites/basic?per_page=20', headers: { authorization: key } },
+    { method: 'POST', path: '/mcp', headers: session, body: message('legacy', 1, 'tools/call', call) },
+  ];
+}
+
+function whileSyncing(server: Helper<ServerReady>, rig: Rig, exchanges: readonly Exchange[], ms: number) {
+  let sites = 0;
+  let seconds = 0;
+  const slice: Slice = async () => {
+    let on = true;
+    const began = performance.now();
+    await rig.stats();
+    const syncing = (async () => {
+      while (on) await server.ask('sync');
+    })();
+    // Into the middle of it.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const latencies = await openLoop(server.ready.url, exchanges, PER_SECOND, ms);
+    on = false;
+    sites += (await rig.stats()).requests;
+    seconds += (performance.now() - began) / 1_000;
+    await syncing;
+    return quantile(latencies, 0.99);
+  };
+  return { slice, rate: () => sites / seconds };
+}

@@ -1,0 +1,198 @@
+/** The commands. Each loads only what it needs. */
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { readConfig } from '../config.js';
+import type { Config } from '../context.js';
+import { keepStdoutClean, problemText, say } from './output.js';
+
+keepStdoutClean();
+
+interface Listening {
+  host?: string;
+  port?: number;
+  json?: boolean;
+}
+
+const program = new Command('sitefleet')
+  .description('Manages a fleet of WordPress sites that run MainWP Child.')
+  .version('0.1.0')
+  .showHelpAfterError('(add --help for the options)')
+  .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+
+program
+  .command('demo')
+  .description('try it: starts a simulated fleet, connects it and serves it; leaves nothing behind')
+  .option('--sites <n>', 'how many sites', wholeNumber(1, 10_000), 25)
+  .addOption(hostOption())
+  .addOption(portOption())
+  .option('--json', 'one line of JSON with addresses and logins, once ready')
+  .action(async (options: Listening & { sites: number }) => {
+    const { demo } = await import('./demo.js');
+    const settle = (overrides: Partial<Config>) => readConfig(undefined, { ...listening(options), ...overrides });
+    await demo(settle, { sites: options.sites, json: options.json === true });
+  });
+
+program
+  .command('serve')
+  .description('HTTP: MCP, operations and REST; runs the schedule')
+  .addOption(hostOption())
+  .addOption(portOption())
+  .option('--json', 'one line of JSON with addresses, and logins on the first start, once ready')
+  .action(async (options: Listening) => {
+    const { serve } = await import('./serve.js');
+    await serve(readConfig(undefined, listening(options)), { json: options.json === true });
+  });
+
+program
+  .command('work')
+  .description('queued jobs and the schedule only; any number of processes may share a database')
+  .option('--json', 'one line of JSON, once ready')
+  .action(async (options: { json?: boolean }) => {
+    const { work } = await import('./work.js');
+    await work(readConfig(), { json: options.json === true });
+  });
+
+program
+  .command('stdio')
+  .description('MCP on stdin and stdout, for assistants on this machine')
+  .action(async () => {
+    const { stdio } = await import('./stdio.js');
+    await stdio(readConfig());
+  });
+
+program
+  .command('call')
+  .description('run one operation')
+  .argument('<operation>', 'for example list-sites-v1')
+  .argument('[input]', 'JSON object, or - for stdin', '{}')
+  .action(async (name: string, input: string) => {
+    const { call } = await import('./call.js');
+    await call(readConfig(), name, input);
+  });
+
+program
+  .command('migrate')
+  .description('bring the database to the newest schema')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./upkeep.js')).migrateNow(readConfig(), options));
+
+program
+  .command('check')
+  .description('look the database over; exit code 1 when something is wrong')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./upkeep.js')).check(readConfig(), options));
+
+program
+  .command('backup')
+  .description('copy the database into a new file, also while the server runs')
+  .argument('<file>')
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: { json?: boolean }) =>
+    (await import('./upkeep.js')).backupTo(readConfig(), file, options),
+  );
+
+program
+  .command('rotate-key')
+  .description('seal all stored secrets with a new key; stop the server first')
+  .option('--old-key-stdin', 'with SITEFLEET_SECRET_KEY as the new key: read the old one from stdin')
+  .option('--force', 'even while a server runs')
+  .option('--json', 'print JSON')
+  .action(async (options: { oldKeyStdin?: boolean; force?: boolean; json?: boolean }) => {
+    const [{ rotateKey }, { text }] = await Promise.all([import('./rotate-key.js'), import('node:stream/consumers')]);
+    await rotateKey(readConfig(), {
+      ...options,
+      ...(options.oldKeyStdin === true ? { oldKey: await text(process.stdin) } : {}),
+    });
+  });
+
+const jobs = program.command('jobs').description('queued work');
+jobs
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listJobs(readConfig(), options));
+jobs
+  .command('watch')
+  .description('follow a job until it ends')
+  .argument('<id>')
+  .option('--json', 'print JSON once it ended')
+  .action(async (id: string, options: { json?: boolean }) =>
+    (await import('./jobs.js')).watchJob(readConfig(), id, options),
+  );
+
+program
+  .command('schedule')
+  .description('what happens by the clock')
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listSchedule(readConfig(), options));
+
+const user = program.command('user').description('who may log in');
+user
+  .command('add')
+  .argument('<name>')
+  .option('--read-only', 'without the right to change anything')
+  .option('--password-stdin', 'read the password from stdin instead of making one')
+  .option('--json', 'print JSON')
+  .action(async (name: string, options) => (await import('./accounts.js')).addUser(readConfig(), name, options));
+user
+  .command('password')
+  .description('give a user another password')
+  .argument('<name>')
+  .option('--password-stdin', 'read the password from stdin instead of making one')
+  .option('--json', 'print JSON')
+  .action(async (name: string, options) => (await import('./accounts.js')).changePassword(readConfig(), name, options));
+user
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options) => (await import('./accounts.js')).listUsers(readConfig(), options));
+user
+  .command('remove')
+  .argument('<name>')
+  .action(async (name: string) => (await import('./accounts.js')).removeUser(readConfig(), name));
+
+const key = program.command('key').description('API keys for REST and MCP');
+key
+  .command('add')
+  .addOption(
+    new Option('--scope <scope>', 'what the key may do').choices(['read', 'write', 'read_write']).default('read_write'),
+  )
+  .option('--description <text>', 'what it is for', '')
+  .option('--json', 'print JSON')
+  .action(async (options) => (await import('./accounts.js')).addKey(readConfig(), options));
+key
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options) => (await import('./accounts.js')).listKeys(readConfig(), options));
+key
+  .command('remove')
+  .argument('<id>', 'number, or ck_… of a legacy key')
+  .action(async (id: string) => (await import('./accounts.js')).removeKey(readConfig(), id));
+
+await program.parseAsync().catch((error: unknown) => {
+  say(problemText(error));
+  process.exitCode = 1;
+});
+// All that was opened is closed by now; what a library left running must not keep the process.
+setTimeout(() => process.exit(), 3000).unref();
+
+function hostOption(): Option {
+  return new Option('--host <address>', 'address to listen on (default: SITEFLEET_HOST or 127.0.0.1)');
+}
+
+function portOption(): Option {
+  return new Option('--port <port>', 'port to listen on, 0 for a free one (default: SITEFLEET_PORT or 8787)').argParser(
+    wholeNumber(0, 65_535),
+  );
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Allowed: a whole number from ${min} to ${max}.`);
+  };
+}
+
+function listening({ host, port }: Listening): Partial<Config> {
+  return { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
+}

@@ -1,0 +1,126 @@
+/** `sitefleet stdio` as assistants start it, in both eras: the built program in its own process. `npm test` builds it first. */
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-mcp-stdio-'));
+const bin = join(folder, 'node_modules', '.bin', 'sitefleet');
+
+beforeAll(() => {
+  if (!existsSync(cli)) throw new Error(`${cli} is not there: run "npm run build" first.`);
+  // As npm lays a bin out.
+  mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true });
+  symlinkSync(cli, bin);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const environment = (name: string, more: Record<string, string> = {}) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: join(folder, name),
+  ...more,
+});
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+};
+
+/** Writes the messages, closes stdin and answers every line of stdout. */
+function talk(
+  name: string,
+  messages: object[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; lines: string[] }> {
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [bin, 'stdio'], {
+      cwd: '/',
+      env: environment(name, env),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    child.stderr.resume();
+    child.once('close', (code) => done({ code, lines: out.split('\n').filter((line) => line !== '') }));
+    child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  });
+}
+
+describe('sitefleet stdio', () => {
+  it.each(['legacy', 'auto'] as const)(
+    'serves a client that negotiates "%s", from any folder, unconfigured',
+    async (mode) => {
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [bin, 'stdio'],
+        env: environment(`client-${mode}`),
+        cwd: '/',
+        stderr: 'ignore',
+      });
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+      await client.connect(transport);
+      expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'legacy' ? '2025-11-25' : '2026-07-28');
+      expect((await client.listTools()).tools).toHaveLength(62);
+      expect(
+        (await client.callTool({ name: 'svc-add-tag-v1', arguments: { name: 'Shops' } })).structuredContent,
+      ).toMatchObject({
+        name: 'Shops',
+      });
+      await client.close();
+    },
+    30_000,
+  );
+
+  it('writes nothing but JSON-RPC to stdout, whatever is logged, and ends with its input', async () => {
+    const { code, lines } = await talk(
+      'raw',
+      [
+        { id: 1, method: 'server/discover', params: { _meta: meta } },
+        { id: 2, method: 'tools/call', params: { name: 'svc-count-sites-v1', arguments: {}, _meta: meta } },
+        { id: 3, method: 'tools/call', params: { name: 'no such tool', arguments: {}, _meta: meta } },
+        { id: 4, method: 'resources/read', params: { uri: 'svc://tags', _meta: meta } },
+      ],
+      { SITEFLEET_LOG_LEVEL: 'trace' },
+    );
+    const answers = lines.map(
+      (line) => JSON.parse(line) as { jsonrpc: string; id: number; result: Record<string, unknown> },
+    );
+    answers.sort((a, b) => a.id - b.id);
+    expect(answers.map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
+      ['2.0', 1],
+      ['2.0', 2],
+      ['2.0', 3],
+      ['2.0', 4],
+    ]);
+    expect(answers[0]?.result).toMatchObject({
+      supportedVersions: ['2026-07-28'],
+      ttlMs: 3_600_000,
+      cacheScope: 'public',
+    });
+    expect(answers[1]?.result).toMatchObject({ resultType: 'complete', structuredContent: { total: 0 } });
+    expect(answers[2]?.result).toMatchObject({ isError: true });
+    expect(answers[3]?.result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+    expect(code).toBe(0);
+  }, 30_000);
+
+  it('refuses what is not of either era without falling over', async () => {
+    const { code, lines } = await talk('odd', [
+      {
+        id: 1,
+        method: 'tools/list',
+        params: { _meta: { ...meta, 'io.modelcontextprotocol/protocolVersion': '2030-01-01' } },
+      },
+      { id: 2, method: 'tools/list', params: { _meta: meta } },
+    ]);
+    const answers = lines.map((line) => JSON.parse(line));
+    expect(answers[0]).toMatchObject({ id: 1, error: { code: -32022 } });
+    expect(answers[1]).toMatchObject({ id: 2, result: { ttlMs: 300_000, cacheScope: 'private' } });
+    expect(code).toBe(0);
+  }, 30_000);
+});
