@@ -11,6 +11,17 @@ const folder = join(dist, 'src');
 /** Native code cannot be bundled, and what only servers and audits load need not be. */
 const external = ['libsql', '@libsql/client', 'lighthouse', 'chrome-launcher'];
 
+/** What only HTTP or the engine thread load is not to be read at each start of an assistant. */
+const servingOnly = {
+  name: 'serving-only',
+  setup({ onLoad }) {
+    const parts =
+      /[\\/]src[\\/](surfaces|auth-jwt|rest[\\/]perform|child[\\/]http|(probe|audit)[\\/]create|mail[\\/]smtp)\.js$/;
+    const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
+    onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
+  },
+};
+
 const result = await build({
   entryPoints: [join(folder, 'cli', 'stdio-entry.js')],
   bundle: true,
@@ -19,6 +30,7 @@ const result = await build({
   target: 'node20.18',
   format: 'cjs',
   external,
+  plugins: [servingOnly],
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',

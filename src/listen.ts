@@ -1,6 +1,6 @@
 /** The socket that an HTTP app is served on, and how it is given up without cutting anybody off. */
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { HttpEnv } from './auth.js';
@@ -17,11 +17,20 @@ export interface Listener {
 
 /** Listens; rejects with a message for people when the address cannot be had. */
 export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<Listener> {
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  // Known by what the app answered: Node does not keep headers that were written at once.
+  const streams = new Set<ServerResponse>();
+  const fetch = async (request: Request, env: { outgoing: ServerResponse }) => {
+    const response = await app.fetch(request, env);
+    if (listens(request, response)) {
+      streams.add(env.outgoing);
+      env.outgoing.once('close', () => streams.delete(env.outgoing));
+    }
+    return response;
+  };
+  const server = createAdaptorServer({ fetch: fetch as unknown as typeof app.fetch }) as Server;
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
   server.keepAliveTimeout = 65_000;
-  const streams = trackStreams(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, address)));
     server.listen(address.port, address.host, resolve);
@@ -56,23 +65,16 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: { host: strin
   });
 }
 
-/** Answers being written, so that a stop can end the ones that would never end by themselves. */
-function trackStreams(server: Server): Set<ServerResponse> {
-  const open = new Set<ServerResponse>();
-  server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
-    open.add(response);
-    response.once('close', () => open.delete(response));
-  });
-  return open;
+/** Whether an answer would never end by itself. */
+function listens(request: Request, response: Response): boolean {
+  if (request.method !== 'GET' && !response.headers.has(LISTENS)) return false;
+  return response.headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
 async function drain(server: Server, streams: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  for (const response of streams) {
-    const listens = response.req.method === 'GET' || response.hasHeader(LISTENS);
-    if (listens && String(response.getHeader('content-type') ?? '').startsWith('text/event-stream')) response.destroy();
-  }
+  for (const response of streams) response.destroy();
   // A connection that just gave its last answer would be kept alive for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);

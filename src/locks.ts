@@ -105,7 +105,11 @@ class Leases {
     await this.#ending.get(name);
     const { clock, log } = this.#shared;
     const leaseMs = wanted ?? this.#shared.leaseMs ?? LEASE_MS;
-    for (let pause = FIRST_PAUSE_MS; !(await this.#hold(name, leaseMs)); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (
+      let pause = FIRST_PAUSE_MS;
+      !(await this.#hold(name, leaseMs));
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    ) {
       await clock.sleep(pause, signal);
     }
     const lost = new AbortController();

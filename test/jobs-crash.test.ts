@@ -1,14 +1,11 @@
 /** Jobs survive `kill -9` at any moment: no site is lost, none is counted twice, nothing is applied twice. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp, testKey } from './harness.js';
+import { kill, type Program, pause, program, random } from './processes/program.js';
 
 const SITES = 24;
 /** The normal run; SITEFLEET_CRASH_RUNS asks for more. */
@@ -16,23 +13,11 @@ const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 50);
 
 let app: TestApp;
 let folder: string;
-let program: string;
-const children = new Set<ChildProcess>();
+let workers: Program;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sitefleet-crash-'));
-  // Inside node_modules, so that the bundle finds the native driver.
-  program = fileURLToPath(new URL(`../node_modules/.sitefleet-test/worker-${process.pid}.mjs`, import.meta.url));
-  await build({
-    entryPoints: [fileURLToPath(new URL('./processes/worker.ts', import.meta.url))],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['libsql', '@libsql/client', '@libsql/client/*'],
-    banner: { js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);" },
-    logLevel: 'error',
-  });
+  workers = await program('worker.ts');
   app = await testApp({
     sites: SITES,
     jobs: false,
@@ -46,39 +31,14 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
+  await workers.close();
   await app.close();
   rmSync(folder, { recursive: true, force: true });
-  rmSync(program, { force: true });
 });
 
-async function startWorker(): Promise<ChildProcess> {
-  const parts = JSON.stringify({ config: app.service.config, sharedKey: await testKey });
-  const child = spawn(process.execPath, [program, parts], { stdio: ['pipe', 'pipe', 'inherit'] });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
-  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the worker ended with ${code}`)));
-  await Promise.race([once(child.stdout, 'data'), failed]);
-  failed.catch(() => undefined);
-  return child;
+async function startWorker() {
+  return workers.start({ config: app.service.config, sharedKey: await testKey });
 }
-
-async function kill(child: ChildProcess): Promise<void> {
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
-
-/** Deterministic numbers in 0..1 per run. */
-function random(seed: number): () => number {
-  let state = seed * 2654435761 + 1;
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), 2246822519) + 374761393) | 0;
-    return ((state ^ (state >>> 13)) >>> 0) / 4294967296;
-  };
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function finished(jobId: string) {
   for (let i = 0; i < 400; i++) {

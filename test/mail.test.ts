@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOutbox, previewMail, sendMail } from '../src/domain/mail.js';
 import { dailyDigest } from '../src/domain/mail-digest.js';
 import { editMail } from '../src/domain/mail-settings.js';
+import { forgetOld } from '../src/domain/retention.js';
 import { createMailer } from '../src/mail/smtp.js';
 import type { NewAlert } from '../src/store/alerts.js';
 import { type TestApp, testApp } from './harness.js';
@@ -344,4 +345,29 @@ test('what the service did is kept for reports', async () => {
   expect(rows).toMatchObject([
     { context: 'plugin', action: 'deactivated', slug: plugin.slug, name: plugin.name, at: app.clock.now() },
   ]);
+});
+
+test('what is old is forgotten, but not the newest result of a site', async () => {
+  const { store } = app.service;
+  const old = app.clock.now() - 4 * 366 * 24 * HOUR;
+  await store.history.add([
+    { site_id: site, context: 'plugin', action: 'updated', slug: 'a', old_version: '', new_version: '', at: old },
+    {
+      site_id: site,
+      context: 'plugin',
+      action: 'updated',
+      slug: 'b',
+      old_version: '',
+      new_version: '',
+      at: app.clock.now(),
+    },
+  ]);
+  for (const finished of [old, old + 1])
+    await app.db.run(
+      "INSERT INTO audit (site_id, strategy, status, requested_at, finished_at) VALUES (?, 'mobile', 'completed', ?, ?)",
+      [site, finished, finished],
+    );
+  expect(await forgetOld(ctx())).toBe('1 audits, 0 mails, 1 changes forgotten');
+  expect(await store.history.recent(site, 10)).toMatchObject([{ slug: 'b' }]);
+  expect(await app.db.all('SELECT finished_at FROM audit')).toEqual([{ finished_at: old + 1 }]);
 });

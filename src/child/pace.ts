@@ -2,8 +2,8 @@ import { ChildFailure } from './child.js';
 import { Heap } from './heap.js';
 import { LatencyBook } from './latency.js';
 import { Host, type Waiter } from './pace-host.js';
-import { partOf, type Quota, WHOLE } from './quota.js';
 import { type PaceClock, type PaceLimits, type PaceRequest, systemClock } from './pace-types.js';
+import { partOf, type Quota, WHOLE } from './quota.js';
 
 export type { PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 

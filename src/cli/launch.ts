@@ -13,27 +13,33 @@ import { Script } from 'node:vm';
 /** Compiled code is kept once the functions of a usual start have been compiled. */
 const KEEP_AFTER_MS = 3_000;
 
-type Wrapper = (require: NodeJS.Require, filename: string) => void;
+interface Bundle {
+  exports: { started?: boolean };
+}
+type Wrapper = (require: NodeJS.Require, filename: string, module: Bundle) => void;
 
-/** Runs the bundle; false when there is none, or when it is older than the modules it was made of. */
+/** Runs the bundle; false when there is none, when it is older than the modules it was made of, or when it declines. */
 export function launchBundle(): boolean {
   const file = fileURLToPath(new URL('../stdio.bundle.cjs', import.meta.url));
   const source = readBundle(file);
   if (source === undefined) return false;
   const cached = readCache(cacheFiles(file, source));
-  const script = new Script(`(function(require,__filename){${source}\n})`, {
+  const script = new Script(`(function(require,__filename,module){${source}\n})`, {
     filename: file,
     ...(cached === undefined ? {} : { cachedData: cached }),
   });
-  (script.runInThisContext() as Wrapper)(createRequire(file), file);
+  const bundle: Bundle = { exports: {} };
+  (script.runInThisContext() as Wrapper)(createRequire(file), file, bundle);
+  if (bundle.exports.started !== true) return false;
   if (cached === undefined || script.cachedDataRejected === true) keepLater(script, cacheFiles(file, source));
   return true;
 }
 
 function readBundle(file: string): string | undefined {
   try {
+    // The bundle is pure ASCII, which is read fastest as what it is.
     const modules = statSync(new URL('../main.js', import.meta.url)).mtimeMs;
-    return statSync(file).mtimeMs < modules ? undefined : readFileSync(file, 'utf8');
+    return statSync(file).mtimeMs < modules ? undefined : readFileSync(file, 'latin1');
   } catch {
     return undefined;
   }

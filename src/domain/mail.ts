@@ -20,7 +20,6 @@ const MAILS_AT_ONCE = 200;
 const ALERTS_AT_ONCE = 1000;
 /** Nobody wants to read on Monday what went down on Saturday: an older alert becomes no mail. */
 const STALE_MS = 24 * HOUR_MS;
-const KEPT_MS = 90 * 24 * HOUR_MS;
 /** So many mails in a row that were not taken: the server is away, and the rest can wait as well. */
 const ENOUGH = 3;
 
@@ -42,7 +41,6 @@ export async function sendMail(ctx: Ctx): Promise<string> {
       inRow++;
     }
   }
-  await ctx.store.mail.prune(ctx.clock.now() - KEPT_MS);
   return sent + failed === 0 ? 'nothing due' : `${sent} sent, ${failed} not`;
 }
 

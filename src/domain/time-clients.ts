@@ -5,7 +5,7 @@ import type { ClientFilter, ClientItemRow } from '../store/client-rows.js';
 import type { PriceGroup } from '../store/time-tasks.js';
 import { findClient } from './client-records.js';
 import { timestampOf } from './periods.js';
-import { priceOf } from './time-tasks.js';
+import { priceOf } from './time-views.js';
 
 export interface TrackerClient {
   id: number;

@@ -1,8 +1,8 @@
 /** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
 
 import type { Ctx } from '../context.js';
-import { asServiceError } from '../errors.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/job-chunk.js';
+import { asServiceError } from '../errors.js';
 import { isGone } from './owner.js';
 
 /** Jobs this process works on at the same time. */

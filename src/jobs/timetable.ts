@@ -5,6 +5,7 @@ import { runAudits } from '../domain/audit-queue.js';
 import { reapJobs } from '../domain/job-chunk.js';
 import { sendMail } from '../domain/mail.js';
 import { dailyDigest } from '../domain/mail-digest.js';
+import { forgetOld } from '../domain/retention.js';
 import { runToolJobs } from '../domain/tool-jobs.js';
 import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/upkeep.js';
 import { runCertificates, runDomains } from './expiry.js';
@@ -93,5 +94,11 @@ export const timetable: readonly Entry[] = [
     about: 'Forgets beats, figures, incidents and alerts whose time is over.',
     pattern: '50 17 * * * *',
     run: pruneMonitoring,
+  },
+  {
+    name: 'forget-old',
+    about: 'Forgets old audits, mails and history.',
+    pattern: '0 40 3 * * *',
+    run: forgetOld,
   },
 ];

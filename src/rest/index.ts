@@ -17,7 +17,8 @@ import { site } from './site.js';
 import { sites } from './sites.js';
 import { ssl } from './ssl.js';
 import { tags } from './tags.js';
-import { time, timeBeyond } from './time.js';
+import { time } from './time.js';
+import { timeBeyond } from './time-beyond.js';
 import { updates } from './updates.js';
 
 /** The routes document, in its order. */

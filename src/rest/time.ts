@@ -1,30 +1,15 @@
-/** Time tracker: tasks, timers, clients, buckets (REST §6.9). Rows the routes document lacks stand at the end. */
+/** Time tracker: tasks, timers, clients, buckets (REST §6.9). Rows the routes document lacks stand in time-beyond.ts. */
 
-import {
-  bucketFields,
-  PAYMENT_STATUSES,
-  RECURRENCES,
-  timeSettings as settingFields,
-  TASK_ORDERS,
-  TASK_STATUSES,
-  taskFields,
-} from '../../schemas/time.js';
+import { PAYMENT_STATUSES, RECURRENCES, TASK_ORDERS, TASK_STATUSES, taskFields } from '../../schemas/time.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import { requireRange } from '../domain/day-range.js';
 import { dashboardZone } from '../domain/settings-effect.js';
-import { addBucket, changeBucket, deleteBucket, getBucket, listBuckets } from '../domain/time-buckets.js';
+import { getBucket, listBuckets } from '../domain/time-buckets.js';
 import { getTrackerClient, listTrackerClients } from '../domain/time-clients.js';
-import { changeTimeSettings, timeSettings } from '../domain/time-settings.js';
-import {
-  addTask,
-  changeTask,
-  deleteTask,
-  getTask,
-  listTasks,
-  type TaskFilter,
-  taskView,
-} from '../domain/time-tasks.js';
+import { timeSettings } from '../domain/time-settings.js';
+import { addTask, changeTask, getTask, listTasks, type TaskFilter } from '../domain/time-tasks.js';
+import { taskView } from '../domain/time-views.js';
 import { stepTimer, type TimerStep } from '../domain/timer.js';
 import { dayEnd, dayStart } from '../domain/zones.js';
 import { clientOf } from './clients-path.js';
@@ -32,12 +17,15 @@ import { csv, day, flag, ids, int, paging, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
 
-const MODULE = 'time-tracker' as const;
+export const TIME_MODULE = 'time-tracker' as const;
+const MODULE = TIME_MODULE;
 
-const clientPath = { id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.') };
-const taskPath = { task_id: int(1).describe('Id of the task.') };
-const bucketPath = { bucket_id: int(1).describe('Id of the bucket.') };
-const DIGITS = { task_id: /^\d+$/, bucket_id: /^\d+$/ };
+export const clientPath = {
+  id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),
+};
+export const taskPath = { task_id: int(1).describe('Id of the task.') };
+export const bucketPath = { bucket_id: int(1).describe('Id of the bucket.') };
+export const DIGITS = { task_id: /^\d+$/, bucket_id: /^\d+$/ };
 
 const taskFilters = {
   status: csv(z.enum(TASK_STATUSES)).optional().describe('Comma list; any of them.'),
@@ -257,91 +245,5 @@ export const time: readonly Route[] = [
     where: { bucket_id: DIGITS.bucket_id },
     params: z.object(bucketPath),
     answer: async ({ bucket_id }, ctx) => ({ data: await getBucket(ctx, bucket_id) }),
-  }),
-];
-
-/** Without these, buckets and settings could never exist (REST §6.9.3). */
-export const timeBeyond: readonly Route[] = [
-  route({
-    on: 'DELETE',
-    path: '/time-tracker/tasks/{task_id}/delete',
-    needs: 'write',
-    module: MODULE,
-    summary: 'Delete a task with its time',
-    where: { task_id: DIGITS.task_id },
-    params: z.object(taskPath),
-    answer: async ({ task_id }, ctx) => {
-      await deleteTask(ctx, task_id);
-      return { message: 'The task was deleted.', data: { id: task_id } };
-    },
-  }),
-  route({
-    on: 'POST',
-    path: '/time-tracker/buckets/add',
-    needs: 'write',
-    module: MODULE,
-    body: 'required',
-    summary: 'Add a bucket of hours',
-    params: z.object({
-      ...z.object(bucketFields).partial().shape,
-      title: bucketFields.title,
-      hours: bucketFields.hours,
-    }),
-    answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/time-tracker/buckets/{bucket_id}/edit',
-    needs: 'write',
-    module: MODULE,
-    body: 'required',
-    summary: 'Change a bucket',
-    where: { bucket_id: DIGITS.bucket_id },
-    params: z.object({ ...z.object(bucketFields).partial().shape, ...bucketPath }),
-    answer: async ({ bucket_id, ...change }, ctx) => ({
-      message: 'The bucket was changed.',
-      data: await changeBucket(ctx, bucket_id, change),
-    }),
-  }),
-  route({
-    on: 'DELETE',
-    path: '/time-tracker/buckets/{bucket_id}/delete',
-    needs: 'write',
-    module: MODULE,
-    summary: 'Delete a bucket; its tasks stay',
-    where: { bucket_id: DIGITS.bucket_id },
-    params: z.object(bucketPath),
-    answer: async ({ bucket_id }, ctx) => {
-      await deleteBucket(ctx, bucket_id);
-      return { message: 'The bucket was deleted. Its tasks stay.', data: { id: bucket_id } };
-    },
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/time-tracker/settings/edit',
-    needs: 'write',
-    module: MODULE,
-    body: 'required',
-    strict: true,
-    summary: 'Change the global settings',
-    params: z.object(settingFields).partial(),
-    answer: async (change, ctx) => ({
-      message: 'The settings were changed.',
-      data: await changeTimeSettings(ctx, null, change),
-    }),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/time-tracker/clients/{id_or_email}/settings/edit',
-    needs: 'write',
-    module: MODULE,
-    body: 'required',
-    strict: true,
-    summary: 'Change what a client has otherwise; null goes back to the global setting',
-    params: z.object(settingFields).partial().extend(clientPath),
-    answer: async ({ id_or_email, ...change }, ctx) => {
-      const { id } = await clientOf(ctx, id_or_email);
-      return { message: 'The settings of the client were changed.', data: await changeTimeSettings(ctx, id, change) };
-    },
   }),
 ];

@@ -527,20 +527,22 @@ function documentStatements(siteId: number, snapshot: Snapshot): Statement[] {
   });
 }
 
+/** WordPress' own timers fill the child's log; nobody made those changes. */
+const TIMERS: ReadonlySet<string> = new Set(['cron-job']);
+
 function changeStatements(siteId: number, snapshot: Snapshot): Statement[] {
   const changes = snapshot.changes ?? [];
   if (changes.length === 0) return [];
-  const newest = Math.max(
-    ...changes.filter((change) => change.source === 'actions').map((change) => change.created),
-    0,
-  );
+  // Where the next look goes on: all entries count, also those that are not kept.
+  const newest = Math.max(...changes.map((change) => change.created));
+  const kept = changes.filter((change) => !TIMERS.has(change.context));
   return [
     sql(
       `INSERT OR IGNORE INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created, duration)
        SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8 FROM json_each(?)`,
       siteId,
       JSON.stringify(
-        changes.map((c) => [
+        kept.map((c) => [
           c.source,
           c.child_id,
           c.context,

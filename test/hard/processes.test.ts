@@ -78,6 +78,7 @@ describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'fou
     const ids = basic.map(({ id }) => id).sort((a, b) => a - b);
     const down = new Set<number>();
     for (const site of app.fleet.sites) {
+      site.faults.latencyMs = 40;
       if (next() >= 0.05) continue;
       site.faults.offline = true;
       down.add(basic.find(({ url }) => url === site.url)?.id ?? 0);
@@ -125,6 +126,7 @@ describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'fou
     // All sites are on one address: it never saw more than its limit, plus one.
     const { maxInFlight, requests } = app.fleet.stats();
     expect(maxInFlight).toBeLessThanOrEqual(PER_HOST + 1);
+    expect(maxInFlight).toBeGreaterThan(1);
     process.stderr.write(`${JSON.stringify({ sites: SITES, ...done, requests, maxInFlight })}\n`);
   }, 900_000);
 });

@@ -1,19 +1,85 @@
+/** What works on a file works on a libSQL server: every operation, jobs, with few round trips, and through a restart of the server. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type TestApp, testApp } from '../harness.js';
-import { sqldBinary, sqldMissing, startSqld, type Sqld } from '../sqld.js';
+import { asServiceError } from '../../src/errors.js';
+import { type TestApp, testApp } from '../harness.js';
+import { pause } from '../processes/program.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
 import { everyOperation } from './every-operation.js';
-let server: Sqld; let app: TestApp;
-beforeAll(async () => {
+import { shortOrLong } from './soak.js';
+
+const SITES = 14;
+const RESTARTS = shortOrLong(2, 20);
+const skip = !sqldBinary();
+
+let server: Sqld;
+let app: TestApp;
+
+/** Round trips of one call: reads and writes of records, and calls that go to one or two child sites and read back. */
+const MOST = { read: 4, record: 6, child: 20 };
+const CONTACTS =
+  /^(add-site|(re|dis)connect-sites?|(check|sync)-sites?|(de)?activate-.*|delete-site(-.*)?|update-site-(core|plugins|themes|translations)|update-all|run-updates)$/;
+
+async function roundTrips(name: string, input: object): Promise<number> {
+  app.db.reset();
+  await app.call(name, input);
+  return app.db.counts.calls;
+}
+
+describe.skipIf(skip)(skip ? `on a libSQL server — skipped, ${sqldMissing}` : 'on a libSQL server', () => {
+  beforeAll(async () => {
     server = await startSqld();
-    app = await testApp({ sites: 14, jobs: false, realClock: true, config: { db: `http://${server.host}`, job_chunk: 5, job_delay_ms: 0, batch_threshold: 8 } });
-    for (let i = 0; i < 14; i++) await app.connect(i);
-}, 60_000);
-afterAll(async () => { await app?.close(); await server?.stop(); });
-it('x', async () => {
-  const out: Record<string, number> = {};
-  const done = await everyOperation(app, 14, async ({ name, input }) => {
-    app.db.reset();
-    try { const a = await app.call(name, input); out[name] = Math.max(out[name] ?? 0, app.db.counts.calls); if (a.errors?.length) console.error(name, a.errors); return a; } catch (e) { console.error(name, input, String(e), (e as any).field); throw e; }
+    app = await testApp({
+      sites: SITES,
+      jobs: false,
+      realClock: true,
+      config: { db: `http://${server.host}`, job_chunk: 5, job_delay_ms: 0, batch_threshold: 8 },
+    });
+    for (let i = 0; i < SITES; i++) await app.connect(i);
+  }, 60_000);
+  afterAll(async () => {
+    await app?.close();
+    await server?.stop();
   });
-  console.error(done.length, out);
+
+  it('every operation works, within a bounded number of round trips', async () => {
+    const effects = new Map(app.service.operations.map(({ id, effect }) => [id.replace(/^svc\/|-v1$/g, ''), effect]));
+    const done = await everyOperation(app, SITES, async ({ name, input }) => {
+      app.db.reset();
+      const answer = await app.call(name, input);
+      const most = CONTACTS.test(name) ? MOST.child : effects.get(name) === 'read' ? MOST.read : MOST.record;
+      expect([name, app.db.counts.calls <= most, app.db.counts.calls]).toContain(true);
+      return answer;
+    });
+    expect(done).toHaveLength(app.service.operations.length);
+  });
+
+  it('the cost per site is bounded as well', async () => {
+    const some = (n: number) => ({ site_ids_or_domains: Array.from({ length: n }, (_, i) => i + 1) });
+    for (const [name, perSite] of [
+      ['sync-sites', 6],
+      ['check-sites', 3],
+      ['update-all', 12],
+    ] as const) {
+      const [few, many] = [await roundTrips(name, some(2)), await roundTrips(name, some(8))];
+      expect([name, (many - few) / 6 <= perSite, few, many]).toContain(true);
+    }
+  });
+
+  it(`a job survives ${RESTARTS} restarts of the server: each site once, none reported for what was not its fault`, async () => {
+    await app.service.start();
+    for (const site of app.fleet.sites) site.faults.latencyMs = 60;
+    for (let run = 0; run < RESTARTS; run++) {
+      const { job_id } = await app.call('sync-sites', {});
+      await pause(40 + 60 * (run % 5));
+      await server.kill();
+      const refused = await app.call('list-sites', {}).catch(asServiceError);
+      expect(refused).toMatchObject({ code: 'svc_storage_unavailable', status: 503 });
+      await pause(300);
+      await server.start();
+      await expect
+        .poll(() => app.call('get-batch-job-status', { job_id }), { timeout: 60_000, interval: 100 })
+        .toMatchObject({ status: 'completed', total: SITES, processed: SITES, succeeded: SITES, errors: [] });
+    }
+  }, 400_000);
 });

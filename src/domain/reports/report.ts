@@ -9,10 +9,11 @@ import { dashboardZone } from '../settings-effect.js';
 import { isoTime, recordOf } from '../sites.js';
 import { dayEnd, dayStart } from '../zones.js';
 import { activityFindings } from './activity.js';
-import { auditFindings, certificateFindings, domainFindings, uptimeFindings } from './measured.js';
+import { auditFindings, certificateFindings, domainFindings } from './measured.js';
 import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './present.js';
 import { recordFindings } from './records.js';
 import type { Findings, Question } from './types.js';
+import { uptimeFindings } from './uptime.js';
 
 export interface ReportQuery {
   segment: Segment;

@@ -1,0 +1,142 @@
+/** The uptime segment: what the service's own monitor measured (REST §6.8.2). */
+
+import type { Ctx } from '../../context.js';
+import { monitorRow } from '../monitors.js';
+import { isoTime } from '../sites.js';
+import { type Findings, MAX_ROWS, type Question, type ReportValue, type Section } from './types.js';
+
+const DAY_MS = 86_400_000;
+const WINDOWS = [7, 15, 30, 45, 60] as const;
+
+/** The service's own monitor: ratios that end with the range, answer times and incidents within it. */
+export async function uptimeFindings(ctx: Ctx, question: Question): Promise<Findings> {
+  const { site, from, to, now, start_date, end_date } = question;
+  const until = Math.min(to, now);
+  const since = [0, ...WINDOWS.map((days) => until - days * DAY_MS), Math.min(from, until)];
+  const [monitor, sums, days, incidents] = await Promise.all([
+    monitorRow(ctx, site.id),
+    ctx.store.reportData.uptimeSums(site.id, since, until),
+    ctx.store.reportData.uptimeDays(site.id, from, until),
+    ctx.store.reportData.incidents(site.id, from, to, MAX_ROWS),
+  ]);
+  const [all, ...windows] = sums.map(({ up, down }) => ratio(up, down));
+  const range = sums.at(-1);
+  const pings = days.reduce((total, row) => total + row.pings, 0);
+  const average = pings === 0 ? null : Math.round(days.reduce((total, row) => total + row.ping_sum, 0) / pings);
+  const bound = (pick: 'ping_min' | 'ping_max', choose: (...values: number[]) => number) => {
+    const known = days.flatMap((row) => row[pick] ?? []);
+    return known.length === 0 ? null : choose(...known);
+  };
+  const values: ReportValue[] = [
+    {
+      key: 'alltimeuptimeratio',
+      token: 'uptime.alltimeuptimeratio',
+      title: 'Since the first check',
+      kind: 'percent',
+      value: all ?? null,
+    },
+    ...WINDOWS.map(
+      (count, i): ReportValue => ({
+        key: `uptime${count}`,
+        token: `uptime.uptime${count}`,
+        title: `Last ${count} days of the range`,
+        kind: 'percent',
+        value: windows[i] ?? null,
+      }),
+    ),
+    {
+      key: 'stats',
+      token: 'uptime.stats',
+      title: 'Within the range',
+      kind: 'list',
+      value:
+        range === undefined || range.up + range.down === 0
+          ? []
+          : [
+              { state: 'up', seconds: Math.round(range.up) },
+              { state: 'down', seconds: Math.round(range.down) },
+            ],
+    },
+    {
+      key: 'numberofincidents',
+      token: 'uptime.numberofincidents',
+      title: 'Incidents',
+      kind: 'number',
+      value: incidents.total,
+    },
+    {
+      key: 'responsetime_average',
+      token: 'uptime.responsetime.average',
+      title: 'Answer time, average',
+      kind: 'ms',
+      value: average,
+    },
+    {
+      key: 'responsetime_min',
+      token: 'uptime.responsetime.min',
+      title: 'Answer time, shortest',
+      kind: 'ms',
+      value: bound('ping_min', Math.min),
+    },
+    {
+      key: 'responsetime_max',
+      token: 'uptime.responsetime.max',
+      title: 'Answer time, longest',
+      kind: 'ms',
+      value: bound('ping_max', Math.max),
+    },
+    { key: 'startdate', token: 'uptime.startdate', title: 'From', kind: 'date', value: start_date },
+    { key: 'enddate', token: 'uptime.enddate', title: 'To', kind: 'date', value: end_date },
+    {
+      key: 'chart',
+      token: 'uptime.chart',
+      title: 'Uptime by day',
+      kind: 'chart',
+      unit: '%',
+      max: 100,
+      value: days.map((row) => ({ date: dateOfDay(row.day), value: ratio(row.up_s, row.down_s) })),
+    },
+    { key: 'status', token: 'uptime.status', title: 'Status', kind: 'text', value: STATUS[monitor.status] ?? null },
+  ];
+  const section = incidentSection(incidents, until);
+  const notes = days.length === 0 ? ['The monitor made no check in the range.'] : ['Days are those of UTC.'];
+  return { sections: [section], values, notes, truncated: incidents.items.length < incidents.total };
+}
+
+const STATUS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
+
+/** Per cent with 6 decimals; null when nothing was measured. Time in neither state counts for neither. */
+function ratio(up: number, down: number): number | null {
+  return up + down <= 0 ? null : Math.round((up / (up + down)) * 1e8) / 1e6;
+}
+
+function dateOfDay(days: number): string {
+  return new Date(days * DAY_MS).toISOString().slice(0, 10);
+}
+
+function incidentSection({ items, total }: { items: readonly Incident[]; total: number }, until: number): Section {
+  return {
+    name: 'incidents',
+    title: 'Incidents',
+    count: total,
+    countToken: 'uptime.incidents.count',
+    tokens: {
+      ended_at: 'uptime.incident.ended',
+      duration_sec: 'uptime.incident.duration',
+      reason: 'uptime.incident.reason',
+      date: 'uptime.incident.date',
+      time: 'uptime.incident.time',
+      utime: 'uptime.incident.utime',
+    },
+    rows: items.map((item) => ({
+      at: item.started_at,
+      fields: {
+        ended_at: isoTime(item.ended_at),
+        duration_sec: Math.max(0, Math.round(((item.ended_at ?? until) - item.started_at) / 1000)),
+        reason: item.msg,
+      },
+    })),
+  };
+}
+
+type Incident = Awaited<ReturnType<Ctx['store']['reportData']['incidents']>>['items'][number];
