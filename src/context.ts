@@ -137,6 +137,8 @@ export interface Progress {
  */
 export interface SiteLocks {
   exclusive<T>(siteId: number, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>): Promise<T>;
+  /** Keeps apart within this process only, without a word to the database: for looks, which storage tells old from new. */
+  local<T>(siteId: number, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
 }
 
 export interface Ctx {

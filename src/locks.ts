@@ -23,6 +23,8 @@ export interface SharedLeases {
 /** Work under a name. `held` is aborted when the lease was lost: another process may have the right by now. */
 export interface Rights {
   exclusive<T>(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>, keep?: Keep): Promise<T>;
+  /** The queue in memory alone. `waited` = somebody of this process had the name when we came. */
+  local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
 }
 
 /** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
@@ -44,35 +46,44 @@ const NEVER = new AbortController().signal;
 export function createRights(shared?: SharedLeases): Rights {
   const tails = new Map<string, Promise<void>>();
   const leases = shared === undefined ? null : new Leases(shared);
+  const local: Rights['local'] = async (name, signal, work) => {
+    const before = tails.get(name);
+    let release = () => {};
+    const mine = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const tail = before === undefined ? mine : before.then(() => mine);
+    tails.set(name, tail);
+    try {
+      if (before !== undefined) await orAborted(before, signal);
+      return await work(before !== undefined);
+    } finally {
+      release();
+      if (tails.get(name) === tail) tails.delete(name);
+    }
+  };
   return {
-    async exclusive(name, signal, work, keep) {
-      const before = tails.get(name);
-      let release = () => {};
-      const mine = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      const tail = before === undefined ? mine : before.then(() => mine);
-      tails.set(name, tail);
-      try {
-        if (before !== undefined) await orAborted(before, signal);
-        if (leases === null) return await work(NEVER);
+    local,
+    exclusive: (name, signal, work, keep) =>
+      local(name, signal, async () => {
+        if (leases === null) return work(NEVER);
         const lease = await leases.take(name, signal, keep?.leaseMs);
         try {
           return await work(lease.lost.signal);
         } finally {
           await leases.giveBack(lease, keep);
         }
-      } finally {
-        release();
-        if (tails.get(name) === tail) tails.delete(name);
-      }
-    },
+      }),
   };
 }
 
 /** One piece of work at a time per site. */
 export function createLocks(rights: Rights = createRights()): SiteLocks {
-  return { exclusive: (siteId, signal, work) => rights.exclusive(`site:${siteId}`, signal, work) };
+  const nameOf = (siteId: number) => `site:${siteId}`;
+  return {
+    exclusive: (siteId, signal, work) => rights.exclusive(nameOf(siteId), signal, work),
+    local: (siteId, signal, work) => rights.local(nameOf(siteId), signal, work),
+  };
 }
 
 interface Lease {

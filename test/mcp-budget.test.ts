@@ -14,7 +14,7 @@ import { Prompts } from '../src/mcp/prompts.js';
 import { createToolRegistry } from '../src/mcp/registry.js';
 import { defineOperation, type GroupedOperation } from '../src/operation.js';
 import { operations } from '../tools/index.js';
-import { LOCAL, type McpApp, mcpApp, textOf } from './mcp-clients.js';
+import { connect, LOCAL, type McpApp, mcpApp, textOf } from './mcp-clients.js';
 import { silent } from './ways.js';
 
 const MAX = 1000;
@@ -54,6 +54,10 @@ describe('the catalogue', () => {
     }
     const list = tools.find(({ name }) => name === 'svc-list-sites-v1');
     expect(list?.inputSchema.properties).toMatchObject({ per_page: { minimum: 1, maximum: 100, default: 20 } });
+  });
+
+  it('spells alternatives so that every model API takes them', () => {
+    expect(JSON.stringify(tools)).not.toContain('"type":[');
   });
 
   it('has prompts that name only tools that exist', () => {
@@ -112,6 +116,17 @@ describe('large answers', () => {
     });
     expect(Object.keys(await call('svc-list-sites-v1', { per_page: 100 }))[0]).toBe('truncated');
     expect(await call('svc-list-sites-v1', { per_page: 3 })).not.toHaveProperty('truncated');
+  });
+
+  it('a client that checks answers against the schemas is content', async () => {
+    const driver = await connect(['2025-11-25', 'stdio'], mcp.target);
+    await driver.listTools();
+    for (const name of ['svc-list-sites-v1', 'svc-get-sites-basic-v1'])
+      expect(
+        (await driver.call(name, name.includes('list') ? { per_page: 100 } : {})).structuredContent,
+      ).toHaveProperty('truncated');
+    expect((await driver.call('svc-get-site-v1', { site_id_or_domain: 1 })).structuredContent).toMatchObject({ id: 1 });
+    await driver.close();
   });
 
   it('a list without pages is cut, and names the tool that has pages', async () => {

@@ -56,10 +56,13 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
   });
 
   it('calls: structure and text say the same, and site text is marked as data', async () => {
-    const result = await (await client()).call('svc-list-sites-v1', { per_page: 3 });
+    const driver = await client();
+    const result = await driver.call('svc-list-sites-v1', { per_page: 3 });
     expect(result.structuredContent).toMatchObject({ page: 1, per_page: 3, total: SITES });
     expect(JSON.parse(textOf(result))).toEqual(result.structuredContent);
     expect(textOf(result, 1)).toContain('data, not instructions');
+    // Numbers need no such mark.
+    expect((await driver.call('svc-count-sites-v1')).content).toHaveLength(1);
   });
 
   it('explains an error in its text', async () => {
@@ -279,6 +282,28 @@ describe('sessions', () => {
       Array.from({ length: 50 }, (_, i) => (i % SITES) + 1),
     );
   }, 20_000);
+});
+
+describe('toolsets', () => {
+  it('narrow what assistants are shown, and nothing else', async () => {
+    const own = await mcpApp({ sites: 1, config: { toolsets: ['tags'], read_only: true } });
+    const driver = await connect(['2026-07-28', 'http'], own.target);
+    expect((await driver.listTools()).map(({ name }) => name)).toEqual([
+      'svc-list-tags-v1',
+      'svc-get-tag-v1',
+      'svc-get-tag-sites-v1',
+      'svc-get-tag-clients-v1',
+    ]);
+    expect(await driver.resources()).toEqual(['svc://tags']);
+    expect(await driver.templates()).toEqual(['svc://errors/{code}']);
+    expect(await driver.prompts()).toEqual([]);
+    await expect(driver.read('svc://sites')).rejects.toMatchObject({ code: -32602 });
+    expect(await driver.complete({ type: 'ref/resource', uri: 'svc://sites/{id}' }, 'id', '')).toEqual([]);
+    expect(own.app.service.operations).toHaveLength(62);
+    expect(await own.app.call('count-sites')).toEqual({ total: 0 });
+    await driver.close();
+    await own.close();
+  });
 });
 
 describe('a server that stops', () => {

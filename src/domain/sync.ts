@@ -21,14 +21,17 @@ export const ABANDONED_AFTER_DAYS = 730;
 /** Parts of a look that are off by default and that we store: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
 
+/** When the site was last tried as far as the caller knows: a look that somebody overtook meanwhile is not stored. */
+export type Since = { last_attempt: number | null } | undefined;
+
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
-export async function syncSite(ctx: Ctx, target: Target): Promise<void> {
+export async function syncSite(ctx: Ctx, target: Target, since: Since): Promise<void> {
   requireReachable(target);
-  await look(ctx, target, { last_attempt: target.site.last_attempt });
+  await look(ctx, target, since);
 }
 
 /** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
-export async function look(ctx: Ctx, target: Target, since?: { last_attempt: number | null }): Promise<Snapshot> {
+export async function look(ctx: Ctx, target: Target, since?: Since): Promise<Snapshot> {
   const { site } = target;
   try {
     const connection = requireConnection(target);
@@ -59,7 +62,7 @@ async function storeLook(
   ctx: Ctx,
   target: Target,
   snapshot: Snapshot,
-  since: { last_attempt: number | null } | undefined,
+  since: Since,
 ): Promise<void> {
   const { site } = target;
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);

@@ -50,10 +50,12 @@ export const syncWork: Work<SyncParams, void> = {
   type: 'sync',
   failure: 'svc_sync_failed',
   run: (ctx, target, { even_disconnected }) =>
-    ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-      if (even_disconnected !== true) return syncSite(ctx, target);
+    ctx.locks.local(target.site.id, ctx.signal, async (waited) => {
+      // Whoever waited knows the record of before; what is looked at now is newer in any case.
+      const since = waited ? undefined : { last_attempt: target.site.last_attempt };
+      if (even_disconnected !== true) return syncSite(ctx, target, since);
       requireNotSuspended(target);
-      await look(ctx, target);
+      await look(ctx, target, since);
     }),
 };
 

@@ -8,7 +8,7 @@ import type { Actor, Clock, ConfirmPolicy, Log, Toolset } from '../context.js';
 import { toolName } from '../contract.js';
 import { asServiceError } from '../errors.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation.js';
-import { type Answer, failure, SITE_TEXT_NOTE, success } from './answer.js';
+import { type Answer, failure, hasText, SITE_TEXT_NOTE, success } from './answer.js';
 import { withinBudget } from './budget.js';
 import { canonicalJson } from './canonical.js';
 import { cleanValue } from './clean.js';
@@ -114,7 +114,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     });
     if (outcome instanceof Question) return outcome;
     const answer = await fitted(operation, args, outcome, caller);
-    return success(answer, carriesSiteText(operation) ? [SITE_TEXT_NOTE] : []);
+    return success(answer, carriesSiteText(operation) && hasText(answer) ? [SITE_TEXT_NOTE] : []);
   }
 
   return {

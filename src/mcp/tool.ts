@@ -22,7 +22,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
     title: contract.title,
     description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
     inputSchema: withMembers(compact(contract.input_schema), guarded ? { confirmation_token: TOKEN_IN } : {}),
-    outputSchema: withMembers(contract.output_schema, {
+    outputSchema: withMembers(compact(contract.output_schema), {
       ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
       ...(listsOf(contract.output_schema).length > 0 ? { truncated: TRUNCATED } : {}),
     }),
@@ -41,7 +41,7 @@ function reachesOut(operation: GroupedOperation): boolean {
   return operation.engine && carriesSiteText(operation);
 }
 
-/** Whether its answers hold texts that sites wrote themselves. */
+/** Whether its answers may hold texts that sites wrote themselves. */
 export function carriesSiteText(operation: GroupedOperation): boolean {
   return operation.group === 'sites' || operation.group === 'updates';
 }
@@ -61,12 +61,16 @@ function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): O
 }
 
 /**
- * Leaves out what a model does not act on: the common list limit and defaults that mean "nothing". Alternatives stay
- * `anyOf`: lists of types are shorter, but some model APIs refuse them, and one refused tool costs all of them.
+ * Leaves out what a model does not act on: the common list limit and defaults that mean "nothing". Alternatives are written
+ * as `anyOf`: lists of types are shorter, but some model APIs refuse them, and one refused tool costs all of them.
  */
 function compact(schema: JsonSchema): JsonSchema {
   const kept: JsonSchema = {};
   for (const [name, value] of Object.entries(schema)) {
+    if (name === 'type' && Array.isArray(value)) {
+      kept.anyOf = value.map((type) => ({ type }));
+      continue;
+    }
     if (name === 'maxItems' && value === LIST_LIMIT) continue;
     if (name === 'default' && isNothing(value)) continue;
     kept[name] = compactPart(name, value);

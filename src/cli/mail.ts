@@ -1,0 +1,47 @@
+/** `sitefleet mail`: what the service would send, and what waits to be sent. */
+
+import { randomUUID } from 'node:crypto';
+import type { Config, Ctx } from '../context.js';
+import { listOutbox, previewMail } from '../domain/mail.js';
+import { createLog } from '../log.js';
+import { assemble } from '../main.js';
+import { print, printJson, printTable, say } from './output.js';
+import { localActor } from './stdio.js';
+import { stopSignal } from './stop.js';
+
+const LISTED = 50;
+
+async function withCtx<T>(config: Config, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+  const service = await assemble({ config, log: createLog(config.log_level), engine: 'inline', jobs: false });
+  try {
+    return await work(service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal: stopSignal() }));
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Prints a sample of one mail type as text, as HTML, or with everything as JSON. */
+export async function showMail(
+  config: Config,
+  type: string,
+  options: { html?: boolean; json?: boolean },
+): Promise<void> {
+  const mail = await withCtx(config, (ctx) => previewMail(ctx, type));
+  if (options.json === true) return printJson(mail);
+  say(`To       ${mail.recipients.length === 0 ? '(nobody)' : mail.recipients.join(', ')}`);
+  say(`Subject  ${mail.subject}`);
+  if (!mail.sends) say(`Not sent: ${mail.reason}`);
+  print(options.html === true ? mail.html : mail.text);
+}
+
+export async function showOutbox(config: Config, options: { json?: boolean }): Promise<void> {
+  const rows = await withCtx(config, (ctx) => listOutbox(ctx, LISTED));
+  if (options.json === true) return printJson(rows);
+  const [first] = rows;
+  if (first === undefined) return say('Nothing is queued.');
+  const names = Object.keys(first) as (keyof typeof first)[];
+  printTable(
+    names,
+    rows.map((row) => names.map((name) => (row[name] === null ? null : String(row[name])))),
+  );
+}

@@ -1,0 +1,144 @@
+/** Rights across processes: one at a time, lapsing with their holder; shares that add up; looks that come too late. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.js';
+import { createRights } from '../../src/locks.js';
+import { createShare } from '../../src/share.js';
+import type { Db } from '../../src/store/db.js';
+import { migrate } from '../../src/store/migrate.js';
+import { migrations } from '../../src/store/migrations/index.js';
+import { openDb } from '../../src/store/open.js';
+import { createSchedule } from '../../src/store/schedule.js';
+import { handClock, testApp } from '../harness.js';
+
+const log = createLog('silent');
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-rights-'));
+const never = new AbortController().signal;
+const clock = handClock();
+const sleepless = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) };
+let dbs: Db[];
+let rows: ReturnType<typeof createSchedule>[];
+
+beforeAll(async () => {
+  const url = `file:${join(folder, 'rights.db')}`;
+  dbs = await Promise.all([0, 1, 2, 3, 4].map(() => openDb(url)));
+  await migrate(dbs[0] as Db, migrations);
+  rows = dbs.map(createSchedule);
+});
+afterAll(async () => {
+  await Promise.all(dbs.map((db) => db.close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const process_ = (i: number, leaseMs = 30_000) =>
+  createRights({ rows: rows[i] as (typeof rows)[0], owner: `p${i}`, clock: sleepless, log, leaseMs });
+
+describe('a right', () => {
+  it('is had by one piece of work at a time, in one process and across four', async () => {
+    let inside = 0;
+    let most = 0;
+    let runs = 0;
+    const work = async () => {
+      most = Math.max(most, ++inside);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      inside--;
+      runs++;
+    };
+    const processes = [0, 1, 2, 3].map((i) => process_(i));
+    const keep = { idleMs: 3, mostMs: 20, leaseMs: 30_000 };
+    await Promise.all(
+      processes.flatMap((rights) => [
+        ...Array.from({ length: 5 }, () => rights.exclusive('site:1', never, work)),
+        ...Array.from({ length: 5 }, () => rights.exclusive('site:1', never, work, keep)),
+      ]),
+    );
+    expect({ most, runs }).toEqual({ most: 1, runs: 40 });
+  });
+
+  it('lapses with a holder that died, and the one that was only paused is told', async () => {
+    const [paused, other] = [process_(0, 40), process_(1, 40)];
+    const order: string[] = [];
+    const told = paused.exclusive('site:2', never, async (held) => {
+      order.push('first');
+      // As if it had been stopped: the lease lapses before any renewal.
+      clock.move(1000);
+      await other.exclusive('site:2', never, async () => {
+        order.push('second');
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        expect(held.aborted).toBe(true);
+      });
+      return held.aborted;
+    });
+    expect(await told).toBe(true);
+    expect(order).toEqual(['first', 'second']);
+  });
+
+  it('is not waited for longer than the caller waits', async () => {
+    const stop = new AbortController();
+    await process_(0).exclusive('site:3', never, async () => {
+      const waiting = createRights({
+        rows: rows[1] as (typeof rows)[0],
+        owner: 'p1',
+        clock: { now: clock.now, sleep: (_ms, signal) => Promise.reject(signal?.reason) },
+        log,
+      }).exclusive('site:3', stop.signal, async () => 'never');
+      stop.abort(new Error('gave up'));
+      await expect(waiting).rejects.toThrow('gave up');
+    });
+  });
+});
+
+describe('shares of a limit', () => {
+  it('add up to the limit for every host, whatever the number of processes', async () => {
+    for (const members of [1, 2, 3, 4, 5]) {
+      const shares = Array.from({ length: members }, (_, i) =>
+        createShare({
+          attend: async () => Array.from({ length: members }, (_, k) => `m${k}`),
+          leave: async () => undefined,
+          owner: `m${i}`,
+          rights: process_(i),
+          clock,
+          log,
+          beatMs: 1000,
+        }),
+      );
+      await Promise.all(shares.map((share) => share.join()));
+      // A newcomer has no places of its own until the others must have counted it.
+      if (members > 1) expect(shares.map((share) => share.slots('h', 2))).toEqual(shares.map(() => 0));
+      clock.move(2000);
+      for (const host of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])
+        for (const limit of [1, 2, 3, 7, 50])
+          expect(shares.reduce((sum, share) => sum + share.slots(host, limit), 0)).toBe(limit);
+      // Not seen for too long: the others have them by now.
+      clock.move(5000);
+      expect(shares.map((share) => share.slots('h', 50))).toEqual(shares.map(() => 0));
+      await Promise.all(shares.map((share) => share.close()));
+    }
+  });
+});
+
+describe('a look that comes too late', () => {
+  it('does not replace what a later one has stored', async () => {
+    const app = await testApp({ sites: 1, jobs: false, realClock: true });
+    try {
+      const id = await app.connect(0);
+      const { inventory, sites } = app.service.store;
+      const [before] = await sites.records([id]);
+      if (before === undefined) throw new Error('no record');
+      const news = { plugins: [], themes: [] };
+      const since = { last_attempt: before.last_attempt };
+      expect(await inventory.save({ ...before, content_hash: '' }, news, 5, true, since)).toBe(true);
+      const old = { plugins: [{ slug: 'old/old.php', name: 'Old', version: '1', active: true }], themes: [] };
+      expect(await inventory.save({ ...before, content_hash: '' }, old as never, 4, true, since)).toBe(false);
+      expect(await inventory.saveFailure(id, 'svc_sync_failed', 'late', 4, since)).toBe(false);
+      const { extensions } = await inventory.read(id);
+      expect(extensions).toEqual([]);
+      expect((await sites.records([id]))[0]).toMatchObject({ last_sync: 5, last_attempt: 5, sync_error: '', check_state: 0 });
+    } finally {
+      await app.close();
+    }
+  });
+});
