@@ -126,6 +126,22 @@ program
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listSchedule(readConfig(), options));
 
+const mail = program.command('mail').description('what the service sends');
+mail
+  .command('preview')
+  .description('show a sample of one mail type')
+  .argument('<type>', 'for example daily_digest or uptime')
+  .option('--html', 'the HTML instead of the text')
+  .option('--json', 'print JSON')
+  .action(async (type: string, options: { html?: boolean; json?: boolean }) =>
+    (await import('./mail.js')).showMail(readConfig(), type, options),
+  );
+mail
+  .command('outbox')
+  .description('mails that wait, were sent, or failed')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./mail.js')).showOutbox(readConfig(), options));
+
 const user = program.command('user').description('who may log in');
 user
   .command('add')
