@@ -58,7 +58,7 @@ describe.skipIf(missing !== '')(`the official conformance suite${missing}`, () =
     ['2025-11-25', 32, ['tools-call-elicitation', 'resources-subscribe', 'dns-rebinding-protection']],
     [
       '2026-07-28',
-      41,
+      40,
       ['server-stateless', 'caching', 'input-required-result-tampered-state', 'http-header-validation'],
     ],
   ])(

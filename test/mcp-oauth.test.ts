@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConfigError, readConfig } from '../src/config.js';
 import { connect, type McpApp, mcpApp, textOf } from './mcp-clients.js';
 
 const ISSUER = 'https://login.example/realm/';
@@ -149,6 +150,18 @@ describe('challenges', () => {
     );
   });
 
+  it('ask for more when a tool that changes something is called', async () => {
+    const authorization = `Bearer ${await token({ scope: 'sitefleet:read' })}`;
+    const response = await fetch(mcp.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'svc/delete-site-v1' } }),
+    });
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    expect(response.headers.get('www-authenticate')).toContain('scope="sitefleet:write"');
+  });
+
   it('do not take a token for the REST interface: it is for /mcp', async () => {
     const response = await fetch(new URL('/v2/sites', mcp.url), {
       headers: { authorization: `Bearer ${await token()}` },
@@ -167,6 +180,34 @@ describe('challenges', () => {
   });
 });
 
+describe('the configuration', () => {
+  const problems = (env: Record<string, string>) => {
+    try {
+      return readConfig({ HOME: '/home/someone', ...env }) && [];
+    } catch (error) {
+      return (error as ConfigError).problems.map(({ name }) => name);
+    }
+  };
+  const issuer = { SITEFLEET_OAUTH_ISSUER: ISSUER };
+  const keysAt = { SITEFLEET_OAUTH_JWKS_URL: 'https://login.example/keys' };
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ ...issuer }, ['SITEFLEET_OAUTH_JWKS_URL', 'SITEFLEET_OAUTH_AUDIENCE']],
+    [{ ...issuer, ...keysAt }, ['SITEFLEET_OAUTH_AUDIENCE']],
+    [{ ...keysAt }, ['SITEFLEET_OAUTH_ISSUER']],
+    [{ ...issuer, ...keysAt, SITEFLEET_BASE_URL: 'https://fleet.example' }, []],
+    [{ ...issuer, ...keysAt, SITEFLEET_OAUTH_AUDIENCE: 'fleet' }, []],
+    [{ SITEFLEET_OAUTH_WRITE_SCOPE: 'a b' }, ['SITEFLEET_OAUTH_WRITE_SCOPE']],
+    [{ SITEFLEET_CONFIRM: 'maybe' }, ['SITEFLEET_CONFIRM']],
+    [{ SITEFLEET_MCP_MAX_TOKENS: '10' }, ['SITEFLEET_MCP_MAX_TOKENS']],
+  ])('%j → %j', (env, expected) => expect(problems(env)).toEqual(expected));
+
+  it('keeps the issuer letter by letter: it is compared so', () => {
+    const env = { HOME: '/home/someone', ...issuer, ...keysAt, SITEFLEET_OAUTH_AUDIENCE: 'fleet' };
+    expect(readConfig(env).oauth_issuer).toBe(ISSUER);
+  });
+});
+
 describe('a valid token', () => {
   it.each<[string, Claims, number]>([
     ['scope to write', {}, 62],
@@ -178,8 +219,9 @@ describe('a valid token', () => {
     for (const era of ['2025-11-25', '2026-07-28'] as const) {
       const driver = await connect([era, 'http'], { ...mcp.target, authorization });
       expect(await driver.listTools()).toHaveLength(tools);
-      const denied = await driver.call('svc-suspend-site-v1', { site_id_or_domain: 99 });
-      expect(textOf(denied)).toMatch(tools === 62 ? /^svc_site_not_found/ : /^svc_permission_denied/);
+      const change = driver.call('svc-suspend-site-v1', { site_id_or_domain: 99 });
+      if (tools === 62) expect(textOf(await change)).toMatch(/^svc_site_not_found/);
+      else await expect(change).rejects.toThrow(/may only read|required "sitefleet:write"/);
       await driver.close();
     }
   });

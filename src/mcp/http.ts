@@ -7,14 +7,15 @@ import type { Server as LegacyServer } from '@modelcontextprotocol/sdk/server/in
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Auth, HttpEnv } from '../auth.js';
-import type { Actor, Log } from '../context.js';
-import { asServiceError, errorBody, ServiceError } from '../errors.js';
-import { challenges, type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
+import type { Actor } from '../context.js';
+import { ServiceError } from '../errors.js';
+import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
+import { assertOrigin, METHODS, methodRefused, refusal, rpcError } from './http-refusals.js';
+import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
-import { type OriginRules, originProblem } from './origin.js';
+import type { OriginRules } from './origin.js';
 import { createMcpServer } from './server.js';
 import { type Session, Sessions } from './sessions.js';
 import { LISTENS } from './streams.js';
@@ -44,10 +45,10 @@ export interface McpHttp {
 
 type McpContext = Context<HttpEnv>;
 
-const METHODS = ['GET', 'POST', 'DELETE'];
 const MAX_LISTENERS = 1000;
 
 interface Eras {
+  writeScope: string;
   sessions: Sessions;
   modern: McpHttpHandler;
   core: McpCore;
@@ -72,7 +73,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const eras = { sessions, modern, core };
+  const eras = { sessions, modern, core, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => refusal(c, error, parts));
   for (const path of WELL_KNOWN) {
@@ -99,9 +100,21 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
 async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
   const body = await readJson(c);
   if (body instanceof Response) return body;
+  requireScope(body, actor, eras);
   return (await isLegacyRequest(c.req.raw, body))
     ? postToSession(c, eras, actor, body)
     : postAlone(c, eras, actor, body);
+}
+
+/** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
+function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): void {
+  if (actor.type !== 'token' || actor.rights.includes('write')) return;
+  const needing = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
+  if (!needing) return;
+  throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
+    advice: `Ask the authorization server for ${writeScope}.`,
+    data: { needed_scope: writeScope },
+  });
 }
 
 /** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */
@@ -126,7 +139,8 @@ async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unkn
   const session =
     opens && c.req.header('mcp-session-id') === undefined ? await begin(sessions, actor) : find(c, sessions, actor);
   if (session instanceof Response) return session;
-  const stream = messages.some((message) => wantsProgress(message) || mayAsk(core, message));
+  // A question to the user travels on the stream of the call that asks it, as progress does.
+  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayAsk(calledTool(message)));
   const response = await session.transport.answer(c.req.raw, body, stream);
   if (opens && !response.ok) sessions.end(session);
   for (const message of messages) {
@@ -168,58 +182,4 @@ function find(c: McpContext, sessions: Sessions, actor: Actor): Session | Respon
   const session = sessions.use(id, actor);
   // The code by which clients know that they have to initialize anew.
   return session ?? rpcError(404, -32001, 'The session is unknown or has ended. Send initialize again.');
-}
-
-function wantsProgress(message: unknown): boolean {
-  const params = (message as { params?: { _meta?: { progressToken?: unknown } } } | null)?.params;
-  return params?._meta?.progressToken !== undefined;
-}
-
-/** A question to the user travels on the stream of the call that asks it. */
-function mayAsk(core: McpCore, message: unknown): boolean {
-  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
-  return method === 'tools/call' && core.registry.mayAsk(params?.name);
-}
-
-function cancelledRequest(message: unknown): string | number | undefined {
-  const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
-  if (method !== 'notifications/cancelled') return undefined;
-  const id = params?.requestId;
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
-}
-
-function assertOrigin(c: McpContext, rules: OriginRules): void {
-  const problem = originProblem(rules, c.req.header('host') ?? new URL(c.req.url).host, c.req.header('origin'));
-  if (problem === undefined) return;
-  throw new ServiceError(
-    'svc_forbidden_origin',
-    `The ${problem === 'host' ? 'Host' : 'Origin'} header names a place this server does not answer to.`,
-    {
-      advice: 'Call it by localhost, or set SITEFLEET_BASE_URL to the address you use.',
-    },
-  );
-}
-
-function methodRefused(method: string): ServiceError {
-  return new ServiceError('rest_method_not_allowed', `${method} is not a method of /mcp.`, {
-    advice: 'Use POST.',
-    data: { allow: METHODS },
-  });
-}
-
-/** A refusal before any protocol: JSON-RPC for clients, with the facts of every other surface inside. */
-function refusal(c: McpContext, error: unknown, { core, metadata }: { core: { log: Log }; metadata: MetadataRules }) {
-  const known = asServiceError(error);
-  const { request_id, base_url, authorization } = c.get('arrival');
-  if (known.status >= 500) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
-  for (const challenge of challenges(known, metadata, base_url, authorization !== undefined))
-    c.header('WWW-Authenticate', challenge, { append: true });
-  if (known.status === 405) c.header('Allow', METHODS.join(', '));
-  if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
-  const body = { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };
-  return c.json(body, known.status as ContentfulStatusCode);
-}
-
-function rpcError(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
 }

@@ -4,7 +4,7 @@
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Actor, Clock, ConfirmPolicy, Log, Toolset } from '../context.js';
+import type { Actor, Clock, ConfirmPolicy, Log, Right, Toolset } from '../context.js';
 import { toolName } from '../contract.js';
 import { asServiceError } from '../errors.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation.js';
@@ -43,6 +43,8 @@ export interface ToolRegistry {
   offers(id: string, actor: Actor): boolean;
   /** The answer of a reading operation, cleaned and fitted. Rejects with ServiceError. */
   read(id: string, args: Answer, caller: Caller): Promise<Answer>;
+  /** The right that a tool needs; undefined when there is no such tool. */
+  rightFor(name: unknown): Right | undefined;
   /** Whether a call may have to ask its user something before it answers. */
   mayAsk(name: unknown): boolean;
   /** Calls on many sites, some perhaps without a client. */
@@ -150,6 +152,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     async read(id, args, caller) {
       const operation = find(id, caller.actor);
       return fitted(operation, args, await run(operation, args, caller), caller);
+    },
+
+    rightFor(name) {
+      const operation = typeof name === 'string' ? byName.get(name) : undefined;
+      if (operation === undefined) return undefined;
+      return operation.effect === 'read' ? 'read' : 'write';
     },
 
     mayAsk(name) {

@@ -6,101 +6,7 @@ import { ServiceError, STATUS } from '../errors.js';
 import type { Caller } from '../operation.js';
 import type { Answer } from './answer.js';
 import type { ToolRegistry } from './registry.js';
-
-interface Kind {
-  /** Address, or template of addresses after RFC 6570. */
-  uri: string;
-  name: string;
-  title: string;
-  description: string;
-  /** Operation that answers it; undefined for what needs no right. */
-  operation?: string;
-  match: RegExp;
-  /** Input of the operation from the parts of the address. */
-  input(parts: readonly string[], page: Page): Answer;
-}
-
-interface Page {
-  page?: string;
-  per_page?: string;
-}
-
-const WHOLE_PAGE = 100;
-const paged = ({ page, per_page }: Page): Answer => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
-
-const KINDS: readonly Kind[] = [
-  {
-    uri: 'svc://sites',
-    name: 'sites',
-    title: 'All sites',
-    description: 'Sites with their status, in pages: ?page=2.',
-    operation: 'svc/list-sites-v1',
-    match: /^svc:\/\/sites$/,
-    input: (_parts, page) => paged(page),
-  },
-  {
-    uri: 'svc://updates',
-    name: 'updates',
-    title: 'Available updates',
-    description: 'Updates on offer for all sites, in pages: ?page=2.',
-    operation: 'svc/list-updates-v1',
-    match: /^svc:\/\/updates$/,
-    input: (_parts, page) => paged(page),
-  },
-  {
-    uri: 'svc://tags',
-    name: 'tags',
-    title: 'All tags',
-    description: 'Tags with their number of sites, in pages: ?page=2.',
-    operation: 'svc/list-tags-v1',
-    match: /^svc:\/\/tags$/,
-    input: (_parts, page) => paged(page),
-  },
-  {
-    uri: 'svc://sites/{id}',
-    name: 'site',
-    title: 'One site',
-    description: 'A site with its counts of updates; id or domain.',
-    operation: 'svc/get-site-v1',
-    match: /^svc:\/\/sites\/([^/]+)$/,
-    input: ([id]) => ({ site_id_or_domain: reference(id), include_stats: true }),
-  },
-  {
-    uri: 'svc://sites/{id}/updates',
-    name: 'site-updates',
-    title: 'Updates of one site',
-    description: 'Updates on offer for a site as of its last sync; id or domain.',
-    operation: 'svc/get-site-updates-v1',
-    match: /^svc:\/\/sites\/([^/]+)\/updates$/,
-    input: ([id]) => ({ site_id_or_domain: reference(id) }),
-  },
-  {
-    uri: 'svc://clients/{id}',
-    name: 'client',
-    title: 'One client',
-    description: 'A client with contact and number of sites; id or e-mail.',
-    operation: 'svc/get-client-v1',
-    match: /^svc:\/\/clients\/([^/]+)$/,
-    input: ([id]) => ({ client_id_or_email: reference(id) }),
-  },
-  {
-    uri: 'svc://jobs/{id}',
-    name: 'job',
-    title: 'One job',
-    description: 'How far a queued job is. Subscribe to be told of each step.',
-    operation: 'svc/get-batch-job-status-v1',
-    match: /^svc:\/\/jobs\/([^/]+)$/,
-    input: ([id]) => ({ job_id: id }),
-  },
-  {
-    uri: 'svc://errors/{code}',
-    name: 'error',
-    title: 'One error code',
-    description: 'What an error code means and what to do next.',
-    match: /^svc:\/\/errors\/([^/]+)$/,
-    input: () => ({}),
-  },
-];
+import { KINDS, type Kind, type Page } from './resource-kinds.js';
 
 export interface ResourceEntry {
   uri: string;
@@ -194,11 +100,6 @@ function describeError(text: string, uri: string): Answer {
   const code = knownCode(text);
   if (code === undefined) throw new UnknownResource(uri);
   return { code, status: STATUS[code], ...errorHelp(code) };
-}
-
-/** Digits name a row, anything else a domain or e-mail. */
-function reference(text: string | undefined): number | string {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : (text ?? '');
 }
 
 function decoded(part: string): string | undefined {

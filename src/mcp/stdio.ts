@@ -18,11 +18,11 @@ export interface StdioParts {
   signal: AbortSignal;
   stdin?: Readable;
   stdout?: Writable;
-  /** After the end of stdin, calls in flight may still take this long. */
+  /** After the client has gone, calls in flight may still take this long. */
   drainMs?: number;
 }
 
-/** A call on many sites takes at most about this long, and is not thrown away because its client went. */
+/** A call on many sites takes at most about this long, and is not cut in the middle because its client went. */
 const DRAIN_MS = 45_000;
 
 /** Serves until stdin ends, stdout breaks or the signal comes; then resolves. The first message tells the era. */
@@ -31,14 +31,16 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const transport = new CountingTransport(stdin, stdout);
   const subscriptions = new Subscriptions(core, actor);
   transport.onIncoming = (message) => subscriptions.hear(message);
-  const ended = new Promise<'drain' | 'stop'>((resolve) => {
-    stdin.once('end', () => resolve('drain'));
-    stdin.once('close', () => resolve('drain'));
-    // The client is gone: nobody reads what is still being made.
-    stdout.on('error', () => resolve('stop'));
-    if (signal.aborted) resolve('stop');
-    signal.addEventListener('abort', () => resolve('stop'), { once: true });
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  const ended = new Promise<void>((resolve) => {
+    stdin.once('end', resolve);
+    stdin.once('close', resolve);
+  });
+  // The client is gone: nobody reads what is still being made.
+  const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
   const serving = serveEras(
     ({ era }) => {
       if (era === 'modern') {
@@ -54,7 +56,10 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
       onerror: (error) => core.log.warn({ err: error }, 'mcp message not understood'),
     },
   );
-  if ((await ended) === 'drain') await transport.idle(parts.drainMs ?? DRAIN_MS);
+  const drainMs = parts.drainMs ?? DRAIN_MS;
+  await Promise.race([ended, broken, stopped]);
+  await Promise.race([transport.idle(drainMs), broken, stopped]);
+  await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
   subscriptions.close();
   await serving.close();
 }

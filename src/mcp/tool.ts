@@ -38,12 +38,12 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
 
 /** Whether it may contact sites: records of clients, tags and jobs stay in our own store. */
 function reachesOut(operation: GroupedOperation): boolean {
-  return operation.engine && carriesSiteText(operation);
+  return operation.engine && (operation.group === 'sites' || operation.group === 'updates');
 }
 
 /** Whether its answers may hold texts that sites wrote themselves. */
-export function carriesSiteText(operation: GroupedOperation): boolean {
-  return operation.group === 'sites' || operation.group === 'updates';
+export function carriesSiteText({ group, id }: GroupedOperation): boolean {
+  return (group !== 'clients' && group !== 'tags') || id.endsWith('-sites-v1');
 }
 
 /** Names of the lists in an answer. */

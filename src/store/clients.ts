@@ -80,7 +80,7 @@ export function createClients(db: Db) {
       const keys = `SELECT c.id FROM client c WHERE 1${text} ORDER BY c.name_key, c.id LIMIT ? OFFSET ?`;
       const [items = [], totals = []] = await db.read([
         sql(
-          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
+          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
           ...count.args,
           ...args,
           perPage,

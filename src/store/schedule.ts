@@ -52,6 +52,15 @@ export function createSchedule(db: Db) {
       return (results[2]?.rows ?? []).map((row) => String(row.owner));
     },
 
+    /** Owners of processes that live, as far as they take part in calling sites. */
+    async living(now: number): Promise<string[]> {
+      const rows = await db.all(
+        "SELECT owner FROM lease WHERE name > 'process:' AND name < 'process;' AND until > ? ORDER BY name LIMIT 1000",
+        [now],
+      );
+      return rows.map((row) => String(row.owner));
+    },
+
     /** The process ends: the others need not wait until its word lapses. */
     async leave(owner: string): Promise<void> {
       await db.run('DELETE FROM lease WHERE name = ?', [`process:${owner}`]);

@@ -79,7 +79,7 @@ export function createSiteRecords(db: Db) {
         sql(
           // Keys first: the rows before the page are walked in the index only.
           `SELECT s.id, s.url, s.name, s.status, s.client_id
-           FROM (SELECT s.id FROM site s WHERE ${where} ${by} LIMIT ? OFFSET ?) k JOIN site s ON s.id = k.id ${by}`,
+           FROM (SELECT s.id FROM site s WHERE ${where} ${by} LIMIT ? OFFSET ?) k CROSS JOIN site s ON s.id = k.id ${by}`,
           ...args,
           perPage,
           offset(page, perPage),

@@ -237,9 +237,10 @@ export function createSites(db: Db, vault: Vault) {
       }
       const { where, args } = sitePredicate(filter);
       const keys = `SELECT s.id FROM site s WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`;
+      // CROSS keeps the page in front: SQLite likes to walk all sites in order and look each up in the page.
       const [items = [], counts = []] = await db.read([
         sql(
-          `SELECT ${LIST_COLUMNS} FROM (${keys}) k JOIN site s ON s.id = k.id ORDER BY s.url_key, s.id`,
+          `SELECT ${LIST_COLUMNS} FROM (${keys}) k CROSS JOIN site s ON s.id = k.id ORDER BY s.url_key, s.id`,
           ...args,
           perPage,
           offset(page, perPage),

@@ -81,7 +81,7 @@ export function createTags(db: Db) {
       const keys = `SELECT t.id FROM tag t WHERE 1${text} ORDER BY t.name_key, t.id LIMIT ? OFFSET ?`;
       const [items = [], totals = []] = await db.read([
         sql(
-          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
+          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
           ...count.args,
           ...args,
           perPage,

@@ -34,7 +34,8 @@ export async function everyOperation(
   for (const name of ['get-site', 'get-site-security', 'get-site-changes', 'get-site-client', 'get-site-costs'])
     await step(name, site);
   await step('get-site-updates', site);
-  for (const name of ['get-client', 'get-client-sites', 'count-client-sites', 'get-client-costs']) await step(name, asked);
+  for (const name of ['get-client', 'get-client-sites', 'count-client-sites', 'get-client-costs'])
+    await step(name, asked);
   for (const name of ['get-tag', 'get-tag-sites', 'get-tag-clients']) await step(name, tagged);
 
   await step('update-site', { ...site, name: 'First', notes: 'seen', tags: [tagged.tag_id] });

@@ -1,11 +1,12 @@
 /** Rights across processes: one at a time, lapsing with their holder; shares that add up; looks that come too late. */
 
+import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.js';
 import { createRights } from '../../src/locks.js';
+import { createLog } from '../../src/log.js';
 import { createShare } from '../../src/share.js';
 import type { Db } from '../../src/store/db.js';
 import { migrate } from '../../src/store/migrate.js';
@@ -17,6 +18,7 @@ import { handClock, testApp } from '../harness.js';
 const log = createLog('silent');
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-rights-'));
 const never = new AbortController().signal;
+setMaxListeners(0, never);
 const clock = handClock();
 const sleepless = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) };
 let dbs: Db[];
@@ -136,7 +138,12 @@ describe('a look that comes too late', () => {
       expect(await inventory.saveFailure(id, 'svc_sync_failed', 'late', 4, since)).toBe(false);
       const { extensions } = await inventory.read(id);
       expect(extensions).toEqual([]);
-      expect((await sites.records([id]))[0]).toMatchObject({ last_sync: 5, last_attempt: 5, sync_error: '', check_state: 0 });
+      expect((await sites.records([id]))[0]).toMatchObject({
+        last_sync: 5,
+        last_attempt: 5,
+        sync_error: '',
+        check_state: 0,
+      });
     } finally {
       await app.close();
     }

@@ -25,7 +25,9 @@ export async function program(entry: string): Promise<Program> {
     platform: 'node',
     format: 'esm',
     external: ['libsql', '@libsql/client', '@libsql/client/*', 'lighthouse', 'chrome-launcher'],
-    banner: { js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+    },
     logLevel: 'error',
   });
   const running = new Set<ChildProcess>();

@@ -1,0 +1,125 @@
+/** `sitefleet restore`: a backup in the place of the database, which is kept beside it. */
+
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { resolve } from 'node:path';
+import { systemClock } from '../clock.js';
+import { databaseFile, fileUrl } from '../config.js';
+import type { Config } from '../context.js';
+import { migrate } from '../store/migrate.js';
+import { migrations } from '../store/migrations/index.js';
+import { openDb } from '../store/open.js';
+import { createSchedule } from '../store/schedule.js';
+import { CommandError } from './accounts.js';
+import { inspect, type Report, sound } from './inspect.js';
+import { printJson, say } from './output.js';
+import { vaultOf } from './upkeep.js';
+
+/**
+ * Checks a copy of the backup, brings it to the newest schema, and only then puts it in the place of the database. What was
+ * there before is renamed, never removed. Refuses while a server runs, unless forced: it would go on with the old file.
+ */
+export async function restore(
+  config: Config,
+  backup: string,
+  options: { force?: boolean; json?: boolean },
+): Promise<void> {
+  const target = databaseFile(config.db);
+  if (target === null) {
+    throw new CommandError('Only a database in a file can be restored here; a server has its own way.');
+  }
+  const source = resolve(backup);
+  if (!existsSync(source)) throw new CommandError(`There is no backup at ${source}.`);
+  if (source === resolve(target)) throw new CommandError('The backup is the database itself.');
+  if (options.force !== true) await refuseWhileServed(config, target);
+
+  const fresh = `${target}.restoring`;
+  for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
+  let report: Report;
+  try {
+    report = await prepare(config, source, fresh);
+  } catch (error) {
+    for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
+    throw error;
+  }
+  const kept = existsSync(target) ? await setAside(config, target) : null;
+  renameSync(fresh, target);
+  const { sealed, unreadable } = report.secrets;
+  if (options.json === true)
+    printJson({ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets });
+  else {
+    say(`Restored ${resolve(target)} from ${source}.`);
+    if (kept !== null) say(`What was there before is kept as ${kept}.`);
+    if (unreadable > 0)
+      say(
+        `${unreadable} of ${sealed} secrets cannot be opened: put the secret key of that time back, or reconnect the sites.`,
+      );
+  }
+}
+
+/** A whole, sound copy at the newest schema, on disk. */
+async function prepare(config: Config, source: string, fresh: string): Promise<Report> {
+  copyFileSync(source, fresh);
+  // A plain copy of the files of a running service keeps its last writes in the log beside it.
+  if (existsSync(`${source}-wal`)) copyFileSync(`${source}-wal`, `${fresh}-wal`);
+  chmodSync(fresh, 0o600);
+  const db = await openDb(fileUrl(fresh), { mode: 'writer' });
+  let report: Report;
+  try {
+    const before = await inspect(db, vaultOf(config));
+    if (!sound(before.integrity) || before.foreign_keys > 0) {
+      throw new CommandError(`The backup is damaged, nothing was changed: ${before.integrity.slice(0, 3).join('; ')}.`);
+    }
+    if (before.schema.step === 0) throw new CommandError('The file is no backup of Sitefleet; nothing was changed.');
+    await migrate(db, migrations);
+    report = await inspect(db, vaultOf(config));
+  } finally {
+    await db.close();
+  }
+  const handle = openSync(fresh, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+  for (const file of [`${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
+  return report;
+}
+
+/** A second name for the database, so that at no moment there is none; its log goes with it. */
+async function setAside(config: Config, target: string): Promise<string> {
+  const kept = `${target}.before-${new Date(systemClock.now()).toISOString().replace(/[:.]/g, '-')}`;
+  // Opened and closed as writer, the file takes its log in. A damaged one keeps it beside.
+  await openDb(config.db, { mode: 'writer' })
+    .then((db) => db.close())
+    .catch(() => undefined);
+  linkSync(target, kept);
+  // The log of the old file must never be read into the new one.
+  if (existsSync(`${target}-wal`)) renameSync(`${target}-wal`, `${kept}-wal`);
+  rmSync(`${target}-shm`, { force: true });
+  return kept;
+}
+
+async function refuseWhileServed(config: Config, target: string): Promise<void> {
+  if (!existsSync(target)) return;
+  const owner = await servedBy(config).catch(() => null);
+  if (owner !== null) throw new CommandError(`A server is running (${owner}). Stop it first.`);
+}
+
+/** A database too damaged to be asked is served by nobody. */
+async function servedBy(config: Config): Promise<string | null> {
+  const db = await openDb(config.db, { mode: 'reader' });
+  try {
+    const schedule = createSchedule(db);
+    const now = systemClock.now();
+    return (await schedule.owner('schedule', now)) ?? (await schedule.living(now))[0] ?? null;
+  } finally {
+    await db.close();
+  }
+}

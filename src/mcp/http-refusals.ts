@@ -1,0 +1,58 @@
+/** Refusals of `/mcp` before any protocol is spoken. */
+
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { HttpEnv } from '../auth.js';
+import type { Log } from '../context.js';
+import { asServiceError, errorBody, ServiceError } from '../errors.js';
+import { challenges, type MetadataRules } from './challenge.js';
+import { type OriginRules, originProblem } from './origin.js';
+
+type McpContext = Context<HttpEnv>;
+
+export const METHODS = ['GET', 'POST', 'DELETE'];
+
+export function assertOrigin(c: McpContext, rules: OriginRules): void {
+  const problem = originProblem(rules, c.req.header('host') ?? new URL(c.req.url).host, c.req.header('origin'));
+  if (problem === undefined) return;
+  throw new ServiceError(
+    'svc_forbidden_origin',
+    `The ${problem === 'host' ? 'Host' : 'Origin'} header names a place this server does not answer to.`,
+    {
+      advice: 'Call it by localhost, or set SITEFLEET_BASE_URL to the address you use.',
+    },
+  );
+}
+
+export function methodRefused(method: string): ServiceError {
+  return new ServiceError('rest_method_not_allowed', `${method} is not a method of /mcp.`, {
+    advice: 'Use POST.',
+    data: { allow: METHODS },
+  });
+}
+
+/** A refusal before any protocol: JSON-RPC for clients, with the facts of every other surface inside. */
+export function refusal(
+  c: McpContext,
+  error: unknown,
+  { core, metadata }: { core: { log: Log }; metadata: MetadataRules },
+): Response {
+  const known = asServiceError(error);
+  const { request_id, base_url, authorization } = c.get('arrival');
+  if (known.status >= 500) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
+  for (const challenge of challenges(known, metadata, base_url, authorization !== undefined))
+    c.header('WWW-Authenticate', challenge, { append: true });
+  if (known.status === 405) c.header('Allow', METHODS.join(', '));
+  if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
+  const body = { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };
+  return c.json(body, known.status as ContentfulStatusCode);
+}
+
+export function rpcError(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
+}

@@ -1,0 +1,19 @@
+/** What can be told of a JSON-RPC message before any SDK looks at it. Never throws, whatever the message is. */
+
+export function wantsProgress(message: unknown): boolean {
+  const params = (message as { params?: { _meta?: { progressToken?: unknown } } } | null)?.params;
+  return params?._meta?.progressToken !== undefined;
+}
+
+/** Name of the tool that a message calls. */
+export function calledTool(message: unknown): unknown {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === 'tools/call' ? params?.name : undefined;
+}
+
+export function cancelledRequest(message: unknown): string | number | undefined {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
+  if (method !== 'notifications/cancelled') return undefined;
+  const id = params?.requestId;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}
