@@ -5,7 +5,7 @@ import { z } from './zod.js';
 
 export const clientStatus = z.enum(['active', 'suspended']);
 
-export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('Only in this state.');
+export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('State.');
 
 export const clientId = z.number().int();
 export const clientName = z.string();

@@ -77,14 +77,14 @@ export const id = () => int(1);
 const ref = () => z.union([z.number().int(), z.string()]);
 
 /** A site by id, domain or URL (operations §4.1). */
-export const siteRef = ref().describe('Site id, domain or URL.');
+export const siteRef = ref().describe('Id or domain.');
 
-export const clientRef = ref().describe('Client id or e-mail.');
+export const clientRef = ref().describe('Id or e-mail.');
 
 /** `whenEmpty` tells what an empty list means. */
-export const siteRefs = (whenEmpty: string) => list(ref()).describe(`Site ids, domains or URLs; ${whenEmpty}.`);
+export const siteRefs = (whenEmpty: string) => list(ref()).describe(`Ids or domains; ${whenEmpty}.`);
 
-export const page = () => int(1).default(1).describe('Page number.');
+export const page = () => int(1).default(1).describe('Page.');
 export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
 
 /** ISO 8601 UTC, always with `Z` (operations §5.3). */
@@ -114,6 +114,6 @@ export const queuedFields = {
 
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
 export const confirmation = {
-  confirm: bool().default(false).describe('True goes ahead.'),
-  dry_run: bool().default(false).describe('True only previews.'),
+  confirm: bool().default(false).describe('Goes ahead.'),
+  dry_run: bool().default(false).describe('Previews only.'),
 };

@@ -5,7 +5,7 @@ export const siteStatus = z.enum(['connected', 'disconnected', 'suspended']);
 export const siteStatusFilter = z
   .enum(['any', 'connected', 'disconnected', 'suspended'])
   .default('any')
-  .describe('Only in this state.');
+  .describe('State.');
 
 const SCHEME = /https?:\/\//gi;
 

@@ -298,11 +298,14 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     }
     return operation.call(raw, ctx(caller));
   };
+  let rest: Promise<typeof import('./rest/perform.js')> | undefined;
   const perform: Perform = async (route, params, caller, once) => {
     if (route.engine && inline === null) {
       return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
     }
-    const { performRoute } = await import('./rest/perform.js');
+    // Looked up once: the loader takes its time even for a module that it has.
+    rest ??= import('./rest/perform.js');
+    const { performRoute } = await rest;
     return performRoute(route, params, ctx(caller), once);
   };
   const auth = await openAuth(config, store, clock, log, (id, at) =>

@@ -81,9 +81,9 @@ describe('tools/list', () => {
         idempotentHint: false,
         openWorldHint: true,
       },
-      inputSchema: { type: 'object', required: ['site_id_or_domain'], additionalProperties: false },
+      inputSchema: { type: 'object', required: ['site_id_or_domain'] },
       outputSchema: { type: 'object', required: ['done'] },
-      _meta: { 'sitefleet/operation': 'svc/work-things-v1' },
+      _meta: { id: 'svc/work-things-v1' },
     });
     expect(tools[1]?.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: false });
     expect(tools[2]?.annotations).toMatchObject({ destructiveHint: true, idempotentHint: true, openWorldHint: false });

@@ -24,11 +24,21 @@ export interface BaselineReady {
   modern: string;
 }
 
+/** What an answer of ours carries as well: the same bytes go over the wire on both sides. */
+const HEADERS = [
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cache-control', 'no-store'],
+] as const;
+
 const servers: HttpServer[] = [];
 let cachedBytes = Buffer.from('{}');
 
 async function listening(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
+  server.keepAliveTimeout = 65_000;
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -39,6 +49,8 @@ const answering = (body: () => string | Buffer): RequestListener => {
   return (request, response) => {
     request.resume();
     const content = body();
+    for (const [name, value] of HEADERS) response.setHeader(name, value);
+    response.setHeader('x-request-id', randomUUID());
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) });
     response.end(content);
   };

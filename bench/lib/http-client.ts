@@ -114,7 +114,8 @@ function headOf(received: Buffer): Head | null {
 }
 
 function chunkedEnd(received: Buffer, from: number): number {
-  const last = received.indexOf('\r\n0\r\n\r\n', from);
+  // The last line of the head may be what stands before the last, empty chunk.
+  const last = received.indexOf('\r\n0\r\n\r\n', from - 2);
   return last < 0 ? -1 : last + 7;
 }
 

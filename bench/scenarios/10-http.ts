@@ -30,17 +30,17 @@ export const scenario: Scenario = {
     const unit = 'requests per CPU second';
     const rest = await compare(ours(get('/v2/sites/basic?per_page=20', { authorization: key })), bareList, {
       rounds,
-      warmups: 3,
+      warmups: 8,
     });
     const page = `/abilities/svc/list-sites-v1/run?input[per_page]=20`;
-    const run = await compare(ours(get(page, { authorization: login })), bareList, { rounds, warmups: 3 });
-    const hello = await compare(ours(get('/healthz')), bareHello, { rounds, warmups: 3 });
+    const run = await compare(ours(get(page, { authorization: login })), bareList, { rounds, warmups: 8 });
+    const hello = await compare(ours(get('/healthz')), bareHello, { rounds, warmups: 8 });
     await server.close();
     await baseline.close();
     return [
       measureOf('REST list of 20 sites against node:http with the same statements', goal, rest, unit),
       measureOf('run endpoint, list-sites of 20, against the same', null, run, unit),
-      measureOf('hello of our HTTP stack against node:http', goal, hello, unit),
+      measureOf('hello of our HTTP stack against node:http with the same headers', goal, hello, unit),
     ];
   },
 };

@@ -1,24 +1,23 @@
 /** Version order by the rules WordPress itself uses (PHP's version_compare): plugin versions are not semver. Pure. */
 
-/** Rank of a word in a version: any other word < dev < alpha < beta < RC < (number) < pl. */
+/** Rank of a word by how it begins: any other word < dev < alpha < beta < RC < (number) < pl. Case counts. */
 const WORDS: readonly (readonly [RegExp, number])[] = [
   [/^dev/, 1],
-  [/^a(lpha)?/, 2],
-  [/^b(eta)?/, 3],
-  [/^(rc|c)/i, 4],
+  [/^a/, 2],
+  [/^b/, 3],
+  [/^(RC|rc)/, 4],
   [/^#/, 5],
-  [/^p(l)?/, 6],
+  [/^p/, 6],
 ];
+/** What a number counts as when it meets a word. */
+const NUMBER = '#';
+/** Larger numbers count as this one. */
+const LARGEST = 2n ** 63n - 1n;
 
 /** −1, 0 or 1 as `a` is older than, the same as, or newer than `b`. */
 export function compareVersions(a: string, b: string): -1 | 0 | 1 {
-  const left = parts(a);
-  const right = parts(b);
-  for (let index = 0; index < Math.max(left.length, right.length); index++) {
-    const order = comparePart(left[index], right[index]);
-    if (order !== 0) return order;
-  }
-  return 0;
+  if (a === '' || b === '') return a === b ? 0 : a === '' ? -1 : 1;
+  return compareFrom(split(a), split(b));
 }
 
 /** A version counts as new only when PHP would order it after the installed one; unknown ones are never "the same". */
@@ -26,38 +25,76 @@ export function isNewer(offered: string, installed: string): boolean {
   return compareVersions(offered, installed) > 0;
 }
 
-function parts(version: string): string[] {
-  return version
-    .replace(/[-_+]/g, '.')
-    .replace(/(\d)([^\d.])/g, '$1.$2')
-    .replace(/([^\d.])(\d)/g, '$1.$2')
-    .split('.')
-    .filter((part) => part !== '');
+function compareFrom(left: readonly string[], right: readonly string[]): -1 | 0 | 1 {
+  let at = 0;
+  for (; at < left.length && at < right.length; at++) {
+    const [ours = '', theirs = ''] = [left[at], right[at]];
+    // A dot at the very end leaves an empty part, before which the comparison stops.
+    if (at > 0 && (ours === '' || theirs === '')) break;
+    const order = comparePart(ours, theirs);
+    if (order !== 0) return order;
+  }
+  if (at < left.length) return tail(left.slice(at));
+  return at < right.length ? negated(tail(right.slice(at))) : 0;
 }
 
-function comparePart(a: string | undefined, b: string | undefined): -1 | 0 | 1 {
-  // A missing part loses against a number and wins against a word that means "before release".
-  if (a === undefined) return b === undefined ? 0 : isNumber(b) ? -1 : sign(rank('#') - rank(b));
-  if (b === undefined) return isNumber(a) ? 1 : sign(rank(a) - rank('#'));
-  if (isNumber(a) && isNumber(b)) return sign(compareNumbers(a, b));
-  if (!isNumber(a) && !isNumber(b)) return sign(rank(a) - rank(b));
-  return isNumber(a) ? sign(rank('#') - rank(b)) : sign(rank(a) - rank('#'));
+/** What one version has more than the other: a number makes it newer, a word is held against a number. */
+function tail(rest: readonly string[]): -1 | 0 | 1 {
+  const [first = ''] = rest;
+  if (isNumber(first)) return 1;
+  return rest.length === 1 && first === '' ? -1 : compareFrom(rest, [NUMBER]);
+}
+
+function comparePart(a: string, b: string): -1 | 0 | 1 {
+  if (isNumber(a) && isNumber(b)) {
+    const [left, right] = [numberOf(a), numberOf(b)];
+    return left < right ? -1 : left > right ? 1 : 0;
+  }
+  const order = rank(isNumber(a) ? NUMBER : a) - rank(isNumber(b) ? NUMBER : b);
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
+}
+
+/** Parts between dots. A dot is put wherever digits meet other characters, and for every character that is neither. */
+function split(version: string): string[] {
+  if (version.startsWith('#')) return version.split('.');
+  // Bytes, as PHP sees them.
+  const bytes = Buffer.from(version, 'utf8').toString('latin1');
+  const parts: string[] = [];
+  let start = 0;
+  // Where a part ends, a dot stands already or is put; several in a row are one.
+  for (let at = 1; at < bytes.length; at++) {
+    const [before, char] = [bytes.charAt(at - 1), bytes.charAt(at)];
+    const meets = (isWord(before) && isDigit(char)) || (isDigit(before) && isWord(char) && !/[-_+]/.test(char));
+    if (!meets && /[A-Za-z0-9]/.test(char)) continue;
+    if (at > start || parts.length === 0) parts.push(bytes.slice(start, at));
+    start = meets ? at : at + 1;
+  }
+  parts.push(bytes.slice(start));
+  return parts;
+}
+
+function isDigit(char: string): boolean {
+  return char >= '0' && char <= '9';
+}
+
+/** Neither a digit nor a dot. */
+function isWord(char: string): boolean {
+  return !isDigit(char) && char !== '.';
 }
 
 function isNumber(part: string): boolean {
   return /^\d/.test(part);
 }
 
-function compareNumbers(a: string, b: string): number {
-  const left = a.replace(/^0+(?=\d)/, '');
-  const right = b.replace(/^0+(?=\d)/, '');
-  return left.length === right.length ? (left < right ? -1 : left > right ? 1 : 0) : left.length - right.length;
+function numberOf(part: string): bigint {
+  const digits = BigInt(/^\d+/.exec(part)?.[0] ?? '0');
+  return digits > LARGEST ? LARGEST : digits;
 }
 
 function rank(part: string): number {
   return WORDS.find(([word]) => word.test(part))?.[1] ?? 0;
 }
 
-function sign(n: number): -1 | 0 | 1 {
-  return n < 0 ? -1 : n > 0 ? 1 : 0;
+function negated(order: -1 | 0 | 1): -1 | 0 | 1 {
+  return order === 0 ? 0 : order === 1 ? -1 : 1;
 }

@@ -21,7 +21,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
     name: contract.tool,
     title: contract.title,
     description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
-    inputSchema: withMembers(compact(contract.input_schema), guarded ? { confirmation_token: TOKEN_IN } : {}),
+    inputSchema: withMembers(compact(contract.input_schema, true), guarded ? { confirmation_token: TOKEN_IN } : {}),
     outputSchema: withMembers(compact(contract.output_schema), {
       ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
       ...(listsOf(contract.output_schema).length > 0 ? { truncated: TRUNCATED } : {}),
@@ -32,7 +32,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
       idempotentHint: idempotent,
       openWorldHint: reachesOut(operation),
     },
-    _meta: { 'sitefleet/operation': contract.id },
+    _meta: { id: contract.id },
   };
 }
 
@@ -60,35 +60,48 @@ function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): O
   return { ...schema, properties: { ...own, ...members } } as ObjectSchema;
 }
 
+/** Limits that every call is held to, and that no model needs to read to stay within them. */
+const UNREAD = new Set(['maxLength', 'minLength', 'additionalProperties', 'pattern']);
+
 /**
- * Leaves out what a model does not act on: the common list limit and defaults that mean "nothing". Alternatives are written
+ * Leaves out what a model does not act on: lengths, the common limits of ids and lists, and defaults that mean "nothing".
+ * The call is still judged by the whole schema, which discovery publishes. Alternatives are written
  * as `anyOf`: lists of types are shorter, but some model APIs refuse them, and one refused tool costs all of them.
  */
-function compact(schema: JsonSchema): JsonSchema {
+function compact(schema: JsonSchema, input = false): JsonSchema {
   const kept: JsonSchema = {};
   for (const [name, value] of Object.entries(schema)) {
     if (name === 'type' && Array.isArray(value)) {
       kept.anyOf = value.map((type) => ({ type }));
       continue;
     }
+    if (input && UNREAD.has(name)) continue;
     if (name === 'maxItems' && value === LIST_LIMIT) continue;
+    if (input && name === 'minimum' && value === 1) continue;
     if (name === 'default' && isNothing(value)) continue;
-    kept[name] = compactPart(name, value);
+    kept[name] = compactPart(name, value, input);
   }
   return kept;
 }
 
-function compactPart(keyword: string, value: unknown): unknown {
+function compactPart(keyword: string, value: unknown, input: boolean): unknown {
   if (keyword === 'properties') {
     return Object.fromEntries(
-      Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [name, compact(member)]),
+      Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [name, compact(member, input)]),
     );
   }
-  if (keyword === 'items') return compact(value as JsonSchema);
-  if (keyword === 'anyOf') return (value as JsonSchema[]).map(compact);
+  if (keyword === 'items') return compact(value as JsonSchema, input);
+  if (keyword === 'anyOf') return (value as JsonSchema[]).map((part) => compact(part, input));
   return value;
 }
 
 function isNothing(value: unknown): boolean {
-  return value === false || value === '' || (Array.isArray(value) && value.length === 0);
+  return (
+    value === false ||
+    value === 1 ||
+    value === 'any' ||
+    value === 'all' ||
+    value === '' ||
+    (Array.isArray(value) && value.length === 0)
+  );
 }

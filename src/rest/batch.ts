@@ -39,6 +39,23 @@ export const siteBatchParams = z.object({
   check: siteIds('check'),
 });
 
+const result = z.object({
+  id: z.number().int().describe('0 where the item names no site.'),
+  success: z.union([z.literal(0), z.literal(1)]),
+  message: z.string().optional(),
+  error: z.object({ code: z.string(), message: z.string(), data: z.record(z.unknown()) }).optional(),
+});
+
+/** Only the groups that were sent appear. */
+export const batchAnswer = z.object({
+  message: z.string(),
+  ...mapShape(siteBatchParams.shape, () => z.array(result).optional()),
+});
+
+function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): Record<K, T> {
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
+}
+
 type Groups = z.output<typeof siteBatchParams>;
 type GroupName = keyof Groups;
 type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;

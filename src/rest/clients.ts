@@ -1,6 +1,15 @@
 /** Clients, which the routes document refers to without listing them: besides the document (REST §7). */
 
-import { clientDetails, clientEmail, clientEmailOrNone, clientNameInput } from '../../schemas/client.js';
+import {
+  client,
+  clientDetails,
+  clientEmail,
+  clientEmailOrNone,
+  clientListItem,
+  clientNameInput,
+} from '../../schemas/client.js';
+import { clientCostEntry, costTotals } from '../../schemas/cost.js';
+import { siteOfOwner } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import {
@@ -18,6 +27,7 @@ import { clientCosts } from '../domain/costs.js';
 import { clientOf } from './clients-path.js';
 import { csv, ids, int, paging, text } from './params.js';
 import { type HttpMethod, type Route, route } from './route.js';
+import { countShape, listOf, recordOf, writtenOf } from './shapes.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 
@@ -51,6 +61,7 @@ export const clients: readonly Route[] = [
     summary: 'List clients',
     params: z.object({ ...paging(20, 100), ...filter }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    returns: listOf(clientListItem),
     answer: async ({ page, per_page, ...asked }, ctx) => {
       const { items, total } = await listClients(ctx, asked, page, per_page);
       return { total, page, per_page, data: items };
@@ -62,6 +73,7 @@ export const clients: readonly Route[] = [
     needs: 'read',
     summary: 'Count clients',
     params: z.object(filter),
+    returns: countShape,
     answer: async (asked, ctx) => {
       const count = await countClients(ctx, asked);
       return { total: count, count };
@@ -80,6 +92,7 @@ export const clients: readonly Route[] = [
       selected_sites: selectedSites,
     }),
     example: { message: 'The client was added.', data: example },
+    returns: writtenOf(client),
     answer: async (input, ctx) => ({
       message: 'The client was added.',
       data: await addClient(ctx, input as ClientInput),
@@ -91,6 +104,7 @@ export const clients: readonly Route[] = [
     needs: 'read',
     summary: 'Read a client',
     params: z.object(path),
+    returns: recordOf(client),
     answer: async ({ id_or_email }, ctx) => ({ data: await getClient(ctx, (await clientOf(ctx, id_or_email)).id) }),
   }),
   route({
@@ -107,6 +121,7 @@ export const clients: readonly Route[] = [
       ...details,
       selected_sites: selectedSites,
     }),
+    returns: writtenOf(client),
     answer: async ({ id_or_email, ...input }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { message: 'The client was changed.', data: await updateClient(ctx, id, input as ClientInput) };
@@ -119,6 +134,7 @@ export const clients: readonly Route[] = [
     summary: 'Delete a client',
     description: 'Its sites stay, without a client.',
     params: z.object(path),
+    returns: writtenOf(z.object({ id: z.number().int(), name: z.string() })),
     answer: async ({ id_or_email }, ctx) => {
       const { client_id, client_name } = await deleteClient(ctx, (await clientOf(ctx, id_or_email)).id);
       return { message: 'The client was deleted. Its sites stay.', data: { id: client_id, name: client_name } };
@@ -130,6 +146,7 @@ export const clients: readonly Route[] = [
     needs: 'read',
     summary: 'List the sites of a client',
     params: z.object({ ...path, ...paging(20, 100) }),
+    returns: listOf(siteOfOwner),
     answer: async ({ id_or_email, page, per_page }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { sites, total } = await listClientSites(ctx, id, page, per_page);
@@ -143,6 +160,7 @@ export const clients: readonly Route[] = [
     module: 'cost-tracker',
     summary: 'List the costs of a client, one row per cost and site',
     params: z.object(path),
+    returns: z.object({ total: z.number().int(), data: z.array(clientCostEntry), ...costTotals }),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { costs, total_monthly, total_yearly } = await clientCosts(ctx, id);
@@ -160,6 +178,7 @@ function markRoute(name: string, suspended: boolean): Route {
     needs: 'write',
     summary: suspended ? 'Suspend a client with all its sites' : 'Lift the suspension of a client and all its sites',
     params: z.object(path),
+    returns: writtenOf(client).extend({ suspended: z.number().int(), sites: z.number().int() }),
     answer: async ({ id_or_email }, ctx: Ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { sites } = await markClient(ctx, id, suspended);

@@ -9,6 +9,7 @@ import { ids, int, sitePath, text } from './params.js';
 import { missingParams } from './problems.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { writtenOf } from './shapes.js';
 
 const query = {
   status: commentStatusFilter,
@@ -70,6 +71,7 @@ export const comments: readonly Route[] = [
       'A step whose aim is reached already succeeds and changes nothing; a step from the wrong state is 409.',
     where: { id_comment: /^\d+$/ },
     params: z.object({ ...sitePath, id_comment: int(1), action: commentAction }),
+    returns: writtenOf(z.object({ comment_id: z.number().int(), action: commentAction, comment_status: z.string() })),
     async answer({ id_or_domain, id_comment, action }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { comment_id, comment_status, changed } = await actOnComment(ctx, site, id_comment, action);
@@ -89,6 +91,9 @@ export const comments: readonly Route[] = [
       ...sitePath,
       action: commentAction,
       comment_ids: ids(500).describe('Comma-separated ids, at most 500.'),
+    }),
+    returns: writtenOf(z.object({ processed: z.number().int(), comment_ids: z.array(z.number().int()) })).extend({
+      errors: liveErrors,
     }),
     async answer({ id_or_domain, action, comment_ids }, ctx) {
       if (comment_ids.length === 0) throw missingParams(['comment_ids']);

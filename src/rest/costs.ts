@@ -1,11 +1,12 @@
 /** Costs, which the routes document reads per site only: writing them stands besides the document (REST §7). */
 
-import { costChange, newCost } from '../../schemas/cost.js';
+import { costChange, costRecord, newCost } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
 import { addCost, type CostChange, deleteCost, getCost, listCosts, updateCost } from '../domain/cost-records.js';
 import { ServiceError } from '../errors.js';
 import { csv, int, paging } from './params.js';
 import { type HttpMethod, type Route, route } from './route.js';
+import { listOf, recordOf, writtenOf } from './shapes.js';
 
 const MODULE = 'cost-tracker';
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
@@ -27,6 +28,7 @@ export const costs: readonly Route[] = [
     summary: 'List costs',
     params: z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    returns: listOf(costRecord),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total } = await listCosts(ctx, page, per_page);
       return { total, page, per_page, data: items };
@@ -41,6 +43,7 @@ export const costs: readonly Route[] = [
     summary: 'Create a cost',
     params: z.object({ ...newCost.shape, ...targets }),
     example: { message: 'The cost was added.', data: example },
+    returns: writtenOf(costRecord),
     answer: async (input, ctx) => ({ message: 'The cost was added.', data: await addCost(ctx, input) }),
   }),
   route({
@@ -51,6 +54,7 @@ export const costs: readonly Route[] = [
     where,
     summary: 'Read a cost',
     params: z.object(path),
+    returns: recordOf(costRecord),
     answer: async ({ cost_id }, ctx) => ({ data: found(await getCost(ctx, cost_id), cost_id) }),
   }),
   route({
@@ -62,6 +66,7 @@ export const costs: readonly Route[] = [
     where,
     summary: 'Change a cost',
     params: z.object({ ...costChange.shape, ...targets, ...path }),
+    returns: writtenOf(costRecord),
     answer: async ({ cost_id, ...change }, ctx) => ({
       message: 'The cost was changed.',
       data: found(await updateCost(ctx, cost_id, change as CostChange), cost_id),
@@ -75,6 +80,7 @@ export const costs: readonly Route[] = [
     where,
     summary: 'Delete a cost',
     params: z.object(path),
+    returns: writtenOf(costRecord),
     answer: async ({ cost_id }, ctx) => ({
       message: 'The cost was deleted.',
       data: found(await deleteCost(ctx, cost_id), cost_id),

@@ -5,6 +5,8 @@ import { checkDomain, enterDomain, getDomain, listDomains } from '../domain/doma
 import { csv, day, ids, paging, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { mapOf, recordOf, writtenOf } from './shapes.js';
+import { domainShape } from './shapes-watch.js';
 
 const MODULE = 'domain-monitor' as const;
 
@@ -24,6 +26,7 @@ export const domains: readonly Route[] = [
       exclude: ids().optional().describe('All but these sites.'),
       ...paging(1000, 1000),
     }),
+    returns: mapOf(domainShape, 'site id'),
     async answer({ page, per_page, ...filter }, ctx) {
       const { items, total } = await listDomains(ctx, filter, page, per_page);
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
@@ -36,6 +39,7 @@ export const domains: readonly Route[] = [
     module: MODULE,
     summary: 'Domain of one site, as last looked up',
     params: z.object(sitePath),
+    returns: recordOf(domainShape),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getDomain(ctx, site.id), site: simpleSite(site) };
@@ -50,6 +54,7 @@ export const domains: readonly Route[] = [
     description:
       'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where nobody can be asked, 502 when the registry gives no answer; what is known is kept then.',
     params: z.object(sitePath),
+    returns: writtenOf(domainShape),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await checkDomain(ctx, site);
@@ -79,6 +84,7 @@ export const domainsBeyond: readonly Route[] = [
       creation_date: instant.describe('YYYY-MM-DD; null clears.'),
       registrar: text(200).nullable().optional(),
     }),
+    returns: writtenOf(domainShape),
     async answer({ id_or_domain, ...dates }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { message: 'The dates were kept.', data: await enterDomain(ctx, site, dates), site: simpleSite(site) };

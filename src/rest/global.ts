@@ -8,6 +8,7 @@ import type { Work } from '../domain/works.js';
 import type { SiteRow } from '../store/sites.js';
 import { flag } from './params.js';
 import { type Answer, type Route, route } from './route.js';
+import { actedSite, queuedShape } from './shapes.js';
 import { siteChoice } from './site-filter.js';
 
 type Filters = { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined };
@@ -24,6 +25,14 @@ interface GlobalAction<P extends object, R> {
   /** Further members of a site's result. */
   extra?(result: R): object;
 }
+
+const globalAnswer = z.object({
+  message: z.string(),
+  total: z.number().int(),
+  dry_run: z.boolean().optional(),
+  data: z.record(actedSite).optional().describe('By site id; absent when the work was queued.'),
+  ...queuedShape,
+});
 
 export function globalRoute<P extends object, R>(action: GlobalAction<P, R>): Route {
   return route({
@@ -42,6 +51,7 @@ export function globalRoute<P extends object, R>(action: GlobalAction<P, R>): Ro
       data: { 1: { result: 'success', id: 1, name: 'Example', url: 'https://example.com/', status: 'connected' } },
       errors: [],
     },
+    returns: globalAnswer,
     answer: async ({ dry_run, ...asked }, ctx) => {
       const selection = await action.choose(ctx, asked);
       return dry_run ? preview(selection) : act(ctx, action, selection);

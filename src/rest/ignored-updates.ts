@@ -10,6 +10,7 @@ import { sitePath, slugs } from './params.js';
 import { type ItemError, itemError } from './problems.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Answer, type Route, route } from './route.js';
+import { slugErrors, writtenOf } from './shapes.js';
 
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.');
 
@@ -25,6 +26,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
         ? 'All versions, until taken back.'
         : 'The named slugs in every version; without slug every one of the type.',
     params: z.object({ ...sitePath, ...slugOf }),
+    returns: writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
     answer: async (asked, ctx): Promise<Answer> => {
       const site = await siteOf(ctx, asked.id_or_domain);
       const named = 'slug' in asked && Array.isArray(asked.slug) ? (asked.slug as string[]) : [];

@@ -5,6 +5,7 @@ import { addKey, changeKey, listKeys, removeKey } from '../domain/keys.js';
 import { flag, paging, text } from './params.js';
 import { invalidParam } from './problems.js';
 import { type Route, route } from './route.js';
+import { keyShape, listOf, writtenOf } from './shapes.js';
 
 const identifier = {
   key_identifier: z.string().describe('Number of a key, or ck_… of a legacy key.'),
@@ -36,6 +37,7 @@ export const keys: readonly Route[] = [
       'Legacy keys first, then the newest. Tokens are never shown again. A page past the end is the last one.',
     params: z.object(paging(20, 200)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    returns: listOf(keyShape),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total, page: shown } = await listKeys(ctx, page, per_page);
       return { total, page: shown, per_page, data: items };
@@ -56,6 +58,7 @@ export const keys: readonly Route[] = [
       description: description.default(''),
     }),
     example: { message: 'The key was created.', token: '<ACCESS_TOKEN>', id: 3, data: example },
+    returns: writtenOf(keyShape).extend({ token: z.string().describe('Shown here only.'), id: z.number().int() }),
     answer: async ({ active, permissions: asked, description: about }, ctx) => {
       const made = await addKey(ctx, { active, scope: scopeOf(asked), description: about ?? '' });
       return { message: 'The key was created. Keep its token: it is not shown again.', ...made };
@@ -77,6 +80,7 @@ export const keys: readonly Route[] = [
       description: description.optional(),
     }),
     example: { message: 'The key was changed.', data: example },
+    returns: writtenOf(keyShape),
     answer: async ({ key_identifier, active, permissions: asked, description: about }, ctx) => {
       const data = await changeKey(ctx, refOf(key_identifier), {
         enabled: active,
@@ -96,6 +100,7 @@ export const keys: readonly Route[] = [
     description: 'The last working key with the write permission cannot be deleted.',
     params: z.object(identifier),
     example: { message: 'The key was deleted.', data: example },
+    returns: writtenOf(keyShape),
     answer: async ({ key_identifier }, ctx) => ({
       message: 'The key was deleted.',
       data: await removeKey(ctx, refOf(key_identifier)),

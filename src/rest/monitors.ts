@@ -12,6 +12,18 @@ import { beatStatus, commonSettings, filter, listParams, ownSettings } from './m
 import { csv, ids, int, paging, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { countShape, listOf, recordOf, writtenOf } from './shapes.js';
+import {
+  alertShape,
+  beatShape,
+  incidentShape,
+  monitorBasicShape,
+  monitorCheckShape,
+  monitorDetailShape,
+  monitorOwnShape,
+  monitorSettingsShape,
+  monitorShape,
+} from './shapes-watch.js';
 
 /** The site's monitor is what is asked for: a site that is not there has none. */
 async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
@@ -27,6 +39,13 @@ async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
   }
 }
 
+const beatMeta = z.object({
+  page: z.number().int(),
+  per_page: z.number().int(),
+  total: z.number().int(),
+  total_pages: z.number().int(),
+});
+
 export const monitors: readonly Route[] = [
   route({
     on: 'GET',
@@ -34,6 +53,7 @@ export const monitors: readonly Route[] = [
     needs: 'read',
     summary: 'Monitors with their figures',
     params: listParams,
+    returns: listOf(monitorShape),
     async answer({ page, per_page, ...query }, ctx) {
       const { items, total } = await listMonitors(ctx, query, page, per_page);
       return { total, data: items, page, per_page };
@@ -45,6 +65,7 @@ export const monitors: readonly Route[] = [
     needs: 'read',
     summary: 'Monitors with their state only',
     params: listParams,
+    returns: listOf(monitorBasicShape),
     async answer({ page, per_page, ...query }, ctx) {
       const { items, total } = await listMonitorsBasic(ctx, query, page, per_page);
       return { total, data: items, page, per_page };
@@ -56,6 +77,7 @@ export const monitors: readonly Route[] = [
     needs: 'read',
     summary: 'Number of monitors',
     params: z.object(filter),
+    returns: countShape,
     async answer(query, ctx) {
       const count = await countMonitors(ctx, query);
       return { total: count, count };
@@ -67,6 +89,7 @@ export const monitors: readonly Route[] = [
     needs: 'read',
     summary: 'One monitor: settings, figures, beats of the last 24 hours',
     params: z.object(sitePath),
+    returns: recordOf(monitorDetailShape),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       return { data: await getMonitor(ctx, site.id), site: simpleSite(site) };
@@ -78,6 +101,7 @@ export const monitors: readonly Route[] = [
     needs: 'read',
     summary: 'State of one monitor',
     params: z.object(sitePath),
+    returns: recordOf(monitorBasicShape),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       return { data: await getMonitorBasic(ctx, site.id), site: simpleSite(site) };
@@ -96,6 +120,7 @@ export const monitors: readonly Route[] = [
       status: csv(beatStatus).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
       page: int(1).default(1).describe('Page, from 1.'),
     }),
+    returns: listOf(beatShape).extend({ meta: beatMeta }),
     async answer({ id_or_domain, ...query }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const { items, meta } = await listBeats(ctx, site.id, query);
@@ -108,6 +133,7 @@ export const monitors: readonly Route[] = [
     needs: 'read',
     summary: 'Incidents of one monitor, newest first',
     params: z.object({ ...sitePath, ...paging(20, 200) }),
+    returns: listOf(incidentShape),
     async answer({ id_or_domain, page, per_page }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const { items, total } = await listIncidents(ctx, site.id, page, per_page);
@@ -123,6 +149,7 @@ export const monitors: readonly Route[] = [
       ...sitePath,
       period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
     }),
+    returns: countShape,
     async answer({ id_or_domain, period }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const count = await countIncidents(ctx, site.id, period);
@@ -136,6 +163,7 @@ export const monitors: readonly Route[] = [
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes a minute at most.',
     params: z.object(sitePath),
+    returns: writtenOf(monitorCheckShape),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await checkMonitor(ctx, site.id);
@@ -151,6 +179,7 @@ export const monitors: readonly Route[] = [
     summary: 'Change the settings of one monitor',
     description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
     params: z.object({ ...sitePath, ...ownSettings }),
+    returns: writtenOf(monitorOwnShape),
     async answer({ id_or_domain, ...change }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await editMonitor(ctx, site.id, change);
@@ -166,6 +195,7 @@ export const monitors: readonly Route[] = [
     summary: 'Change the global monitor settings',
     description: 'The same values as /settings/monitoring/edit changes. What is left out keeps its value.',
     params: z.object(commonSettings),
+    returns: writtenOf(monitorSettingsShape),
     async answer(change, ctx) {
       return { message: 'The global monitor settings were changed.', data: await editMonitorDefaults(ctx, change) };
     },
@@ -179,6 +209,7 @@ export const alertsBeyond: readonly Route[] = [
     needs: 'read',
     summary: 'Alerts of monitors, certificates and domains, newest first',
     params: z.object({ include: ids().optional().describe('Only of these sites.'), ...paging(20, 100) }),
+    returns: listOf(alertShape),
     async answer({ include, page, per_page }, ctx) {
       const { items, total } = await listAlerts(ctx, include, page, per_page);
       return { total, data: items, page, per_page };

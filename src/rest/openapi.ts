@@ -3,6 +3,7 @@
 import { z } from '../../schemas/zod.js';
 import { type JsonSchema, jsonSchema } from '../contract.js';
 import type { HttpMethod, Route } from './route.js';
+import { simpleSiteShape } from './shapes.js';
 
 export interface OpenApi {
   openapi: '3.1.0';
@@ -41,7 +42,7 @@ const DESCRIPTION = `Manages a fleet of WordPress sites. Every call carries \`Au
 
 Answers are \`{"success": 1, "message", "total", "data", …}\`; errors \`{"success": 0, "code", "message", "data": {"status", …}}\` with the same HTTP status. \
 Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
-Stored reads carry an \`ETag\`. Calls on very many sites answer \`"queued": true\` with a \`status_url\`.`;
+Stored reads carry an \`ETag\`. With \`_fields=id,name\` a read answers only these members of \`data\`. Calls on very many sites answer \`"queued": true\` with a \`status_url\`.`;
 
 /** @param version of the program */
 export function openApi(routes: readonly Route[], version: string): OpenApi {
@@ -125,14 +126,24 @@ function requestBody(
 }
 
 function responses(route: Route): Record<string, unknown> {
+  const cacheable = !route.engine && route.on.includes('GET') && !route.bare;
   const example = route.example === undefined ? {} : { example: envelope(route, route.example) };
   return {
     '200': {
       description: 'Done.',
-      content: { 'application/json': { schema: answerSchema(route), ...example } },
+      content: { 'application/json': { schema: answerSchema(route), ...example }, ...fileTypes(route) },
     },
+    ...(cacheable ? { '304': { description: 'Not changed since the ETag of If-None-Match.' } } : {}),
     default: { $ref: '#/components/responses/Error' },
   };
+}
+
+/** Rows that answer files tell so by the choices of their `format`. */
+function fileTypes(route: Route): Record<string, unknown> {
+  const format = (jsonSchema(route.params).properties as Record<string, JsonSchema> | undefined)?.format;
+  const choices = Array.isArray(format?.enum) ? (format.enum as unknown[]) : [];
+  const kinds = ['html', 'csv'].filter((kind) => choices.includes(kind));
+  return Object.fromEntries(kinds.map((kind) => [`text/${kind}`, { schema: { type: 'string' } }]));
 }
 
 function envelope(route: Route, example: Record<string, unknown>): Record<string, unknown> {
@@ -142,7 +153,14 @@ function envelope(route: Route, example: Record<string, unknown>): Record<string
 function answerSchema(route: Route): JsonSchema {
   if (route.returns === undefined) return { $ref: '#/components/schemas/Answer' };
   const own = jsonSchema(route.returns);
-  return route.bare ? own : { allOf: [{ $ref: '#/components/schemas/Answer' }, own] };
+  if (route.bare) return own;
+  // Not `allOf` with the envelope: each side would refuse the members of the other as undeclared.
+  const { properties, required, ...rest } = own;
+  return {
+    ...rest,
+    properties: { ...ENVELOPE, ...(properties as JsonSchema | undefined) },
+    required: ['success', ...((required as string[] | undefined) ?? [])],
+  };
 }
 
 /** `PUT /sites/{id_or_domain}/edit` → `putSitesByIdOrDomainEdit`. */
@@ -184,6 +202,11 @@ const answerShape = z
       .describe('Items that failed, while others succeeded.'),
   })
   .passthrough();
+
+/** Members that any answer may have beside its own. */
+const ENVELOPE = jsonSchema(
+  answerShape.pick({ success: true, message: true, errors: true }).extend({ site: simpleSiteShape.optional() }),
+).properties as JsonSchema;
 
 const COMPONENTS = {
   securitySchemes: {

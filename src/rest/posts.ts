@@ -21,6 +21,7 @@ import { csv, flag, int, sitePath, text } from './params.js';
 import { itemError } from './problems.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { writtenOf } from './shapes.js';
 
 const postPath = { ...sitePath, post_id: int(1) };
 const where = { post_id: /^\d+$/ };
@@ -28,6 +29,8 @@ const where = { post_id: /^\d+$/ };
 const NO_IMAGE = 'The post was created without its featured image: the site could not download it.';
 
 const written = z.object({ message: z.string(), data: postRef });
+
+const moved = writtenOf(z.object({ post_id: z.number().int(), post_status: z.string() }));
 
 const STATES: Readonly<Record<string, string>> = { publish: 'published', draft: 'a draft', trash: 'in the trash' };
 
@@ -96,6 +99,7 @@ export const posts: readonly Route[] = [
     description: 'unpublish makes a draft; restore brings back the state from before the trash; delete is for good.',
     where,
     params: z.object({ ...postPath, status: z.enum(POST_STEPS) }),
+    returns: moved,
     async answer({ id_or_domain, post_id, status }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const change = await changePostStatus(ctx, site, post_id, status);
@@ -142,6 +146,7 @@ export const posts: readonly Route[] = [
     summary: 'Move a post to the trash, or delete it for good',
     where,
     params: z.object({ ...postPath, force: flag().default(false).describe('True deletes for good.') }),
+    returns: moved,
     async answer({ id_or_domain, post_id, force }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const change = await deletePost(ctx, site, post_id, force);

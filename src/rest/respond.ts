@@ -1,6 +1,6 @@
 /** Answers on the wire: the envelope, count headers, validators, and errors (REST §2). */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpEnv } from '../auth.js';
@@ -19,7 +19,7 @@ export function answered(c: RestContext, route: Route, answer: Answer, query: UR
   const text = file?.text ?? JSON.stringify(envelope(route, pickFields(answer, query.get('_fields'))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && !('Cache-Control' in own)) {
-    const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+    const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
     c.header('ETag', tag);
     c.header('Cache-Control', 'private, no-cache');
     c.header('Vary', 'Authorization');

@@ -19,6 +19,13 @@ const option = (max: number) =>
     )
     .optional();
 
+const login = z.object({
+  label: z.string(),
+  enabled: z.boolean(),
+  options: z.record(z.string()),
+  secrets: z.record(z.string()).describe('Masked.'),
+});
+
 export const backups: readonly Route[] = [
   route({
     on: 'GET',
@@ -27,6 +34,10 @@ export const backups: readonly Route[] = [
     summary: 'Logins of hosting providers; secrets are masked',
     description: BACKUPS_NOTE,
     params: z.object({}),
+    returns: z.object({
+      data: z.object({ api_backups: z.record(login).describe('By slug of the provider.') }),
+      meta: z.object({ notes: z.record(z.string()) }),
+    }),
     async answer(_params, ctx) {
       return { data: { api_backups: await listBackups(ctx) }, meta: { notes: { api_backups: BACKUPS_NOTE } } };
     },
@@ -64,6 +75,7 @@ export const backups: readonly Route[] = [
         .optional()
         .describe('Write-only.'),
     }),
+    returns: z.object({ message: z.string(), data: z.record(login).describe('By slug of the provider.') }),
     async answer({ api_slug, ...change }, ctx) {
       const data = await editBackup(ctx, api_slug, change);
       return { message: 'The login was changed.', data: { [api_slug]: data } };

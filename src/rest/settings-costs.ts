@@ -15,6 +15,7 @@ import {
 } from '../domain/cost-lists.js';
 import { editSettings, type GroupView, readSettings } from '../domain/settings.js';
 import { type Route, route } from './route.js';
+import { writtenOf } from './shapes.js';
 
 const MODULE = 'cost-tracker';
 
@@ -30,6 +31,21 @@ async function answerOf(ctx: Ctx, { values, notes }: GroupView) {
     meta: { notes },
   };
 }
+
+const productType = z.record(z.object({ title: z.string(), color: z.string(), icon: z.string() })).describe('By slug.');
+const paymentMethod = z.record(z.string()).describe('Title by slug.');
+const listed = { slug: z.string(), title: z.string(), custom: z.boolean() };
+const costSettingsShape = {
+  data: z
+    .object({
+      product_categories: z.array(z.object({ ...listed, color: z.string(), icon: z.string() })),
+      payment_methods: z.record(z.string()),
+      payment_method_list: z.array(z.object(listed)),
+    })
+    .passthrough()
+    .describe('The settings beside both lists.'),
+  meta: z.object({ notes: z.record(z.string()) }),
+};
 
 const title = z
   .string()
@@ -56,6 +72,7 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     summary: 'Cost tracker settings, product types and payment methods',
     params: z.object({}),
+    returns: z.object(costSettingsShape),
     answer: async (_params, ctx) => answerOf(ctx, await readSettings(ctx, 'cost-tracker')),
   }),
   route({
@@ -68,6 +85,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null goes back to the standard. An unknown field is refused by name.',
     params: editShape(COST_TRACKER),
+    returns: z.object({ message: z.string(), ...costSettingsShape }),
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'cost-tracker', change);
       return { message: 'The cost tracker settings were changed.', ...(await answerOf(ctx, view)) };
@@ -82,6 +100,7 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Add a product type',
     params: z.object({ title, ...typeFields }),
+    returns: writtenOf(productType),
     async answer(input, ctx) {
       return { message: 'The product type was added.', data: await addProductType(ctx, input) };
     },
@@ -96,6 +115,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Change a product type',
     description: 'Of a built-in one colour and icon may change, not the title.',
     params: z.object({ ...slugPath, title: title.optional(), ...typeFields }),
+    returns: writtenOf(productType),
     async answer({ slug, ...change }, ctx) {
       return { message: 'The product type was changed.', data: await editProductType(ctx, slug, change) };
     },
@@ -109,6 +129,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Delete a product type',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
     params: z.object(slugPath),
+    returns: z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
       await deleteProductType(ctx, slug);
       return { message: 'The product type was deleted.' };
@@ -123,6 +144,7 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Add a payment method',
     params: z.object({ title }),
+    returns: writtenOf(paymentMethod),
     async answer(input, ctx) {
       return { message: 'The payment method was added.', data: await addPaymentMethod(ctx, input.title) };
     },
@@ -137,6 +159,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Rename a payment method',
     description: 'Built-in ones keep their names.',
     params: z.object({ ...slugPath, title }),
+    returns: writtenOf(paymentMethod),
     async answer({ slug, title: name }, ctx) {
       return { message: 'The payment method was changed.', data: await editPaymentMethod(ctx, slug, name) };
     },
@@ -150,6 +173,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Delete a payment method',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
     params: z.object(slugPath),
+    returns: z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
       await deletePaymentMethod(ctx, slug);
       return { message: 'The payment method was deleted.' };

@@ -108,6 +108,7 @@ export const toolRoutes: readonly Route[] = [
     description:
       'Every part of this service is free: there are no activations, so this always succeeds and changes nothing.',
     params: z.object({}),
+    returns: z.object({ message: z.string() }),
     answer: async () => ({ message: 'There are no licence activations: nothing had to be dropped.' }),
   }),
   route({
@@ -118,6 +119,7 @@ export const toolRoutes: readonly Route[] = [
     summary: 'Bring dismissed notices back',
     description: 'This service shows no notices that could be dismissed, so this always succeeds and changes nothing.',
     params: z.object({}),
+    returns: z.object({ message: z.string() }),
     answer: async () => ({ message: 'No notices are dismissed: nothing had to be brought back.' }),
   }),
 ];

@@ -211,3 +211,21 @@ export const keyShape = z.object({
   active: z.boolean(),
   last_access: textOrNull(),
 });
+
+const verdict = z.string().describe('Y is good, N an issue.');
+
+export const securityShape = z
+  .object({
+    security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
+    ssl_status: z.object({ valid: z.boolean(), expires: textOrNull() }),
+  })
+  .catchall(verdict);
+
+/** One visit of the front page. */
+export const visitShape = siteListItem.extend({
+  status: z.enum(['online', 'offline']),
+  site_status: siteStatus,
+  http_code: int().describe('0 without an answer.'),
+  response_time_ms: z.number().nullable(),
+  reachable: z.boolean(),
+});

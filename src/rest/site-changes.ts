@@ -5,6 +5,7 @@ import { changesOf } from '../domain/site-reports.js';
 import { csv, flag, int, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { route } from './route.js';
+import { changeShape } from './shapes.js';
 
 /** The child writes an event in the past tense, and its two logs name contexts in the singular or the plural. */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -39,6 +40,15 @@ export const siteChanges = route({
     orderby: z.enum(['created']).default('created'),
     page: int(1).default(1),
     per_page: int(1, 200).default(50),
+  }),
+  returns: z.object({
+    total: z.number().int(),
+    page: z.number().int().optional(),
+    per_page: z.number().int().optional(),
+    pages: z.number().int().optional(),
+    data: z
+      .union([z.array(changeShape), z.object({ total: z.number().int() })])
+      .describe('With total_count its number.'),
   }),
   answer: async ({ id_or_domain, source, actions = [], contexts = [], total_count, order, page, per_page }, ctx) => {
     const found = await siteOf(ctx, id_or_domain);

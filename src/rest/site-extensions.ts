@@ -10,6 +10,7 @@ import { type ErrorCode, ServiceError } from '../errors.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Answer, type HttpMethod, type Route, route } from './route.js';
+import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from './shapes.js';
 
 type Kind = 'plugin' | 'theme';
 
@@ -52,6 +53,12 @@ function paged<T>(rows: readonly T[], asked: { page?: number | undefined; per_pa
   return { total: rows.length, ...(whole ? {} : { page, per_page }), data };
 }
 
+/** Paging members are there when paging was asked for. */
+function pagedOrWhole(data: z.ZodTypeAny) {
+  const count = () => z.number().int().optional();
+  return z.object({ total: z.number().int(), page: count(), per_page: count(), pages: count(), data });
+}
+
 function listRoute(kind: Kind): Route {
   const own =
     kind === 'plugin' ? { must_use: flag().optional().describe('Only must-use plugins, or none of them.') } : {};
@@ -63,6 +70,7 @@ function listRoute(kind: Kind): Route {
     description: 'As of the last sync.',
     params: z.object({ ...sitePath, ...listFilters, ...own }),
     example: { total: 1, data: [{ ...akismet, active: 1, update_version: '5.3.1' }], site },
+    returns: pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const rows = await installed(ctx, found.id, kind);
@@ -84,6 +92,7 @@ function abandonedRoute(kind: Kind): Route {
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
     params: z.object({ ...sitePath, ...listFilters }),
+    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
@@ -108,6 +117,7 @@ function pluginAction(action: keyof typeof DONE): Route {
     description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
     params: z.object({ ...sitePath, ...slugParam }),
     example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site },
+    returns: writtenOf(z.array(namedShape)).extend({ errors: slugErrors }),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
@@ -148,6 +158,7 @@ export const siteExtensions: readonly Route[] = [
     needs: 'write',
     summary: 'Switch the theme of a site',
     params: z.object({ ...sitePath, ...slugParam }),
+    returns: writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
     answer: async ({ id_or_domain, slug }, ctx): Promise<Answer> => {
       const found = await siteOf(ctx, id_or_domain);
       const [wanted, ...more] = slug;
@@ -169,6 +180,9 @@ export const siteExtensions: readonly Route[] = [
     summary: 'Delete themes of a site',
     description: 'The active theme and its parent are refused and reported in data.error.',
     params: z.object({ ...sitePath, ...slugParam }),
+    returns: writtenOf(z.object({ delete: z.array(namedShape), error: slugErrors.optional() })).extend({
+      errors: slugErrors,
+    }),
     answer: async ({ id_or_domain, slug }, ctx): Promise<Answer> => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');

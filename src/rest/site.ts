@@ -12,22 +12,35 @@ import { applyEdit, editSiteFields } from './edit-site.js';
 import { flag, sitePath } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Answer, type HttpMethod, type Route, route } from './route.js';
+import {
+  clientOfSite,
+  recordOf,
+  securityShape,
+  simpleSiteShape,
+  siteCostsShape,
+  siteShape,
+  visitShape,
+  writtenOf,
+} from './shapes.js';
 import { siteChanges } from './site-changes.js';
 import { siteExtensions } from './site-extensions.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const example = { id: 1, name: 'Example', url: 'https://example.com/', client_id: null, status: 'connected' };
 
+const markedShape = writtenOf(simpleSiteShape).extend({ suspended: z.union([z.literal(0), z.literal(1)]) });
+
 /** `POST|PUT|PATCH /sites/{id_or_domain}/<name>` without parameters of its own. */
 function action(
   name: string,
-  facts: { summary: string; description?: string },
+  facts: { summary: string; description?: string; returns?: z.ZodTypeAny },
   act: (ctx: Ctx, site: SiteRow) => Promise<Answer>,
 ): Route {
   return route({
     on: ACT,
     path: `/sites/{id_or_domain}/${name}`,
     needs: 'write',
+    returns: writtenOf(simpleSiteShape),
     ...facts,
     params: z.object(sitePath),
     example: { message: '…', data: example },
@@ -43,6 +56,7 @@ export const site: readonly Route[] = [
     summary: 'Read a site',
     params: z.object({ ...sitePath, with_tags: flag().default(true) }),
     example: { data: example },
+    returns: recordOf(siteShape),
     answer: async ({ id_or_domain, with_tags }, ctx) => ({
       data: await siteRecord(ctx, await siteOf(ctx, id_or_domain), with_tags),
     }),
@@ -56,6 +70,10 @@ export const site: readonly Route[] = [
     description: 'What is absent keeps its value; null, or "" for text, clears it.',
     params: z.object({ ...sitePath, ...editSiteFields }),
     example: { message: 'The site was changed.', data: example, group_updated: true },
+    returns: writtenOf(siteShape).extend({
+      group_updated: z.boolean().optional(),
+      group_message: z.string().optional(),
+    }),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
       return {
@@ -67,7 +85,11 @@ export const site: readonly Route[] = [
   }),
   action(
     'sync',
-    { summary: 'Fetch fresh data from a site', description: 'Also from one that is disconnected or was down.' },
+    {
+      summary: 'Fetch fresh data from a site',
+      description: 'Also from one that is disconnected or was down.',
+      returns: writtenOf(siteShape),
+    },
     async (ctx, found) => ({
       message: 'The site was synchronised.',
       data: await siteRecord(ctx, await syncOne(ctx, found)),
@@ -81,6 +103,7 @@ export const site: readonly Route[] = [
     summary: 'Check the security of a site',
     description: 'Asks the site now. Y is good, N an issue; the _UNABLE forms cannot be changed by the child plugin.',
     params: z.object(sitePath),
+    returns: recordOf(securityShape),
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       return { data: await liveSecurity(ctx, found), site: simpleSite(found) };
@@ -116,21 +139,25 @@ export const site: readonly Route[] = [
   ),
   action(
     'suspend',
-    { summary: 'Suspend a site', description: 'It is not contacted until unsuspended.' },
+    { summary: 'Suspend a site', description: 'It is not contacted until unsuspended.', returns: markedShape },
     async (ctx, found) => ({
       message: 'The site is suspended.',
       suspended: 1,
       data: simpleSite(await suspendOne(ctx, found, true)),
     }),
   ),
-  action('unsuspend', { summary: 'Lift the suspension of a site' }, async (ctx, found) => ({
+  action('unsuspend', { summary: 'Lift the suspension of a site', returns: markedShape }, async (ctx, found) => ({
     message: 'The site is not suspended any more.',
     suspended: 0,
     data: simpleSite(await suspendOne(ctx, found, false)),
   })),
   action(
     'check',
-    { summary: 'Check whether a site answers', description: 'A site that does not answer is a result: http_code 0.' },
+    {
+      summary: 'Check whether a site answers',
+      description: 'A site that does not answer is a result: http_code 0.',
+      returns: writtenOf(visitShape),
+    },
     async (ctx, found) => {
       const { site: now, check } = await checkOne(ctx, found);
       return {
@@ -154,6 +181,7 @@ export const site: readonly Route[] = [
     description: 'With its history, for good. The child plugin is switched off where the site can be reached.',
     params: z.object(sitePath),
     example: { message: 'The site was removed.', data: example },
+    returns: writtenOf(simpleSiteShape),
     answer: async ({ id_or_domain }, ctx) => {
       const { site: gone, told } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
       const message = told
@@ -168,6 +196,7 @@ export const site: readonly Route[] = [
     needs: 'read',
     summary: 'Read the client of a site',
     params: z.object(sitePath),
+    returns: recordOf(clientOfSite),
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       const { client } = await getSiteClient(ctx, found.id);
@@ -184,6 +213,7 @@ export const site: readonly Route[] = [
     summary: 'List the costs of a site',
     description: 'Keyed by cost id; amount is the share of this site.',
     params: z.object(sitePath),
+    returns: siteCostsShape,
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       const { costs, ...totals } = await siteCostRecords(ctx, found);

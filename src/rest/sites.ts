@@ -5,10 +5,11 @@ import type { CheckResult } from '../domain/check.js';
 import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../domain/site-records.js';
 import { checkWork, disconnectWork, reconnectWork, syncWork } from '../domain/works.js';
 import { addSiteParams, connectSite } from './add-site.js';
-import { runBatch, siteBatchParams } from './batch.js';
+import { batchAnswer, runBatch, siteBatchParams } from './batch.js';
 import { globalRoute } from './global.js';
 import { flag, openPaging, pageOf } from './params.js';
 import { type Route, route } from './route.js';
+import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from './shapes.js';
 import { chooseByFilter, listFilter, siteFilter, siteSearch } from './site-filter.js';
 
 const ORDER = {
@@ -37,6 +38,7 @@ export const sites: readonly Route[] = [
       full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
     }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [simple] },
+    returns: listOf(siteOfList),
     answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
@@ -51,6 +53,7 @@ export const sites: readonly Route[] = [
     summary: 'List sites, identifying fields only',
     params: z.object({ ...openPaging(MAX), ...siteSearch, ...siteFilter, ...ORDER }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [simple] },
+    returns: listOf(simpleSiteShape),
     answer: async ({ orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
@@ -65,6 +68,7 @@ export const sites: readonly Route[] = [
     summary: 'Count sites',
     params: z.object({ ...siteSearch, ...siteFilter }),
     example: { total: 25, count: 25 },
+    returns: countShape,
     answer: async (asked, ctx) => {
       const count = await countRecords(ctx, listFilter(asked));
       return { total: count, count };
@@ -124,6 +128,7 @@ export const sites: readonly Route[] = [
     description: 'Registers with the child plugin, proves the key by a signed call, and stores the first inventory.',
     params: addSiteParams,
     example: { message: 'The site was added.', data: simple },
+    returns: writtenOf(siteShape),
     answer: async (params, ctx) => {
       const site = await connectSite(ctx, params);
       return { message: 'The site was added.', data: await siteRecord(ctx, site) };
@@ -143,6 +148,7 @@ export const sites: readonly Route[] = [
       create: [{ id: 4, success: 1 }],
       delete: [{ id: 3, success: 1 }],
     },
+    returns: batchAnswer,
     answer: (groups, ctx) => runBatch(ctx, groups),
   }),
 ];

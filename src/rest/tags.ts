@@ -1,15 +1,24 @@
 /** Tags, which the routes document refers to as groups: besides the document (REST §7). */
 
-import { tagColorInput, tagNameInput } from '../../schemas/tag.js';
+import { siteOfOwner } from '../../schemas/site.js';
+import { tag, tagColorInput, tagListItem, tagNameInput } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
 import { addTag, deleteTag, getTag, listTagClients, listTagSites, listTags, updateTag } from '../domain/tags.js';
 import { ids, int, paging, text } from './params.js';
 import { type HttpMethod, type Route, route } from './route.js';
+import { listOf, recordOf, writtenOf } from './shapes.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const path = { tag_id: int(1).describe('Id of a tag.') };
 const where = { tag_id: /^[1-9]\d{0,14}$/ };
 const example = { id: 1, name: 'Shops', color: '#5EC130', sites_count: 4 };
+
+const clientOfTag = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  email: z.string(),
+  sites_with_tag: z.number().int(),
+});
 
 export const tags: readonly Route[] = [
   route({
@@ -24,6 +33,7 @@ export const tags: readonly Route[] = [
       exclude: ids().optional(),
     }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    returns: listOf(tagListItem),
     answer: async ({ page, per_page, search, include = [], exclude = [] }, ctx) => {
       const { items, total } = await listTags(ctx, { search, include, exclude }, page, per_page);
       return { total, page, per_page, data: items };
@@ -37,6 +47,7 @@ export const tags: readonly Route[] = [
     summary: 'Create a tag',
     params: z.object({ name: tagNameInput, color: tagColorInput.optional() }),
     example: { message: 'The tag was added.', data: example },
+    returns: writtenOf(tag),
     answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
   }),
   route({
@@ -46,6 +57,7 @@ export const tags: readonly Route[] = [
     where,
     summary: 'Read a tag',
     params: z.object(path),
+    returns: recordOf(tag),
     answer: async ({ tag_id }, ctx) => ({ data: await getTag(ctx, tag_id) }),
   }),
   route({
@@ -56,6 +68,7 @@ export const tags: readonly Route[] = [
     where,
     summary: 'Change a tag',
     params: z.object({ ...path, name: tagNameInput.optional(), color: tagColorInput.optional() }),
+    returns: writtenOf(tag),
     answer: async ({ tag_id, ...change }, ctx) => ({
       message: 'The tag was changed.',
       data: await updateTag(ctx, tag_id, change),
@@ -69,6 +82,7 @@ export const tags: readonly Route[] = [
     summary: 'Delete a tag',
     description: 'Its sites stay.',
     params: z.object(path),
+    returns: writtenOf(z.object({ id: z.number().int(), name: z.string() })),
     answer: async ({ tag_id }, ctx) => {
       const { tag_name } = await deleteTag(ctx, tag_id);
       return { message: 'The tag was deleted. Its sites stay.', data: { id: tag_id, name: tag_name } };
@@ -81,6 +95,7 @@ export const tags: readonly Route[] = [
     where,
     summary: 'List the sites of a tag',
     params: z.object({ ...path, ...paging(20, 100) }),
+    returns: listOf(siteOfOwner),
     answer: async ({ tag_id, page, per_page }, ctx) => {
       const { sites, total } = await listTagSites(ctx, tag_id, page, per_page);
       return { total, page, per_page, data: sites };
@@ -93,6 +108,7 @@ export const tags: readonly Route[] = [
     where,
     summary: 'List the clients with a site of a tag',
     params: z.object({ ...path, ...paging(20, 100) }),
+    returns: listOf(clientOfTag),
     answer: async ({ tag_id, page, per_page }, ctx) => {
       const { clients, total } = await listTagClients(ctx, tag_id, page, per_page);
       return { total, page, per_page, data: clients };

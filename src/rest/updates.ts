@@ -15,6 +15,8 @@ import { csv, ids, paging, sitePath, slugs, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type HttpMethod, type Route, route } from './route.js';
 import { alreadyRunning, runOn, suspended } from './run-updates.js';
+import { mapOf, recordOf, writtenOf } from './shapes.js';
+import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from './shapes-updates.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const types = csv(z.enum(['all', ...REST_TYPES]))
@@ -48,6 +50,7 @@ export const updates: readonly Route[] = [
       ...paging(PAGE.standard, PAGE.max),
     }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
+    returns: mapOf(offersOfSite, 'site id'),
     answer: async ({ type, page, per_page, ...asked }, ctx) => {
       const found = await updatesBySite(ctx, { ...asked, types: typesOf(type) }, page, per_page);
       return { total: found.total, page, per_page, data: found.data };
@@ -60,6 +63,7 @@ export const updates: readonly Route[] = [
     summary: 'List updates on offer for one site',
     params: z.object({ ...sitePath, type: types, search }),
     example: { total: 1, data: listed },
+    returns: z.object({ total: z.number().int(), data: z.record(offersOfSite).describe('By site id.') }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const asked = { types: typesOf(type), search: part, include: [site.id] };
@@ -72,6 +76,7 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates that are ignored on every site',
     params: z.object({ type: ignorable, search }),
+    returns: recordOf(ignoredByTypeShape),
     answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
   }),
   route({
@@ -81,6 +86,7 @@ export const updates: readonly Route[] = [
     summary: 'List updates that are ignored on one site',
     description: 'Its own entries and the global ones.',
     params: z.object({ ...sitePath, type: ignorable, search }),
+    returns: recordOf(ignoredByTypeShape),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await ignoredByType(ctx, site, type, part), site: simpleSite(site) };
@@ -93,6 +99,7 @@ export const updates: readonly Route[] = [
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
     params: z.object({ type: types }),
+    returns: updateRunShape,
     answer: async ({ type }, ctx) => {
       const running = await ctx.store.siteUpdates.runningJob('update');
       if (running !== undefined) return alreadyRunning(ctx, running);
@@ -107,6 +114,7 @@ export const updates: readonly Route[] = [
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
     params: z.object({ ...sitePath }),
+    returns: updateRunShape,
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       if (site.status === 'suspended') throw suspended(site);
@@ -122,6 +130,7 @@ export const updates: readonly Route[] = [
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
     params: z.object(sitePath),
+    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()),
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const [result] = Object.values(await updateOfType(ctx, site, 'wp', []));
@@ -148,6 +157,7 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
     params: z.object({ ...sitePath, slug: slugParam }),
+    returns: writtenOf(z.record(slugResult).describe('By slug.')),
     answer: async ({ id_or_domain, slug = [] }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const data = await updateOfType(ctx, site, type, slug);

@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-client-v1',
   title: 'Delete a client',
-  about: 'Deletes a client for good; its sites stay, without a client.',
-  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
+  about: 'Deletes a client; its sites stay.',
+  instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,

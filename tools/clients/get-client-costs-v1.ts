@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-client-costs-v1',
   title: "Read a client's costs",
-  about: "Lists what a client's sites cost, one entry per cost and site, with totals of active subscriptions.",
-  instructions: 'Amounts are rounded: take the totals from the answer.',
+  about: "Lists what a client's sites cost, one entry per cost and site.",
+  instructions: 'Take totals from the answer.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-client-v1',
   title: 'Lift a client suspension',
-  about: 'Makes a client active again and lifts the suspension of all its sites, even of those suspended one by one.',
+  about: 'Makes a client active and lifts the suspension of all its sites.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/update-client-v1',
   title: 'Change a client',
-  about:
-    'Changes the given fields of a client; "" clears a text. selected_sites replaces all its sites: send the complete list.',
+  about: 'Changes the given fields of a client; "" clears a text.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

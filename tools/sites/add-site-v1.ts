@@ -7,17 +7,16 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/add-site-v1',
   title: 'Connect a new site',
-  about:
-    'Connects a WordPress site that runs MainWP Child and stores its inventory. svc_invalid_credentials names the field to correct.',
+  about: 'Connects a WordPress site that runs MainWP Child and stores its inventory.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
 
   input: z.object({
     url: z.string().max(2048).describe('Full address: https://example.com/'),
-    admin: token(255).describe('Login of an administrator of the site.'),
-    admin_password: z.string().max(1024).optional().describe('A default child asks for it. Used once, never stored.'),
-    unique_id: token(255).optional().describe('Security id of the child, if it has one.'),
+    admin: token(255).describe("Administrator's login."),
+    admin_password: z.string().max(1024).optional().describe('Used once, never stored.'),
+    unique_id: token(255).optional().describe('Unique security id, if it has one.'),
     name: siteName.optional().describe('Default: the host.'),
     client_id: id().optional().describe('Client it belongs to.'),
     tags: list(id()).optional().describe('Tag ids.'),

@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/check-sites-v1',
   title: 'Check several sites',
   about: 'Visits the front pages of sites and stores the outcomes.',
-  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
+  instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

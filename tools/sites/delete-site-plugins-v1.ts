@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-plugins-v1',
   title: 'Delete plugins',
-  about: 'Deletes plugins from a site for good and verifies each. Active ones are deactivated first.',
-  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
+  about: 'Deletes plugins from a site and verifies each.',
+  instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,

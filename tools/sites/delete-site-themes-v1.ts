@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-themes-v1',
   title: 'Delete themes',
-  about: 'Deletes themes from a site for good and verifies each. The active theme and its parent are refused.',
-  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
+  about: 'Deletes themes from a site and verifies each. The active one and its parent are refused.',
+  instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,

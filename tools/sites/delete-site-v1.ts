@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-v1',
   title: 'Remove a site record',
-  about: 'Removes a site and its history here for good. The site itself keeps running, plugin and all.',
-  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
+  about: 'Removes a site and its history here for good. The site itself keeps running.',
+  instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: false,

@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/disconnect-sites-v1',
   title: 'Disconnect several sites',
   about: 'Stops contacting sites until they are reconnected.',
-  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
+  instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-site-changes-v1',
   title: "Read a site's change log",
-  about: 'Lists changes that people made on the site itself, newest first.',
+  about: 'Lists changes people made on the site itself, newest first.',
   instructions: 'As of the last sync. Needs the logs module.',
   run: 'POST',
   effect: 'read',

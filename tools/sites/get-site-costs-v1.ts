@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-site-costs-v1',
   title: "Read a site's costs",
-  about: "Lists a site's costs by due date, with totals of active subscriptions. Shared prices count by share.",
+  about: "Lists a site's costs by due date, with totals.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -14,7 +14,7 @@ export default defineOperation({
 
   input: z.object({
     site_id_or_domain: siteRef,
-    status: z.enum(['all', 'active', 'inactive']).default('all').describe('Only in this state.'),
+    status: z.enum(['all', 'active', 'inactive']).default('all').describe('State.'),
     has_update: bool().default(false).describe('True = only with an update.'),
   }),
 

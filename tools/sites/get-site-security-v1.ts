@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-site-security-v1',
   title: "Read a site's security findings",
-  about: "Lists a site's failed security checks and the state of its certificate.",
+  about: "Lists failed security checks and the certificate's state.",
   instructions: 'As of the last sync: sync first when it matters.',
   run: 'POST',
   effect: 'read',

@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/get-site-v1',
   title: 'Read one site',
-  about:
-    'Reads the stored record of a site: versions, last sync, notes; with include_stats also update counts and health.',
+  about: "Reads a site's stored record; include_stats adds update counts and health.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

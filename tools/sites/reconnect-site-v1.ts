@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/reconnect-site-v1',
   title: 'Reconnect one site',
-  about: 'Restores a lost connection: syncs, and registers a fresh key when the site refuses ours. Needs no password.',
+  about: 'Restores a lost connection, with a fresh key where needed. No password.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

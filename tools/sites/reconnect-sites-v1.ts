@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/reconnect-sites-v1',
   title: 'Reconnect several sites',
-  about: 'Restores lost connections; each site ends in reconnected or errors.',
-  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
+  about: 'Restores lost connections.',
+  instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/suspend-sites-v1',
   title: 'Suspend several sites',
   about: 'Leaves sites out of syncs and updates.',
-  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
+  instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -9,8 +9,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/sync-sites-v1',
   title: 'Synchronise sites',
-  about: 'Fetches fresh data from sites; each ends in synced or errors.',
-  instructions: 'Large selections are queued: poll get-batch-job-status-v1.',
+  about: 'Fetches fresh data from sites.',
+  instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

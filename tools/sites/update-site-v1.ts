@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/update-site-v1',
   title: 'Change site settings',
-  about: 'Changes the stored name, notes, client or tags of a site; fields left out stay. The site is not contacted.',
+  about: 'Changes the stored name, notes, client or tags of a site.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/delete-tag-v1',
   title: 'Delete a tag',
-  about: 'Deletes a tag for good; its sites stay. A repeated call is svc_tag_not_found.',
-  instructions: 'Preview with dry_run, show the user what would go, then confirm.',
+  about: 'Deletes a tag; its sites stay.',
+  instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
   idempotent: true,

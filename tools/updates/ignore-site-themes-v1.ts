@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/ignore-site-themes-v1',
   title: 'Ignore or restore theme updates',
-  about: 'Ignores or restores updates of themes on a site, for every version.',
-  instructions: 'Ignored ones are left out of lists and updates.',
+  about: 'Ignores or restores theme updates on a site, for every version.',
+  instructions: 'Left out of lists and updates.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

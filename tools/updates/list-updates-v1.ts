@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/list-updates-v1',
   title: 'List available updates',
-  about: 'Lists updates on offer as of the last sync; summary counts all matches. Ignored ones are left out.',
+  about: 'Lists updates on offer as of the last sync; summary counts all.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/run-updates-v1',
   title: 'Apply selected updates',
-  about: 'Applies updates on offer and verifies each version.',
-  instructions: 'Show the user list-updates-v1 first. Large selections are queued: poll get-batch-job-status-v1.',
+  about: 'Applies updates on offer and verifies each.',
+  instructions: 'Show the user list-updates-v1 first. Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: false,

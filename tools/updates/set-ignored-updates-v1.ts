@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/set-ignored-updates-v1',
   title: 'Ignore or restore one update',
-  about: "Puts a core, plugin or theme on a site's ignore list, for every version, or takes it off.",
+  about: "Puts a core, plugin or theme on a site's ignore list for every version, or takes it off.",
   instructions: 'The slug need not be installed.',
   run: 'POST',
   effect: 'write',

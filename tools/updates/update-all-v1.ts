@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/update-all-v1',
   title: 'Apply every available update',
-  about: 'Applies every update on offer, core included, and verifies each version.',
-  instructions: 'Show the user list-updates-v1 first. Large selections are queued: poll get-batch-job-status-v1.',
+  about: 'Applies every update on offer, core included, and verifies each.',
+  instructions: 'Show the user list-updates-v1 first. Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: false,

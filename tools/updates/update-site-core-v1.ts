@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/update-site-core-v1',
   title: "Update one site's core",
-  about: 'Updates WordPress itself and verifies the version; with nothing on offer, updated is false.',
+  about: 'Updates WordPress itself and verifies it.',
   instructions: 'Ignore lists do not apply.',
   run: 'POST',
   effect: 'write',

@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation.js';
 export default defineOperation({
   id: 'svc/update-site-themes-v1',
   title: "Update one site's themes",
-  about: 'Updates themes and verifies each version. Ignored ones are skipped even when named.',
-  instructions: 'Read slugs with get-site-updates-v1.',
+  about: 'Updates themes and verifies each version. Ignored ones are skipped.',
+  instructions: 'See get-site-updates-v1.',
   run: 'POST',
   effect: 'write',
   idempotent: false,

@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/update-site-translations-v1',
   title: "Update one site's translations",
   about: "Installs a site's translation updates and verifies them.",
-  instructions: 'With nothing on offer, updated is false.',
+  instructions: 'Nothing on offer: updated is false.',
   run: 'POST',
   effect: 'write',
   idempotent: false,

@@ -1,0 +1,192 @@
+/** Whatever callers send: no crash, no 5xx that is ours, no hang, nothing changed by what is refused, no prototype touched. */
+
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import type { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpEnv } from '../../src/auth.js';
+import { asServiceError } from '../../src/errors.js';
+import { routes } from '../../src/rest/index.js';
+import type { Db } from '../../src/store/db.js';
+import { operations } from '../../tools/index.js';
+import { type TestApp, testApp } from '../harness.js';
+import { almost, nasty, nastyText } from './arbitrary.js';
+import { SOAK, shortOrLong } from './soak.js';
+
+const SEED = SOAK ? Date.now() % 2 ** 31 : 8;
+
+/** Failures that come from outside: a site that is not there, a registry that does not answer. */
+const OUTSIDE = new Set([
+  'svc_connection_failed',
+  'svc_site_offline',
+  'svc_sync_failed',
+  'svc_check_failed',
+  'svc_reconnect_failed',
+  'svc_child_error',
+  'svc_site_refused',
+  'svc_domain_lookup_failed',
+  'svc_activation_failed',
+  'svc_deactivation_failed',
+  'svc_update_failed',
+]);
+
+/** What moves by itself, or by the request as such. */
+const RESTLESS = new Set(['lease', 'schedule_run', 'site_history', 'idempotency', 'mail', 'sqlite_sequence']);
+
+async function digest(db: Db): Promise<string> {
+  const tables = await db.all(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'site!_search%' ESCAPE '!' ORDER BY name",
+  );
+  const names = tables.map(({ name }) => String(name)).filter((name) => !RESTLESS.has(name));
+  const contents = await db.read(names.map((name) => ({ sql: `SELECT * FROM "${name}"`, args: [] })));
+  // The last use of a key is no change of what it opens.
+  const plain = contents.map((rows) => rows.map((row) => ({ ...row, last_access: null })));
+  return createHash('sha256')
+    .update(JSON.stringify([names, plain]))
+    .digest('hex');
+}
+
+function untouched(): void {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+}
+
+/** Values that mean something for a field of that name. */
+const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  site_id_or_domain: fc.constantFrom<unknown>(1, '1', 2, 'unknown.example', 99),
+  id_or_domain: fc.constantFrom<unknown>('1', '2', 'unknown.example'),
+  site_ids_or_domains: fc.array(fc.constantFrom<unknown>(1, 2, 99, 'unknown.example'), { maxLength: 3 }),
+  slugs: fc.array(fc.constantFrom('akismet/akismet.php', 'nothing/nothing.php', 'twentytwentyfive'), { maxLength: 3 }),
+  slug: fc.constantFrom('akismet/akismet.php', 'platform', 'twentytwentyfive'),
+  page: fc.integer({ min: 1, max: 3 }),
+  per_page: fc.integer({ min: 1, max: 100 }),
+  tag_id: fc.integer({ min: 1, max: 3 }),
+  client_id: fc.integer({ min: 1, max: 3 }),
+  client_id_or_email: fc.constantFrom<unknown>(1, 'ada@example.com', 99),
+  tags: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }),
+  confirm: fc.constant(false),
+  dry_run: fc.boolean(),
+  job_id: fc.constantFrom('sync_0', 'update_00000000-0000-0000-0000-000000000000'),
+  url: fc.constantFrom('http://127.0.0.1:9/', 'http://127.0.0.1:1/blog/'),
+};
+
+async function newToken(): Promise<string> {
+  const key = { scope: 'read_write', description: '', enabled: true, user_id: null, now: 0 } as const;
+  return (await app.service.store.keys.add(key)).token;
+}
+
+/** An input as a query string: what is no text is written as JSON. */
+function searchOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null)
+    return encodeURIComponent(String(input).replace(/\p{Surrogate}/gu, '?'));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(input).slice(0, 20)) {
+    if (Array.isArray(value)) for (const member of value.slice(0, 20)) query.append(`${name}[]`, textOf(member));
+    else query.append(name, textOf(value));
+  }
+  return query.toString();
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 2000);
+
+const generalValue = fc.oneof(
+  fc.constantFrom<unknown>('name', 'active', 'plugin', 'add', 'ignore', '#112233'),
+  nastyText,
+);
+
+function inputOf(shape: Readonly<Record<string, unknown>>): fc.Arbitrary<Record<string, unknown>> {
+  return almost(Object.fromEntries(Object.keys(shape).map((name) => [name, SENSIBLE[name] ?? generalValue])));
+}
+
+let app: TestApp;
+let http: Hono<HttpEnv>;
+let token: string;
+let state: string;
+const seen = { calls: 0, refused: 0, done: 0, outside: 0 };
+
+beforeAll(async () => {
+  app = await testApp({ sites: 2, jobs: false, realClock: true, config: { site_timeout_ms: 1500 } });
+  for (let i = 0; i < 2; i++) await app.connect(i);
+  await app.call('add-tag', { name: 'one' });
+  await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
+  http = await app.service.http();
+  state = await digest(app.db);
+});
+afterAll(async () => {
+  process.stderr.write(`${JSON.stringify({ seed: SEED, ...seen })}\n`);
+  await app.close();
+});
+
+/** What every outcome must obey. */
+async function judge(what: unknown, status: number, code: string, message: string): Promise<void> {
+  seen.calls++;
+  untouched();
+  if (status < 400) seen.done++;
+  else if (status >= 500 && status !== 501) {
+    expect([what, code, message, OUTSIDE.has(code)]).toEqual([what, code, message, true]);
+    seen.outside++;
+  } else seen.refused++;
+  const now = await digest(app.db);
+  if (status >= 400 && status < 500) expect([what, code, now === state]).toEqual([what, code, true]);
+  state = now;
+}
+
+describe('every operation', () => {
+  // What deletes comes last, or the others would find nothing.
+  const order = [...operations].sort((a, b) => Number(a.effect === 'destroy') - Number(b.effect === 'destroy'));
+  it.each(order.map((operation) => [operation.id.replace(/^svc\/|-v1$/g, ''), operation] as const))(
+    '%s',
+    async (name, operation) => {
+      await fc.assert(
+        fc.asyncProperty(fc.oneof({ weight: 9, arbitrary: inputOf(operation.input.shape) }, nasty), async (input) => {
+          const outcome = await app.call(name, input).then(
+            () => ({ status: 200, code: '', message: '' }),
+            (error: unknown) => asServiceError(error),
+          );
+          await judge([name, input], outcome.status, outcome.code, outcome.message);
+        }),
+        { numRuns: shortOrLong(25, 600), seed: SEED, endOnFailure: true },
+      );
+    },
+    300_000,
+  );
+});
+
+describe('every REST row', () => {
+  const segment = fc.oneof(
+    fc.constantFrom('1', '2', '99', 'sync_0', 'general', 'unknown.example', 'ada%40example.com'),
+    nastyText.map((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '?')) || '0'),
+  );
+  const rows = routes.filter(({ path }) => !/batch|lighthouse|report/.test(path));
+  it('takes anything', async () => {
+    for (const row of rows) {
+      // A row before may have removed the key.
+      token = await newToken();
+      state = await digest(app.db);
+      const body = fc.oneof({ weight: 9, arbitrary: inputOf(row.params.shape) }, nasty);
+      const parts = fc.array(segment, { minLength: row.pathParams.length, maxLength: row.pathParams.length });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...row.on),
+          parts,
+          body,
+          fc.boolean(),
+          async (method, values, input, query) => {
+            let at = 0;
+            const path = row.path.replace(/\{\w+\}/g, () => values[at++] ?? '0');
+            const asQuery = method === 'GET' || query;
+            const search = asQuery ? `?${searchOf(input)}` : '';
+            const reply = await http.request(`http://127.0.0.1/v2${path}${search}`, {
+              method,
+              headers: { Authorization: `Bearer ${token}`, ...(asQuery ? {} : { 'Content-Type': 'application/json' }) },
+              ...(asQuery ? {} : { body: JSON.stringify(input) }),
+            });
+            const answer = (await reply.json().catch(() => ({}))) as { code?: string; message?: string };
+            await judge([row.key, path, search, input], reply.status, answer.code ?? '', answer.message ?? '');
+          },
+        ),
+        { numRuns: shortOrLong(5, 150), seed: SEED, endOnFailure: true },
+      );
+    }
+  }, 3_000_000);
+});

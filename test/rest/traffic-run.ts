@@ -1,0 +1,415 @@
+/** The calls of the recorded run, section by section, in the order of the routes document. */
+
+import { SEGMENT_NAMES } from '../../schemas/report.js';
+import type { RestApp } from './client.js';
+import type { recorder } from './traffic.js';
+
+type Recorder = ReturnType<typeof recorder>;
+
+const RANGE = '?start_date=2026-11-01&end_date=2026-11-20';
+const SITE = '/sites/{id_or_domain}';
+
+export async function keys({ get, each, send }: Recorder) {
+  const { body } = await each('POST', '/rest-api/add-key', {}, { active: true, permissions: 'read', description: 'x' });
+  const key = { key_identifier: body.id };
+  await get('/rest-api/keys');
+  await get('/rest-api/keys', {}, '?per_page=201');
+  await each('PUT', '/rest-api/edit-key/{key_identifier}', key, { active: false });
+  await send('PUT', '/rest-api/edit-key/{key_identifier}', key, { permissions: 'all' });
+  await each('DELETE', '/rest-api/delete-key/{key_identifier}', key);
+  await send('DELETE', '/rest-api/delete-key/{key_identifier}', key);
+}
+
+/** Numbers 3 and 4 of the fleet come and go: a removed site has its child plugin switched off. */
+export async function sites({ get, each, send }: Recorder, app: RestApp) {
+  const fourth = app.fleet.site(3);
+  const fifth = app.fleet.site(4);
+  const loginOf = ({ admin, password, uniqueId }: typeof fourth) => ({
+    admin,
+    adminpassword: password,
+    uniqueid: uniqueId,
+  });
+  const login = loginOf(fifth);
+  const added = await each('POST', '/sites/add', {}, { url: fifth.url, name: 'Fifth', ...login });
+  await send('POST', '/sites/add', {}, { url: fifth.url, name: 'Fifth', ...login });
+  await send('POST', '/sites/add', {}, { url: 'ftp://example.com', admin: 'x' });
+  await each('DELETE', `${SITE}/remove`, { id_or_domain: added.body.data.id });
+  const batch = await each(
+    'POST',
+    '/sites/batch',
+    {},
+    {
+      create: [{ url: fourth.url, name: 'Fourth', ...loginOf(fourth) }, { name: 'no address' }],
+      update: [
+        { id: 1, notes: 'Seen' },
+        { id: 999, name: 'x' },
+      ],
+      sync: [1],
+      delete: [999],
+    },
+  );
+  const again = { id_or_domain: batch.body.create[0].id };
+  for (const name of ['/sites', '/sites/basic', '/sites/count']) await get(name);
+  await get('/sites', {}, '?full_data=false');
+  await get('/sites', {}, '?full_data=false&with_tags=0&page=1&per_page=2');
+  await get('/sites', {}, '?status=wrong');
+  for (const action of ['sync', 'disconnect', 'reconnect', 'check']) {
+    await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain], dry_run: true });
+    await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
+    await send('POST', `/sites/${action}`, {}, { include: [] });
+  }
+  fourth.faults.offline = true;
+  for (const action of ['check', 'sync']) await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
+  await send('POST', `${SITE}/check`, again);
+  await send('POST', `${SITE}/sync`, again);
+  await get(`${SITE}/security`, again);
+  fourth.faults = {};
+  await each('POST', `${SITE}/sync`, again);
+  for (const action of ['disconnect', 'reconnect', 'suspend', 'unsuspend', 'check'])
+    await each('POST', `${SITE}/${action}`, again);
+  await each('DELETE', `${SITE}/remove`, again);
+}
+
+export async function oneSite({ get, each, send }: Recorder) {
+  const site = { id_or_domain: 1 };
+  await get(SITE, site);
+  await get(SITE, site, '?with_tags=0');
+  await get(SITE, { id_or_domain: 'unknown.example' });
+  await each('PUT', `${SITE}/edit`, site, { notes: 'Hello', groupids: [], monitoring_emails: 'a@example.com' });
+  await send('PUT', `${SITE}/edit`, site, { sslversion: 3 });
+  await get(`${SITE}/security`, site);
+  const plugins = (await get(`${SITE}/plugins`, site)).body.data as {
+    slug: string;
+    active: number;
+    is_child_agent: boolean;
+    mu: number;
+  }[];
+  const free = plugins.find((plugin) => !plugin.is_child_agent && plugin.mu === 0);
+  const slug = { slug: free?.slug };
+  await get(`${SITE}/plugins`, site, '?page=1&per_page=2&status=active');
+  for (const action of ['deactivate', 'activate'])
+    await each('POST', `${SITE}/plugins/${action}`, site, { slug: `${slug.slug},none/none.php` });
+  await send('POST', `${SITE}/plugins/activate`, site, { slug: 'none/none.php' });
+  await send('POST', `${SITE}/plugins/deactivate`, site, slug);
+  await send('DELETE', `${SITE}/plugins/delete`, site, undefined, `?slug=${encodeURIComponent(slug.slug ?? '')}`);
+  const themes = (await get(`${SITE}/themes`, site)).body.data as {
+    slug: string;
+    active: number;
+    parent_active: number;
+  }[];
+  const [first, second] = themes.filter(({ active, parent_active }) => active + parent_active === 0);
+  await each('POST', `${SITE}/themes/activate`, site, { slug: first?.slug });
+  await send('DELETE', `${SITE}/themes/delete`, site, undefined, `?slug=${second?.slug},${first?.slug}`);
+  for (const what of ['plugins', 'themes']) {
+    await get(`${SITE}/${what}/abandoned`, site);
+    await get(`${SITE}/${what}/abandoned`, site, '?page=1&per_page=1');
+  }
+  await get(`${SITE}/non-mainwp-changes`, site);
+  await get(`${SITE}/non-mainwp-changes`, site, '?total_count=1');
+  await get(`${SITE}/non-mainwp-changes`, site, '?source=dashboard');
+  await get(`${SITE}/client`, site);
+  await get(`${SITE}/costs`, site);
+}
+
+export async function comments({ get, each, send }: Recorder, app: RestApp) {
+  await get('/comments/{id_or_domain}', { id_or_domain: 1 });
+  const { body } = await get('/comments');
+  await get('/comments', {}, '?maximum=501');
+  app.fleet.site(1).faults.offline = true;
+  await get('/comments');
+  app.fleet.site(1).faults = {};
+  const list = Object.values(
+    body.data as Record<string, { comment_id: number; comment_status: string; website_id: number }[]>,
+  ).flat();
+  const seen = list.find(({ comment_status }) => comment_status === 'approved');
+  const site = { id_or_domain: seen?.website_id ?? 0 };
+  const one = { ...site, id_comment: seen?.comment_id ?? 0 };
+  await each('PUT', '/comments/{id_or_domain}/{id_comment}/action', one, { action: 'unapprove' });
+  await send(
+    'PUT',
+    '/comments/{id_or_domain}/{id_comment}/action',
+    { ...one, id_comment: 99_999 },
+    { action: 'approve' },
+  );
+  await each('PUT', '/comments/{id_or_domain}/bulk-action', site, {
+    action: 'approve',
+    comment_ids: [one.id_comment, 99_999],
+  });
+}
+
+export async function watchers({ get, each, send }: Recorder, shop: number) {
+  const site = { id_or_domain: shop };
+  for (const [base, list] of [
+    ['/ssl-monitor', 'info'],
+    ['/domain-monitor', 'profiles'],
+  ]) {
+    await get(`${base}/${list}`);
+    await each('POST', `${base}/{id_or_domain}`, site);
+    await send('POST', `${base}/{id_or_domain}`, { id_or_domain: 999 });
+    await get(`${base}/${list}`);
+    await get(`${base}/${list}/{id_or_domain}`, site);
+    await get(`${base}/${list}`, {}, '?status=wrong');
+  }
+  await each('PUT', '/domain-monitor/{id_or_domain}', site, { expiry_date: '2027-05-05' });
+  await send('POST', '/domain-monitor/{id_or_domain}', { id_or_domain: 1 });
+  await get('/alerts');
+}
+
+export async function audits({ get, each }: Recorder, work: () => Promise<unknown>) {
+  const site = { id_or_domain: 1 };
+  await each('POST', '/perf-audit/audit/{id_or_domain}', site);
+  await get('/perf-audit/settings');
+  await each('PUT', '/perf-audit/settings/edit', {}, { api_key: 'AIza-secret-key-0123456789' });
+  await each('PUT', '/perf-audit/settings/{id_or_domain}/edit', site, { strategy: 'mobile' });
+  await each('POST', '/perf-audit/audit/{id_or_domain}', site);
+  await each('POST', '/perf-audit/audit');
+  await work();
+  await get('/perf-audit/results');
+  await get('/perf-audit/results/{id_or_domain}', site);
+}
+
+const RECORDS: Record<string, object> = {
+  backups: { type: 'full' },
+  scanner_a: { status: 'clean' },
+  shop_status: { sales: 1 },
+  scanner_b: { result: 'ok' },
+  scanner_c: { status: 'clean' },
+  scan_a: { plugins_count: 0, themes_count: 0 },
+  protect_a: { plugins_count: 0, core: [] },
+  security_plugin: { result: 'clean', blocked: 3 },
+  analytics_a: { visits: 7 },
+  analytics_b: { visits: 7 },
+  uptime_monitor_ext: { uptime7: 100 },
+};
+
+export async function reports({ get, each, send }: Recorder) {
+  const site = { id_or_domain: 1 };
+  for (const [segment, values] of Object.entries(RECORDS))
+    await send('POST', '/pro-reports/{id_or_domain}/records', site, { segment, values });
+  for (const segment of SEGMENT_NAMES) {
+    for (const format of ['raw', 'normal', 'csv', 'html'])
+      await get(`/pro-reports/{id_or_domain}/${segment}`, site, `${RANGE}&format=${format}`);
+    await get(`/pro-reports/{id_or_domain}/${segment}`, site);
+  }
+  for (const format of ['html', 'json'])
+    await get('/pro-reports/{id_or_domain}/report', site, `${RANGE}&format=${format}`);
+  await each('DELETE', '/pro-reports/{id_or_domain}/records/{segment}', { ...site, segment: 'backups' });
+}
+
+export async function time({ get, each, send }: Recorder) {
+  const client = { id_or_email: 1 };
+  const bucket = (await each('POST', '/time-tracker/buckets/add', {}, { title: 'Care', hours: '5', client_ids: [1] }))
+    .body.data;
+  const bucketPath = { bucket_id: bucket.id };
+  await each('PUT', '/time-tracker/buckets/{bucket_id}/edit', bucketPath, { hours: '6' });
+  const task = (
+    await each(
+      'POST',
+      '/time-tracker/tasks/add',
+      {},
+      { title: 'Work', site_ids: [1], client_id: 1, bucket_id: bucket.id },
+    )
+  ).body.data;
+  const path = { task_id: task.id };
+  for (const step of ['start', 'pause', 'stop', 'stop'])
+    await each('POST', `/time-tracker/tasks/{task_id}/${step}`, path);
+  await each('PUT', '/time-tracker/tasks/{task_id}/edit', path, { title: 'Other' });
+  await get('/time-tracker');
+  await get('/time-tracker/settings');
+  await get('/time-tracker/tasks/{task_id}', path);
+  await get('/time-tracker/tasks/{task_id}', { task_id: 99 });
+  await get('/time-tracker/clients');
+  for (const part of ['', '/settings', '/tasks', '/buckets'])
+    await get(`/time-tracker/clients/{id_or_email}${part}`, client);
+  await get('/time-tracker/sites/{id_or_domain}/tasks', { id_or_domain: 1 });
+  await get('/time-tracker/buckets');
+  await get('/time-tracker/buckets/{bucket_id}', bucketPath);
+  await each('PUT', '/time-tracker/settings/edit', {}, { decimals: 2 });
+  await send('PUT', '/time-tracker/settings/edit', {}, { colour: 2 });
+  await each('PUT', '/time-tracker/clients/{id_or_email}/settings/edit', client, { hourly_price: '80' });
+  await each('DELETE', '/time-tracker/tasks/{task_id}/delete', path);
+  await each('DELETE', '/time-tracker/buckets/{bucket_id}/delete', bucketPath);
+}
+
+const EDITS: Record<string, object> = {
+  general: { timezone_string: 'Europe/Berlin' },
+  advanced: { svc_maximum_requests: 5 },
+  monitoring: { svc_sitehealth_threshold: 80 },
+  'cost-tracker': { currency: 'EUR' },
+  'dashboard-insights': { enable_insights_logging: 1 },
+  tools: { guided_tours: 0 },
+};
+
+export async function settings({ get, each, send }: Recorder) {
+  for (const [group, edit] of Object.entries(EDITS)) {
+    await get(`/settings/${group}`);
+    await each('PUT', `/settings/${group}/edit`, {}, edit);
+    await send('PUT', `/settings/${group}/edit`, {}, { nonsense: 1 });
+    await send('PUT', `/settings/${group}/edit`, {}, {});
+  }
+  await get('/settings/emails');
+  await each(
+    'PUT',
+    '/settings/emails/{mail_type}/edit',
+    { mail_type: 'uptime' },
+    { subject: 'Hello', recipients: 'a@example.com' },
+  );
+  await send('PUT', '/settings/emails/{mail_type}/edit', { mail_type: 'none' }, { subject: 'Hello' });
+  await get('/settings/api-backups');
+  await each(
+    'PUT',
+    '/settings/api-backups/{api_slug}/edit',
+    { api_slug: 'vultr' },
+    { enabled: true, secrets: { api_key: 'abcdefgh' } },
+  );
+  for (const [list, slug] of [
+    ['product-types', 'licence'],
+    ['payment-methods', 'barter'],
+  ] as const) {
+    const base = `/settings/cost-tracker/${list}`;
+    await each('POST', `${base}/add`, {}, { title: slug });
+    await each('PUT', `${base}/{slug}/edit`, { slug }, { title: `${slug} two` });
+    await each('DELETE', `${base}/{slug}/delete`, { slug });
+    await send('DELETE', `${base}/{slug}/delete`, { slug });
+  }
+  await each('POST', '/settings/tools/clear-activation-data');
+  await each('POST', '/settings/tools/restore-info-messages');
+}
+
+export async function monitors({ get, each, send }: Recorder, app: RestApp) {
+  const site = { id_or_domain: 1 };
+  const one = '/monitors/{id_or_domain}';
+  await each('PUT', '/monitors/settings', {}, { active: 1, interval: '15m' });
+  await each('PUT', `${one}/settings`, site, { active: 1, timeout: '30', method: 'useglobal' });
+  await send('PUT', `${one}/settings`, site, { type: 'keyword', keyword: '' });
+  await each('POST', `${one}/check`, site);
+  app.fleet.site(0).faults.http500 = true;
+  for (let look = 0; look < 3; look++) {
+    app.clock.move(120_000);
+    await send('POST', `${one}/check`, site);
+  }
+  app.fleet.site(0).faults = {};
+  await send('POST', `${one}/check`, site);
+  for (const path of ['/monitors', '/monitors/basic', '/monitors/count']) await get(path);
+  for (const part of ['', '/basic', '/heartbeat', '/incidents', '/incidents/count']) await get(`${one}${part}`, site);
+  await get(`${one}/heartbeat`, site, '?period=never');
+  await get(one, { id_or_domain: 999 });
+  await get('/alerts');
+}
+
+export async function posts({ get, each }: Recorder) {
+  const site = { id_or_domain: 1 };
+  const one = '/posts/{id_or_domain}/{post_id}';
+  const made = await each('POST', '/posts/{id_or_domain}/create', site, {
+    post_title: 'New',
+    post_content: 'Text',
+    post_status: 'publish',
+    post_name: 'new',
+  });
+  const post = { ...site, post_id: made.body.data.post_id };
+  await get('/posts');
+  await get('/posts', {}, '?status=lost');
+  await get(one, post);
+  await get(one, { ...site, post_id: 99_999 });
+  await each('PUT', `${one}/edit`, post, { post_title: 'Newer' });
+  await each('PUT', `${one}/update-status`, post, { status: 'unpublish' });
+  await each('DELETE', `${one}/delete`, post);
+}
+
+/** Sites 2 and 3 have the updates. */
+export async function updates({ get, each, send }: Recorder) {
+  const base = '/updates/{id_or_domain}';
+  const site = { id_or_domain: 2 };
+  await get('/updates');
+  await get('/updates', {}, '?type=plugins&per_page=1');
+  await get('/updates', {}, '?type=engines');
+  const offers = (await get(base, site)).body.data[2] as Record<string, Record<string, unknown>>;
+  const [plugin = ''] = Object.keys(offers.plugins ?? {});
+  await each('POST', `${base}/ignore/plugins`, site, { slug: [plugin, 'none/none.php'] });
+  for (const type of ['themes', 'wp']) await each('POST', `${base}/ignore/${type}`, site);
+  await get('/updates/ignored');
+  await get(`${base}/ignored`, site);
+  await get(`${base}/ignored`, site, '?type=plugins');
+  for (const type of ['wp', 'plugins', 'themes']) await each('DELETE', `${base}/ignore/${type}`, site);
+  await each('POST', `${base}/update/plugins`, site, { slug: [plugin, 'none/none.php'] });
+  for (const type of ['themes', 'translations', 'wp']) await each('POST', `${base}/update/${type}`, site);
+  await each('POST', `${base}/update`, site);
+  await each('POST', `${base}/update`, { id_or_domain: 3 });
+  await each('POST', '/updates/update');
+  await send('POST', `${base}/update/plugins`, { id_or_domain: 999 }, {});
+}
+
+export async function records({ get, each, send }: Recorder) {
+  const client = '/clients/{id_or_email}';
+  const added = await each(
+    'POST',
+    '/clients/add',
+    {},
+    { name: 'Example Ltd', client_email: 'office@example.com', selected_sites: [1] },
+  );
+  const who = { id_or_email: added.body.data.id };
+  const tag = { tag_id: (await each('POST', '/tags/add', {}, { name: 'Shops', color: '#5EC130' })).body.data.id };
+  await send('POST', '/tags/add', {}, { name: 'Shops' });
+  await send('PUT', `${SITE}/edit`, { id_or_domain: 1 }, { groupids: [tag.tag_id] });
+  const cost = {
+    cost_id: (
+      await each(
+        'POST',
+        '/costs/add',
+        {},
+        {
+          name: 'Hosting',
+          price: '12.50',
+          renewal_type: 'monthly',
+          last_renewal: '2026-11-01',
+          sites: [1],
+          product_type: 'hosting',
+          payment_method: 'paypal',
+        },
+      )
+    ).body.data.id,
+  };
+  for (const path of ['/clients', '/clients/count', '/tags', '/costs', '/sites']) await get(path);
+  for (const part of ['', '/sites', '/costs']) await get(`${client}${part}`, who);
+  for (const part of ['', '/sites', '/clients']) await get(`/tags/{tag_id}${part}`, tag);
+  await get('/costs/{cost_id}', cost);
+  await get(`${SITE}/client`, { id_or_domain: 1 });
+  await get(`${SITE}/costs`, { id_or_domain: 1 });
+  await each('PUT', `${client}/edit`, who, { city: 'Bern', note: null });
+  for (const mark of ['suspend', 'unsuspend']) await each('POST', `${client}/${mark}`, who);
+  await each('PUT', '/tags/{tag_id}/edit', tag, { name: 'Stores' });
+  await each('PUT', '/costs/{cost_id}/edit', cost, { price: 13 });
+  for (const path of [client, '/tags/{tag_id}', '/costs/{cost_id}'])
+    await get(path, { id_or_email: 999, tag_id: 999, cost_id: 999 });
+  return { who, tag, cost };
+}
+
+export async function removals({ each }: Recorder, { who, tag, cost }: Awaited<ReturnType<typeof records>>) {
+  await each('DELETE', '/clients/{id_or_email}/remove', who);
+  await each('DELETE', '/tags/{tag_id}/remove', tag);
+  await each('DELETE', '/costs/{cost_id}/remove', cost);
+}
+
+const TOOLS = {
+  'destroy-sessions': 'destroy_id',
+  'renew-connections': 'renew_id',
+  'disconnect-all-sites': 'disconnect_id',
+};
+
+export async function tools({ get, each }: Recorder) {
+  for (const [tool, name] of Object.entries(TOOLS)) {
+    const { body } = await each('POST', `/settings/tools/${tool}`);
+    await get(`/settings/tools/${tool}-status/{${name}}`, { [name]: body[name] });
+    await get(`/settings/tools/${tool}-status/{${name}}`, { [name]: 'never' });
+  }
+}
+
+/** Over the threshold of this server. */
+export async function jobs({ get, send }: Recorder) {
+  for (const action of ['sync', 'check']) {
+    const { body } = await send('POST', `/sites/${action}`, {});
+    await get('/jobs/{job_id}', { job_id: body.job_id ?? 'none' });
+  }
+  await send('POST', '/updates/update', {});
+  await get('/jobs/{job_id}', { job_id: 'x' });
+}
