@@ -2,7 +2,7 @@
 
 import { storedUrl } from '../../src/domain/urls.js';
 import { type Db, sql } from '../../src/store/db.js';
-import { searchText } from '../../src/store/sites.js';
+import { searchText } from '../../src/store/site-filter.js';
 import type { Vault } from '../../src/store/vault.js';
 import { SeededRandom } from './random.js';
 

@@ -21,7 +21,13 @@ export interface ChildAddress {
   http_user: string | null;
   http_pass: string | null;
   ssl_verify: boolean;
+  /** Over IPv4 only: yes, no, or (left out) as `ChildSettings.ipv4Only` says. */
+  ipv4_only?: boolean | undefined;
+  /** Lowest TLS version that is accepted; left out, what Node accepts. */
+  min_tls?: MinTls | undefined;
 }
+
+export type MinTls = 'TLSv1.2' | 'TLSv1.3';
 
 /** A registered connection: enough for a signed call. */
 export interface ChildConnection extends ChildAddress {

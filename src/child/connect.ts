@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { ChildFailure } from './child.js';
+import { ChildFailure, type MinTls } from './child.js';
 import type { Resolver } from './resolve.js';
 import { blockedAddress, isPublicAddress } from './safety.js';
 
@@ -11,6 +11,8 @@ export interface ConnectorOptions {
   resolver: Resolver;
   allowPrivate: boolean;
   verify: boolean;
+  ipv4Only?: boolean | undefined;
+  minTls?: MinTls | undefined;
   timeoutMs: number;
   /** TLS sessions kept for resumption: a resumed handshake costs a third of a full one. */
   maxSessions?: number;
@@ -22,8 +24,8 @@ export interface ConnectorOptions {
  * made without verification can never be resumed by calls that verify.
  */
 export function createConnector(options: ConnectorOptions): Connector {
-  const lookup = lookupThrough(options.resolver);
-  const secureContext = createSecureContext();
+  const lookup = lookupThrough(options.resolver, options.ipv4Only);
+  const secureContext = createSecureContext(options.minTls === undefined ? {} : { minVersion: options.minTls });
   const sessions = new Sessions(options.maxSessions ?? 5_000);
 
   return (target, callback) => {
@@ -93,9 +95,9 @@ function settle(
   );
 }
 
-function lookupThrough(resolver: Resolver): LookupFunction {
+function lookupThrough(resolver: Resolver, ipv4Only: boolean | undefined): LookupFunction {
   return (hostname, options, callback) => {
-    resolver.resolve(hostname).then(
+    resolver.resolve(hostname, ipv4Only).then(
       (addresses) => {
         const first = addresses[0];
         if (options.all === true) callback(null, [...addresses]);

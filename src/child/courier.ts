@@ -104,7 +104,7 @@ export class Courier {
     const trip: Trip = { queued_ms: 0, began: asked, bytes: 0 };
     try {
       const url = siteUrl(errand.at.url);
-      const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url)), signal));
+      const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), errand.at.ipv4_only), signal));
       await unlessAborted(quota.join(), signal);
       const request = { host, site: `${errand.fn} ${url.href}`, live: errand.options?.bulk !== true, signal };
       const result = await pacer.run(request, () => {
@@ -170,6 +170,8 @@ export class Courier {
     return {
       url,
       verify: verify && errand.at.ssl_verify,
+      ipv4Only: errand.at.ipv4_only,
+      minTls: errand.at.min_tls,
       bodyTimeoutMs,
       deadlineMs: left,
       signal: errand.options?.signal,

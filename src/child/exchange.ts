@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { ChildFailure } from './child.js';
+import { ChildFailure, type MinTls } from './child.js';
 import { networkFailure } from './failure.js';
 
 const unzip = promisify(gunzip);
@@ -12,6 +12,9 @@ export interface WireRequest {
   headers: Record<string, string>;
   body: string | null;
   verify: boolean;
+  /** Left out: as the resolver has it. */
+  ipv4Only?: boolean | undefined;
+  minTls?: MinTls | undefined;
   /** Most bytes of body, as sent and as decompressed. */
   maxBytes: number;
   /** At the limit: fail with `too_large`, or keep what came. */

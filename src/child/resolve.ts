@@ -44,11 +44,11 @@ export class Resolver {
     this.#now = options.now;
   }
 
-  /** Callable addresses of a host name or literal, never empty. Fails with `blocked_address` or `unreachable`. */
-  async resolve(host: string): Promise<readonly ResolvedAddress[]> {
+  /** Callable addresses of a host name or literal, never empty. A site's own `ipv4Only` wins over `family`. Fails with `blocked_address` or `unreachable`. */
+  async resolve(host: string, ipv4Only = this.family === 4): Promise<readonly ResolvedAddress[]> {
     const family = isIP(host);
     const all = family === 0 ? await this.#cached(host.toLowerCase()) : [{ address: host, family: family as 4 | 6 }];
-    const wanted = this.family === 4 ? all.filter((one) => one.family === 4) : all;
+    const wanted = ipv4Only ? all.filter((one) => one.family === 4) : all;
     if (wanted.length === 0) throw unknownHost(host, 'has no usable address');
     const allowed = this.#allowPrivate ? wanted : wanted.filter((one) => isPublicAddress(one.address));
     if (allowed.length === 0) throw blockedAddress(host);

@@ -11,33 +11,42 @@ export interface TransportOptions {
 
 /** One HTTP exchange: no redirects followed, no cookies, nothing retried, everything bounded. Rejects with ChildFailure. */
 export class Transport {
-  readonly #connectors: { verify: Connector; lenient: Connector };
-  readonly #agents: { verify: Agent; lenient: Agent };
+  readonly #options: TransportOptions;
+  /** One per way of connecting, made when first used: a socket of one way must never serve another. */
+  readonly #ways = new Map<string, { connector: Connector; agent: Agent }>();
   readonly #alone = new Set<Client>();
 
   constructor(options: TransportOptions) {
-    const connector = (verify: boolean): Connector =>
-      createConnector({
-        resolver: options.resolver,
-        allowPrivate: options.allowPrivate,
-        timeoutMs: options.connectTimeoutMs,
-        verify,
-      });
-    this.#connectors = { verify: connector(true), lenient: connector(false) };
+    this.#options = options;
+  }
+
+  #way({ verify, ipv4Only, minTls }: WireRequest): { connector: Connector; agent: Agent } {
+    const key = `${verify} ${ipv4Only} ${minTls}`;
+    const known = this.#ways.get(key);
+    if (known !== undefined) return known;
+    const { resolver, allowPrivate, connectTimeoutMs: timeoutMs } = this.#options;
+    const connector = createConnector({ resolver, allowPrivate, timeoutMs, verify, ipv4Only, minTls });
     // Servers that promise long keep-alives would leave one open socket per site behind: at most 2 s.
-    const agent = (connect: Connector): Agent =>
-      new Agent({ connect, pipelining: 1, keepAliveTimeout: 1_000, keepAliveMaxTimeout: 2_000, maxHeaderSize: 32_768 });
-    this.#agents = { verify: agent(this.#connectors.verify), lenient: agent(this.#connectors.lenient) };
+    const agent = new Agent({
+      connect: connector,
+      pipelining: 1,
+      keepAliveTimeout: 1_000,
+      keepAliveMaxTimeout: 2_000,
+      maxHeaderSize: 32_768,
+    });
+    const way = { connector, agent };
+    this.#ways.set(key, way);
+    return way;
   }
 
   /** Over a pooled connection. */
   exchange(request: WireRequest): Promise<WireAnswer> {
-    return perform(request.verify ? this.#agents.verify : this.#agents.lenient, request);
+    return perform(this.#way(request).agent, request);
   }
 
   /** Over a connection of its own, so that the answer can name the address that gave it. */
   async exchangeAlone(request: WireRequest): Promise<WireAnswer> {
-    const connector = request.verify ? this.#connectors.verify : this.#connectors.lenient;
+    const { connector } = this.#way(request);
     let address = '';
     const client = new Client(request.url.origin, {
       maxHeaderSize: 32_768,
@@ -58,7 +67,7 @@ export class Transport {
 
   /** Ends all connections; calls under way fail with `cancelled`. */
   async close(): Promise<void> {
-    const all = [this.#agents.verify, this.#agents.lenient, ...this.#alone];
+    const all = [...[...this.#ways.values()].map(({ agent }) => agent), ...this.#alone];
     await Promise.all(all.map((one) => one.destroy()));
   }
 }

@@ -30,6 +30,8 @@ export async function checkSite(ctx: Ctx, { site, connection }: Target): Promise
       http_user: connection?.http_user ?? null,
       http_pass: connection?.http_pass ?? null,
       ssl_verify: site.ssl_verify === 1,
+      ipv4_only: connection?.ipv4_only,
+      min_tls: connection?.min_tls,
     },
     { signal: ctx.signal },
   );

@@ -18,6 +18,8 @@ export interface NewSiteInput {
   http_user?: string | undefined;
   http_pass?: string | undefined;
   ssl_verify: boolean;
+  /** Left out: as the global setting says. */
+  ipv4_only?: boolean | undefined;
   /** Used once for the handshake, never stored. */
   admin_password?: string | undefined;
   unique_id?: string | undefined;
@@ -43,6 +45,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
     http_user: input.http_user ?? null,
     http_pass: input.http_pass ?? null,
     ssl_verify: input.ssl_verify,
+    ipv4_only: input.ipv4_only,
   };
   const key = await ctx.child.generateKey();
   const { registered, snapshot } = await handshake(ctx, at, key, input);

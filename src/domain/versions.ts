@@ -16,7 +16,9 @@ const LARGEST = 2n ** 63n - 1n;
 
 /** −1, 0 or 1 as `a` is older than, the same as, or newer than `b`. */
 export function compareVersions(a: string, b: string): -1 | 0 | 1 {
-  if (a === '' || b === '') return a === b ? 0 : a === '' ? -1 : 1;
+  // PHP takes a version that ends in a dot for older than itself.
+  if (a === b) return 0;
+  if (a === '' || b === '') return a === '' ? -1 : 1;
   return compareFrom(split(a), split(b));
 }
 
@@ -60,7 +62,8 @@ function split(version: string): string[] {
   // Bytes, as PHP sees them.
   const bytes = Buffer.from(version, 'utf8').toString('latin1');
   const parts: string[] = [];
-  let start = 0;
+  if (bytes.startsWith('.')) parts.push('');
+  let start = parts.length;
   // Where a part ends, a dot stands already or is put; several in a row are one.
   for (let at = 1; at < bytes.length; at++) {
     const [before, char] = [bytes.charAt(at - 1), bytes.charAt(at)];

@@ -13,6 +13,7 @@ import { ServiceError } from '../errors.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { assertOrigin, METHODS, methodRefused, refusal, rpcError } from './http-refusals.js';
+import { type Listed, type ListRequest, listRequest } from './listed.js';
 import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
 import type { OriginRules } from './origin.js';
@@ -46,12 +47,16 @@ export interface McpHttp {
 type McpContext = Context<HttpEnv>;
 
 const MAX_LISTENERS = 1000;
+/** Headers by which the SDKs accept or refuse a request; a session's id is looked at apart. */
+const LOOKED_AT = /^(?:accept|content-type|mcp-(?!session-id$).*)$/;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 interface Eras {
   writeScope: string;
   sessions: Sessions;
   modern: McpHttpHandler;
   core: McpCore;
+  lists: Listed;
 }
 
 export function createMcpHttp(parts: McpHttpParts): McpHttp {
@@ -100,21 +105,41 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
 async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
   const body = await readJson(c);
   if (body instanceof Response) return body;
-  requireScope(body, actor, eras);
-  return (await isLegacyRequest(c.req.raw, body))
-    ? postToSession(c, eras, actor, body)
-    : postAlone(c, eras, actor, body);
+  const list = listOf(c, actor, body);
+  const known = list === undefined ? undefined : listAgain(c, eras, actor, list);
+  if (known !== undefined) return known;
+  const response = (await isLegacyRequest(c.req.raw, body))
+    ? await postToSession(c, eras, actor, body)
+    : await postAlone(c, eras, actor, body);
+  return list === undefined ? response : keepList(eras.lists, list, response);
 }
 
-/** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
-function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): void {
-  if (actor.type !== 'token' || actor.rights.includes('write')) return;
-  const needing = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
-  if (!needing) return;
-  throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
-    advice: `Ask the authorization server for ${writeScope}.`,
-    data: { needed_scope: writeScope },
-  });
+/** The same list for the same rights, as far as headers and message say. */
+function listOf(c: McpContext, actor: Actor, body: unknown): ListRequest | undefined {
+  const asked = listRequest(body);
+  if (asked === undefined) return undefined;
+  const headers = Object.entries(c.req.header()).filter(([name]) => LOOKED_AT.test(name));
+  const session = c.req.header('mcp-session-id') !== undefined;
+  return { id: asked.id, key: JSON.stringify([actor.rights, session, headers.sort(), asked.key]) };
+}
+
+/** The text of an earlier answer. A session that has ended is told so all the same. */
+function listAgain(c: McpContext, { lists, sessions }: Eras, actor: Actor, list: ListRequest): Response | undefined {
+  const text = lists.answer(list);
+  if (text === undefined) return undefined;
+  const id = c.req.header('mcp-session-id');
+  if (id === undefined) return c.body(text, 200, JSON_TYPE);
+  const session = find(c, sessions, actor);
+  return session instanceof Response ? session : c.body(text, 200, { ...JSON_TYPE, 'mcp-session-id': id });
+}
+
+async function keepList(lists: Listed, list: ListRequest, response: Response): Promise<Response> {
+  if (response.status !== 200 || response.headers.get('content-type')?.startsWith('application/json') !== true)
+    return response;
+  const text = await response.text();
+  const message: unknown = JSON.parse(text);
+  if (typeof message === 'object' && message !== null && 'result' in message) lists.keep(list, message.result);
+  return new Response(text, { status: 200, headers: response.headers });
 }
 
 /** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */

@@ -7,6 +7,7 @@ import type { Server, Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio';
 import type { Actor } from '../context.js';
 import type { McpCore } from './core.js';
+import { Listed, type ListRequest, listRequest } from './listed.js';
 import { createModernServer } from './modern.js';
 import { createMcpServer } from './server.js';
 import { listenedUris, watchAll } from './subscriptions.js';
@@ -98,12 +99,21 @@ class Subscriptions {
 class CountingTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
   readonly #open = new Set<RequestId>();
+  readonly #lists = new Listed();
+  readonly #asked = new Map<RequestId, ListRequest>();
+  readonly #stdout: Writable;
   #whenIdle: (() => void) | undefined;
+
+  constructor(stdin: Readable, stdout: Writable) {
+    super(stdin, stdout);
+    this.#stdout = stdout;
+  }
 
   /** The server has put its handler in place before it starts the transport. */
   override start(): Promise<void> {
     const handle = this.onmessage;
     this.onmessage = (message: JSONRPCMessage) => {
+      if (this.#listAgain(message)) return;
       // A subscription is never answered while it lives.
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
         this.#open.add(message.id);
@@ -116,7 +126,20 @@ class CountingTransport extends StdioServerTransport {
 
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
-    if (!('method' in message) && 'id' in message && message.id !== undefined) this.#done(message.id);
+    if ('method' in message || !('id' in message) || message.id === undefined) return;
+    const asked = this.#asked.get(message.id);
+    if (asked !== undefined && 'result' in message) this.#lists.keep(asked, message.result);
+    this.#done(message.id);
+  }
+
+  /** Answers a list that was answered before; true when that is done. */
+  #listAgain(message: JSONRPCMessage): boolean {
+    const asked = listRequest(message);
+    if (asked === undefined) return false;
+    const answer = this.#lists.answer(asked);
+    if (answer === undefined) this.#asked.set(asked.id, asked);
+    else this.#stdout.write(`${answer}\n`);
+    return answer !== undefined;
   }
 
   /** Resolves when every request is answered, or after `ms`. */
@@ -137,6 +160,7 @@ class CountingTransport extends StdioServerTransport {
   }
 
   #done(id: RequestId): void {
+    this.#asked.delete(id);
     this.#open.delete(id);
     if (this.#open.size === 0) this.#whenIdle?.();
   }

@@ -1,5 +1,6 @@
 /** Connecting a site through REST: its parameter names, and its words for what can go wrong (REST §6.2.1). */
 
+import { siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import { addSite } from '../domain/connect.js';
@@ -13,7 +14,7 @@ import { invalidParam } from './problems.js';
 export const addSiteParams = z.object({
   url: text(2048, 1).describe('Address of the site, http or https.'),
   admin: text(255, 1).describe('Login name of an administrator of the site.'),
-  name: text(255).optional().describe('Default: the host of the address.'),
+  name: siteName.optional().describe('Default: the host of the address.'),
   adminpassword: text(255).optional().describe('Used once for the handshake, never stored.'),
   uniqueid: text(255).optional().describe('Unique security id, where the child plugin has one.'),
   ssl_verify: flag().default(true).describe('Check the certificate of the site.'),
@@ -37,6 +38,7 @@ export async function connectSite(ctx: Ctx, params: AddSiteParams): Promise<Site
     http_user: params.http_user,
     http_pass: params.http_pass,
     ssl_verify: params.ssl_verify,
+    ipv4_only: params.force_use_ipv4 === 2 ? undefined : params.force_use_ipv4 === 1,
     admin_password: params.adminpassword,
     unique_id: params.uniqueid,
   }).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 /** The settings of a site under their REST names (REST §6.3.1). */
 
+import { siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import { editSite, type SiteEdit } from '../domain/site-edit.js';
@@ -14,7 +15,7 @@ const clearable = (max: number, what: string) =>
 
 /** All optional; what is absent keeps its value. */
 export const editSiteFields = {
-  name: text(255, 1).optional(),
+  name: siteName.pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
@@ -26,10 +27,10 @@ export const editSiteFields = {
   http_pass: clearable(255, 'Password of that login.'),
   uniqueid: text(255).nullable().optional().describe('Unique security id of the child plugin. Never shown.'),
   ssl_verify: flag().optional().describe('Check the certificate of the site.'),
-  sslversion: int(0, 7).optional().describe('Lowest TLS version: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
-  force_use_ipv4: threeWay('IPv4 only'),
+  sslversion: int(0, 7).optional().describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
+  force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional(),
-  automatic_update: int01().optional().describe('Trusted updates are applied to this site.'),
+  automatic_update: int01().optional().describe('Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.'),
   backup_before_upgrade: threeWay('Refuse updates without a recent backup'),
   ignore_core_updates: int01().optional(),
   ignore_plugin_updates: int01().optional(),

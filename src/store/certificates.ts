@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
-import { sitePredicate } from './sites.js';
+import { sitePredicate } from './site-filter.js';
 
 export type CertificateStatus = 'valid' | 'expiring' | 'expired' | 'invalid' | 'unknown';
 

@@ -3,7 +3,8 @@
 import type { Db } from './db.js';
 import { sql } from './db.js';
 import { except, fold } from './lists.js';
-import { idList, type SiteRow } from './sites.js';
+import { idList } from './site-filter.js';
+import type { SiteRow } from './sites.js';
 
 export interface ContentChoice {
   /** Tags by name or by id in digits. */

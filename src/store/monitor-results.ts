@@ -3,7 +3,7 @@
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { type CheckRecord, recordChecks } from './monitor-record.js';
-import { idList } from './sites.js';
+import { idList } from './site-filter.js';
 
 export interface BeatRow extends Row {
   id: number;

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
-import { idList, sitePredicate } from './sites.js';
+import { idList, sitePredicate } from './site-filter.js';
 import type { Vault } from './vault.js';
 
 /** Own settings of a monitor; null = the global one. */

@@ -3,7 +3,7 @@
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { offset } from './lists.js';
-import { idList } from './sites.js';
+import { idList } from './site-filter.js';
 
 export interface AbandonedRow extends Row {
   site_id: number;

@@ -4,7 +4,8 @@ import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { offset } from './lists.js';
 import type { ChangeRow } from './reports.js';
-import { countStatement, idList, type SiteFilter, type SiteRow, sitePredicate } from './sites.js';
+import { countStatement, idList, sitePredicate } from './site-filter.js';
+import type { SiteFilter, SiteRow } from './sites.js';
 
 export interface SiteTag {
   id: number;

@@ -2,8 +2,8 @@
 
 import type { Db, Statement, Value } from './db.js';
 import { sql } from './db.js';
-import { refreshIgnored } from './inventory.js';
-import { searchText } from './sites.js';
+import { refreshIgnored } from './ignored.js';
+import { searchText } from './site-filter.js';
 import type { Vault } from './vault.js';
 
 /** Fields of a site that a caller may set; absent ones keep their value. */

@@ -3,8 +3,8 @@
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { offset } from './lists.js';
+import { idList } from './site-filter.js';
 import type { IgnoredEntry } from './site-records.js';
-import { idList } from './sites.js';
 
 export interface SiteOffer extends Row {
   site_id: number;

@@ -1,233 +1,36 @@
-/** Sites: lists, lookups, records and their secrets. One predicate per list serves items and totals alike. */
+/** Sites: lists, lookups and records. */
 
-import type { Db, Row, Statement, Value } from './db.js';
-import { StorageError, sql } from './db.js';
-import { fold, needle, offset } from './lists.js';
+import { type Db, type Statement, StorageError, sql } from './db.js';
+import { fold, offset } from './lists.js';
+import {
+  countStatement,
+  idList,
+  isIndexed,
+  isUnfiltered,
+  LIST_COLUMNS,
+  needleOf,
+  type SiteFilter,
+  searchPage,
+  searchText,
+  sitePredicate,
+} from './site-filter.js';
+import type { NewSite, SiteRecord, SiteRow } from './site-rows.js';
+import { createSeals, createSiteSecrets } from './site-secrets.js';
 import type { Vault } from './vault.js';
 
-export type SiteStatus = 'connected' | 'disconnected' | 'suspended';
-
-export interface SiteRow extends Row {
-  id: number;
-  url: string;
-  name: string;
-  status: SiteStatus;
-  client_id: number | null;
-}
-
-export interface SiteRecord extends SiteRow {
-  site_id: number;
-  url_key: string;
-  suspended: number;
-  disconnected: number;
-  check_state: number;
-  sync_error: string;
-  created_at: number;
-  admin_username: string;
-  notes: string;
-  ssl_verify: number;
-  unique_id: string;
-  child_version: string;
-  wp_version: string;
-  php_version: string;
-  mysql_version: string;
-  memory_limit: string;
-  database_size: string;
-  language: string;
-  ip: string;
-  timezone: string;
-  gmt_offset: string;
-  health_good: number | null;
-  health_recommended: number | null;
-  health_critical: number | null;
-  last_post: number | null;
-  last_sync: number | null;
-  last_attempt: number | null;
-  sync_error_code: string;
-  http_status: number | null;
-  response_time_ms: number | null;
-  checked_at: number | null;
-  ignore_core: number;
-  ignore_plugins: number;
-  ignore_themes: number;
-  abandoned_checked_at: number | null;
-  changes_after: number;
-  content_hash: string;
-  ssl_version: number;
-  force_use_ipv4: number;
-  automatic_update: number;
-  backup_before_upgrade: number;
-  disable_health_checking: number;
-  health_threshold: number;
-  monitoring_emails: string;
-  is_staging: number;
-}
-
-/** What a call to the child needs, unsealed. Never leaves the process. */
-export interface SiteConnection {
-  site_id: number;
-  url: string;
-  user: string;
-  private_key: string;
-  regverify: string | null;
-  unique_id: string;
-  http_user: string | null;
-  http_pass: string | null;
-  ssl_verify: boolean;
-}
-
-export interface SiteFilter {
-  status?: SiteStatus | readonly SiteStatus[] | undefined;
-  /** Case-insensitive substring of name or URL; blank = no filter. */
-  search?: string | undefined;
-  client_id?: number | undefined;
-  tag_id?: number | undefined;
-  ids?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-  /** Sites hidden from the caller. */
-  denied?: readonly number[] | undefined;
-  /** Only sites with at least one visible offer. */
-  with_updates?: boolean | undefined;
-}
-
-export interface NewSite {
-  url: string;
-  url_key: string;
-  name: string;
-  client_id: number | null;
-  tags: readonly number[];
-  admin_username: string;
-  ssl_verify: boolean;
-  unique_id: string;
-  private_key: string;
-  regverify: string | null;
-  http_user: string | null;
-  http_pass: string | null;
-}
-
-const LIST_COLUMNS = 's.id, s.url, s.name, s.status, s.client_id';
-
-/** Ids as one JSON argument: any number of them is one bound value. */
-export function idList(ids: readonly number[]): string {
-  return JSON.stringify(ids);
-}
-
-export function searchText(name: string, url: string): string {
-  return fold(`${name}\u001f${url}`);
-}
-
-function needleOf({ search }: SiteFilter): string {
-  return needle(search);
-}
-
-/** The index knows triples of characters; shorter searches read the rows. */
-function isIndexed(needle: string): boolean {
-  return [...needle].length >= 3;
-}
-
-function phrase(needle: string): string {
-  return `"${needle.replaceAll('"', '""')}"`;
-}
-
-function likePattern(text: string): string {
-  return `%${text.replace(/[\\%_]/g, (char) => `\\${char}`)}%`;
-}
-
-/** The shared predicate of site lists, with `s` as the site. */
-export function sitePredicate(filter: SiteFilter): { where: string; args: Value[] } {
-  const parts: string[] = [];
-  const args: Value[] = [];
-  const add = (text: string, ...values: Value[]) => {
-    parts.push(text);
-    args.push(...values);
-  };
-  if (typeof filter.status === 'string') add('s.status = ?', filter.status);
-  else if (filter.status !== undefined)
-    add('s.status IN (SELECT value FROM json_each(?))', JSON.stringify(filter.status));
-  if (filter.client_id !== undefined) add('s.client_id = ?', filter.client_id);
-  if (filter.tag_id !== undefined)
-    add('EXISTS (SELECT 1 FROM site_tag t WHERE t.tag_id = ? AND t.site_id = s.id)', filter.tag_id);
-  if (filter.ids !== undefined) add('s.id IN (SELECT value FROM json_each(?))', idList(filter.ids));
-  if (filter.exclude !== undefined && filter.exclude.length > 0)
-    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.exclude));
-  if (filter.denied !== undefined && filter.denied.length > 0)
-    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.denied));
-  if (filter.with_updates === true)
-    add('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0)');
-  const needle = needleOf(filter);
-  if (isIndexed(needle)) add('s.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)', phrase(needle));
-  else if (needle !== '') add("s.search LIKE ? ESCAPE '\\'", likePattern(needle));
-  return { where: parts.length === 0 ? '1' : parts.join(' AND '), args };
-}
-
-function isUnfiltered(filter: SiteFilter): boolean {
-  const { status, denied, ...rest } = filter;
-  return (
-    (status === undefined || typeof status === 'string') &&
-    (denied === undefined || denied.length === 0) &&
-    Object.values(rest).every(
-      (value) =>
-        value === undefined ||
-        value === '' ||
-        value === false ||
-        (Array.isArray(value) && value.length === 0 && value !== rest.ids),
-    )
-  );
-}
-
-/** Statement that counts a list: from the kept counters where only the status filters, else by the predicate. */
-export function countStatement(filter: SiteFilter): Statement {
-  if (isUnfiltered(filter) && filter.ids === undefined) {
-    return filter.status === undefined
-      ? sql('SELECT sum(n) AS n FROM site_count')
-      : sql('SELECT sum(n) AS n FROM site_count WHERE status = ?', filter.status as string);
-  }
-  const { where, args } = sitePredicate(filter);
-  return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
-}
-
-/**
- * A page of a search without other filters. Many matches: the list is walked in its order until the page is full, which
- * is soon. Few: the matches come from the index and are sorted. Null = the two ways disagree on what matches (they fold
- * rare letters differently, or a site changed in between), and the shared predicate decides.
- */
-async function searchPage(
-  db: Db,
-  needle: string,
-  offset: number,
-  perPage: number,
-): Promise<{ items: SiteRow[]; total: number } | null> {
-  const count = await db.one(
-    'SELECT count(*) AS n, (SELECT sum(n) FROM site_count) AS sites FROM site_search WHERE site_search MATCH ?',
-    [phrase(needle)],
-  );
-  const total = Number(count?.n ?? 0);
-  if (offset >= total) return { items: [], total };
-  const rowsWalked = ((offset + perPage) * Number(count?.sites ?? 0)) / total;
-  // A match costs about three times as much as a row that is only walked by.
-  const walks = rowsWalked < 3 * total;
-  const items = await db.all<SiteRow>(
-    walks
-      ? `SELECT ${LIST_COLUMNS} FROM site s WHERE s.search LIKE ? ESCAPE '\\' ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`
-      : `SELECT ${LIST_COLUMNS} FROM site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?
-         ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-    [walks ? likePattern(needle) : phrase(needle), perPage, offset],
-  );
-  return items.length === Math.min(perPage, total - offset) ? { items, total } : null;
-}
+export type { SiteFilter } from './site-filter.js';
+export type { NewSite, SiteConnection, SiteRecord, SiteRow, SiteStatus } from './site-rows.js';
 
 /** How often an id is chosen anew when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;
 
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
-  const place = (siteId: number, column: string) => `site_secret:${siteId}:${column}`;
-  const seal = (siteId: number, column: string, plain: string | null) =>
-    plain === null ? null : vault.seal(plain, place(siteId, column));
-  const open = (siteId: number, column: string, sealed: unknown) =>
-    typeof sealed === 'string' ? vault.open(sealed, place(siteId, column)) : null;
+  const { seal } = createSeals(vault);
 
   return {
+    ...createSiteSecrets(db, vault),
+
     /** One page in URL order with the true total, in one snapshot; a search counts first and then chooses its way. */
     async list(filter: SiteFilter, page: number, perPage: number): Promise<{ items: SiteRow[]; total: number }> {
       const needle = needleOf(filter);
@@ -282,32 +85,6 @@ export function createSites(db: Db, vault: Vault) {
         'SELECT s.*, s.status, d.* FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.url_key, s.id',
         [idList(ids)],
       );
-    },
-
-    /** Connections of any number of sites; a site without a stored key is absent. */
-    async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
-      const rows = await db.all(
-        `SELECT s.id, s.url, d.admin_username, d.unique_id, d.ssl_verify, x.private_key, x.regverify, x.http_user, x.http_pass
-         FROM site s JOIN site_detail d ON d.site_id = s.id JOIN site_secret x ON x.site_id = s.id
-         WHERE s.id IN (SELECT value FROM json_each(?))`,
-        [idList(ids)],
-      );
-      const connections = new Map<number, SiteConnection>();
-      for (const row of rows) {
-        const id = Number(row.id);
-        connections.set(id, {
-          site_id: id,
-          url: String(row.url),
-          user: String(row.admin_username),
-          private_key: open(id, 'private_key', row.private_key) ?? '',
-          regverify: open(id, 'regverify', row.regverify),
-          unique_id: String(row.unique_id),
-          http_user: open(id, 'http_user', row.http_user),
-          http_pass: open(id, 'http_pass', row.http_pass),
-          ssl_verify: row.ssl_verify === 1,
-        });
-      }
-      return connections;
     },
 
     /**
@@ -468,27 +245,6 @@ export function createSites(db: Db, vault: Vault) {
       ]);
     },
 
-    /** After a new registration: the new key in place of the old, and every mark of a lost connection gone. */
-    async replaceKey(
-      id: number,
-      secret: { private_key: string; regverify: string | null; unique_id: string },
-    ): Promise<void> {
-      await db.batch([
-        sql(
-          'UPDATE site_secret SET private_key = ?, regverify = ifnull(?, regverify) WHERE site_id = ?',
-          seal(id, 'private_key', secret.private_key),
-          seal(id, 'regverify', secret.regverify),
-          id,
-        ),
-        sql('UPDATE site_detail SET unique_id = ? WHERE site_id = ?', secret.unique_id, id),
-      ]);
-    },
-
-    /** A fresh reconnect secret; the key stays. */
-    async keepRegverify(id: number, regverify: string): Promise<void> {
-      await db.run('UPDATE site_secret SET regverify = ? WHERE site_id = ?', [seal(id, 'regverify', regverify), id]);
-    },
-
     /** The child's own spelling of the address; left alone when another site has it already. */
     async moveUrl(id: number, to: { url: string; url_key: string }): Promise<void> {
       await db.run(
@@ -503,46 +259,6 @@ export function createSites(db: Db, vault: Vault) {
         "UPDATE site SET disconnected = 0, sync_error = '', check_state = CASE WHEN check_state = -1 THEN 0 ELSE check_state END WHERE id = ?",
         [id],
       );
-    },
-
-    /** Sites whose sealed secrets cannot be opened with the present keys. */
-    async unreadableSecrets(): Promise<number[]> {
-      const rows = await db.all(
-        'SELECT site_id, private_key, regverify, http_user, http_pass FROM site_secret ORDER BY site_id',
-      );
-      return rows
-        .filter((row) => {
-          try {
-            for (const column of ['private_key', 'regverify', 'http_user', 'http_pass'])
-              open(Number(row.site_id), column, row[column]);
-            return false;
-          } catch {
-            return true;
-          }
-        })
-        .map((row) => Number(row.site_id));
-    },
-
-    /** Seals every secret anew with the current key; answers how many sites were rewritten. */
-    async resealSecrets(): Promise<number> {
-      const rows = await db.all(
-        'SELECT site_id, private_key, regverify, http_user, http_pass FROM site_secret ORDER BY site_id',
-      );
-      const statements = rows.map((row) => {
-        const id = Number(row.site_id);
-        const again = (column: string) => seal(id, column, open(id, column, row[column]));
-        return sql(
-          'UPDATE site_secret SET private_key = ?, regverify = ?, http_user = ?, http_pass = ? WHERE site_id = ? AND private_key = ?',
-          again('private_key'),
-          again('regverify'),
-          again('http_user'),
-          again('http_pass'),
-          id,
-          row.private_key ?? null,
-        );
-      });
-      if (statements.length > 0) await db.batch(statements);
-      return statements.length;
     },
   };
 }

@@ -2,9 +2,9 @@
 
 import type { Db, Row, Statement, Value } from './db.js';
 import { sql } from './db.js';
-import { refreshIgnored } from './inventory.js';
+import { refreshIgnored } from './ignored.js';
 import { offset } from './lists.js';
-import { idList } from './sites.js';
+import { idList } from './site-filter.js';
 
 export interface FleetOffer extends Row {
   site_id: number;

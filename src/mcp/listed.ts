@@ -1,0 +1,48 @@
+/**
+ * Answers of `tools/list` kept as text. The list is long and the same for the whole life of the process, and most of what it
+ * costs is checking, copying and writing it out anew. An answer is used again only for a request that is the same in
+ * everything that is looked at, so whatever the SDK would refuse is still refused by the SDK.
+ */
+
+export interface ListRequest {
+  id: string | number;
+  /** Everything of the request that may matter to its answer, but for the id. */
+  key: string;
+}
+
+/** Requests remembered at once; clients of one kind send the same one. */
+const MAX_KEPT = 32;
+const MAX_KEY = 2_000;
+const MEMBERS = new Set(['jsonrpc', 'id', 'method', 'params']);
+
+/** A message that asks for the whole list and nothing else; undefined for any other. */
+export function listRequest(message: unknown): ListRequest | undefined {
+  if (!isRecord(message) || message.jsonrpc !== '2.0' || message.method !== 'tools/list') return undefined;
+  const { id, params = {} } = message;
+  const named = typeof id === 'string' || Number.isSafeInteger(id);
+  if (!named || !isRecord(params) || Object.keys(message).some((name) => !MEMBERS.has(name))) return undefined;
+  const { _meta: meta = {}, ...others } = params;
+  if (!isRecord(meta) || Object.keys(others).length > 0 || 'progressToken' in meta) return undefined;
+  const key = JSON.stringify([params._meta === undefined, meta]);
+  return key.length > MAX_KEY ? undefined : { id: id as string | number, key };
+}
+
+/** Results as JSON text, by request. */
+export class Listed {
+  readonly #texts = new Map<string, string>();
+
+  /** The whole message that answers the request, when an equal one was answered before. */
+  answer({ id, key }: ListRequest): string | undefined {
+    const text = this.#texts.get(key);
+    return text === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`;
+  }
+
+  keep({ key }: ListRequest, result: unknown): void {
+    if (this.#texts.size >= MAX_KEPT) this.#texts.clear();
+    this.#texts.set(key, JSON.stringify(result));
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,130 @@
+/** Which sites a list holds: one predicate for items and totals alike, and the ways to search. */
+
+import { type Db, type Statement, sql, type Value } from './db.js';
+import { fold, needle } from './lists.js';
+import type { SiteRow, SiteStatus } from './site-rows.js';
+
+export interface SiteFilter {
+  status?: SiteStatus | readonly SiteStatus[] | undefined;
+  /** Case-insensitive substring of name or URL; blank = no filter. */
+  search?: string | undefined;
+  client_id?: number | undefined;
+  tag_id?: number | undefined;
+  ids?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  /** Sites hidden from the caller. */
+  denied?: readonly number[] | undefined;
+  /** Only sites with at least one visible offer. */
+  with_updates?: boolean | undefined;
+}
+
+export const LIST_COLUMNS = 's.id, s.url, s.name, s.status, s.client_id';
+
+/** Ids as one JSON argument: any number of them is one bound value. */
+export function idList(ids: readonly number[]): string {
+  return JSON.stringify(ids);
+}
+
+export function searchText(name: string, url: string): string {
+  return fold(`${name}\u001f${url}`);
+}
+
+export function needleOf({ search }: SiteFilter): string {
+  return needle(search);
+}
+
+/** The index knows triples of characters; shorter searches read the rows. */
+export function isIndexed(needle: string): boolean {
+  return [...needle].length >= 3;
+}
+
+function phrase(needle: string): string {
+  return `"${needle.replaceAll('"', '""')}"`;
+}
+
+function likePattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, (char) => `\\${char}`)}%`;
+}
+
+/** The shared predicate of site lists, with `s` as the site. */
+export function sitePredicate(filter: SiteFilter): { where: string; args: Value[] } {
+  const parts: string[] = [];
+  const args: Value[] = [];
+  const add = (text: string, ...values: Value[]) => {
+    parts.push(text);
+    args.push(...values);
+  };
+  if (typeof filter.status === 'string') add('s.status = ?', filter.status);
+  else if (filter.status !== undefined)
+    add('s.status IN (SELECT value FROM json_each(?))', JSON.stringify(filter.status));
+  if (filter.client_id !== undefined) add('s.client_id = ?', filter.client_id);
+  if (filter.tag_id !== undefined)
+    add('EXISTS (SELECT 1 FROM site_tag t WHERE t.tag_id = ? AND t.site_id = s.id)', filter.tag_id);
+  if (filter.ids !== undefined) add('s.id IN (SELECT value FROM json_each(?))', idList(filter.ids));
+  if (filter.exclude !== undefined && filter.exclude.length > 0)
+    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.exclude));
+  if (filter.denied !== undefined && filter.denied.length > 0)
+    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.denied));
+  if (filter.with_updates === true)
+    add('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0)');
+  const needle = needleOf(filter);
+  if (isIndexed(needle)) add('s.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)', phrase(needle));
+  else if (needle !== '') add("s.search LIKE ? ESCAPE '\\'", likePattern(needle));
+  return { where: parts.length === 0 ? '1' : parts.join(' AND '), args };
+}
+
+export function isUnfiltered(filter: SiteFilter): boolean {
+  const { status, denied, ...rest } = filter;
+  return (
+    (status === undefined || typeof status === 'string') &&
+    (denied === undefined || denied.length === 0) &&
+    Object.values(rest).every(
+      (value) =>
+        value === undefined ||
+        value === '' ||
+        value === false ||
+        (Array.isArray(value) && value.length === 0 && value !== rest.ids),
+    )
+  );
+}
+
+/** Statement that counts a list: from the kept counters where only the status filters, else by the predicate. */
+export function countStatement(filter: SiteFilter): Statement {
+  if (isUnfiltered(filter) && filter.ids === undefined) {
+    return filter.status === undefined
+      ? sql('SELECT sum(n) AS n FROM site_count')
+      : sql('SELECT sum(n) AS n FROM site_count WHERE status = ?', filter.status as string);
+  }
+  const { where, args } = sitePredicate(filter);
+  return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
+}
+
+/**
+ * A page of a search without other filters. Many matches: the list is walked in its order until the page is full, which
+ * is soon. Few: the matches come from the index and are sorted. Null = the two ways disagree on what matches (they fold
+ * rare letters differently, or a site changed in between), and the shared predicate decides.
+ */
+export async function searchPage(
+  db: Db,
+  needle: string,
+  offset: number,
+  perPage: number,
+): Promise<{ items: SiteRow[]; total: number } | null> {
+  const count = await db.one(
+    'SELECT count(*) AS n, (SELECT sum(n) FROM site_count) AS sites FROM site_search WHERE site_search MATCH ?',
+    [phrase(needle)],
+  );
+  const total = Number(count?.n ?? 0);
+  if (offset >= total) return { items: [], total };
+  const rowsWalked = ((offset + perPage) * Number(count?.sites ?? 0)) / total;
+  // A match costs about three times as much as a row that is only walked by.
+  const walks = rowsWalked < 3 * total;
+  const items = await db.all<SiteRow>(
+    walks
+      ? `SELECT ${LIST_COLUMNS} FROM site s WHERE s.search LIKE ? ESCAPE '\\' ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`
+      : `SELECT ${LIST_COLUMNS} FROM site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?
+         ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+    [walks ? likePattern(needle) : phrase(needle), perPage, offset],
+  );
+  return items.length === Math.min(perPage, total - offset) ? { items, total } : null;
+}
