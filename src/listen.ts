@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { HttpEnv } from './auth.js';
-import { LISTENS } from './mcp/streams.js';
+import { LISTENS } from './streams.js';
 
 export interface Listener {
   /** `http://127.0.0.1:8787`, with the port that was really taken. */

@@ -64,5 +64,19 @@ describe('abandoned items', () => {
 describe('site health', () => {
   it('is told for each site that reports badly, once it is switched on', async () => {
     expect(await reportHealth(ctx())).toBe('switched off');
+    const told: number[] = [];
+    app.service.events.subscribe((event) => {
+      if (event.name === 'site.unhealthy') told.push(event.site_id ?? 0);
+    });
+    // Rules of their own: site 1 is told of although the fleet is not, site 2 is not although the fleet is.
+    const own = (site: number, rule: object) =>
+      app.service.store.sites.record(site).then((row) => row && app.service.store.siteSettings.change(row, rule));
+    await app.db.run('UPDATE site_detail SET health_good = 9, health_recommended = 1, health_critical = 0');
+    await own(1, { disable_health_checking: 0, health_threshold: 100 });
+    expect(await reportHealth(ctx())).toBe('1 of 1 sites below good');
+    await own(2, { disable_health_checking: 1, health_threshold: 100 });
+    await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
+    expect(await reportHealth(ctx())).toBe('1 of 11 sites below good');
+    expect(told).toEqual([1, 1]);
   });
 });

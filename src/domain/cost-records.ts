@@ -5,6 +5,7 @@ import type { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
 import type { CostFields, CostRow, CostTargets, CostWrite, TargetField } from '../store/costs.js';
+import { paymentMethods, productTypes } from './cost-lists.js';
 import { requireAccess } from './client-records.js';
 import { nextDue } from './costs.js';
 import { requireModule } from './modules.js';
@@ -30,13 +31,14 @@ export async function getCost(ctx: Ctx, id: number): Promise<CostView | undefine
 }
 
 /**
- * Throws `svc_invalid_input` (blank name, a subscription without renewal_type), `svc_access_denied`, and
+ * Throws `svc_invalid_input` (blank name, a subscription without renewal_type, a product type or payment method on no list), `svc_access_denied`, and
  * `svc_site_not_found`, `svc_tag_not_found` or `svc_client_not_found` for a target that does not exist.
  */
 export async function addCost(ctx: Ctx, input: NewCost): Promise<CostView> {
   requireModule(ctx, 'cost-tracker');
   const { fields, targets } = parts(input);
   const settled = consistent(fields as CostFields);
+  await requireListed(ctx, settled);
   requireAccess(ctx, targets.sites ?? [], 'sites');
   const write = await changing('The cost was not stored.', () =>
     ctx.store.costs.add(settled, targets, ctx.clock.now(), ctx.actor.denied_sites),
@@ -55,6 +57,8 @@ export async function updateCost(ctx: Ctx, id: number, change: CostChange): Prom
   if (known === undefined) return undefined;
   if (Object.keys(fields).length + Object.keys(targets).length === 0) return costView(ctx, known);
   const settled = consistent({ ...known, ...fields });
+  // What stands there already may have left its list: only a fresh choice is judged.
+  await requireListed(ctx, fields);
   requireAccess(ctx, targets.sites ?? [], 'sites');
   const write = await changing('The cost was not changed.', () =>
     ctx.store.costs.update(id, settled, targets, ctx.clock.now(), ctx.actor.denied_sites),
@@ -101,6 +105,22 @@ function consistent(fields: CostFields): CostFields {
     );
   }
   return fields;
+}
+
+/** A product type or payment method that is on no list would be shown nowhere. Blank means none. */
+async function requireListed(ctx: Ctx, { product_type = '', payment_method = '' }: Partial<CostFields>): Promise<void> {
+  if (product_type !== '') requireSlug('product_type', product_type, await productTypes(ctx));
+  if (payment_method !== '') requireSlug('payment_method', payment_method, await paymentMethods(ctx));
+}
+
+function requireSlug(field: string, slug: string, list: readonly { slug: string }[]): void {
+  const slugs = list.map((entry) => entry.slug);
+  if (slugs.includes(slug)) return;
+  throw invalid(
+    field,
+    `${field} is on no list`,
+    `Send one of ${slugs.slice(0, 20).join(', ')}, or add yours to the settings of the cost tracker.`,
+  );
 }
 
 function invalid(field: string, what: string, advice: string): ServiceError {

@@ -2,7 +2,7 @@
 
 import type { Ctx, Event } from '../context.js';
 import type { NewAlert } from '../store/alerts.js';
-import { healthThreshold } from './settings-effect.js';
+import { healthRule } from './settings-effect.js';
 
 export interface MailListener {
   listen(event: Event): void;
@@ -35,9 +35,11 @@ async function alertOf(ctx: Ctx, event: Event): Promise<NewAlert | null> {
   const { site_id, at, name: kind, facts } = event;
   if (site_id === undefined) return null;
   if (kind === 'site.http_check_failed') return { key: `http_check:${site_id}:${at}`, kind, site_id, at, facts };
-  const threshold = await healthThreshold(ctx);
   const score = Number(facts.health_score);
-  if (threshold === null || !Number.isFinite(score) || score >= threshold) return null;
+  // Whoever judged by the site's own rule says so; else the global one decides.
+  const rule = await healthRule(ctx);
+  const { told, threshold } = typeof facts.threshold === 'number' ? { told: true, threshold: facts.threshold } : rule;
+  if (!told || !Number.isFinite(score) || score >= threshold) return null;
   // The same finding comes back every day: it is told once a month, and again when the score changes.
   return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };
 }

@@ -102,10 +102,16 @@ export function abandonedAfterDays(ctx: Source): Promise<number> {
   return settingOf(ctx, 'general', 'numberdays_outdate_plugin_theme');
 }
 
-/** Null when bad site health is not told of, else the score below which it is. */
-export async function healthThreshold(ctx: Source): Promise<number | null> {
+export interface HealthRule {
+  told: boolean;
+  /** Bad health begins below this score. */
+  threshold: number;
+}
+
+/** Whether bad site health is told of, for sites without a rule of their own. */
+export async function healthRule(ctx: Source): Promise<HealthRule> {
   const values = await groupValues(ctx, 'monitoring');
-  return values.svc_disable_sites_health_monitoring === 1 ? null : values.svc_sitehealth_threshold;
+  return { told: values.svc_disable_sites_health_monitoring !== 1, threshold: values.svc_sitehealth_threshold };
 }
 
 /** Whether sites are visited after updates. */

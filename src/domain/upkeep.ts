@@ -3,7 +3,7 @@
 import type { Ctx } from '../context.js';
 import { healthScore } from './health.js';
 import { workOn } from './multi.js';
-import { healthThreshold, syncDueSince } from './settings-effect.js';
+import { type HealthRule, healthRule, syncDueSince } from './settings-effect.js';
 import { absorb } from './sync.js';
 import { loadTargets, requireConnection } from './targets.js';
 import { syncWork } from './works.js';
@@ -54,16 +54,29 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
 }
 
-/** Tells which sites are in bad health, by the last report of each. */
+/** Tells which sites are in bad health, by the last report of each and the rule of each. */
 export async function reportHealth(ctx: Ctx): Promise<string> {
-  const threshold = await healthThreshold(ctx);
-  if (threshold === null) return 'switched off';
-  const counts = await ctx.store.reports.health();
-  const bad = counts.filter((row) => {
+  const global = await healthRule(ctx);
+  const judged = (await ctx.store.reports.health()).flatMap((row) => {
+    const rule = ruleOf(row, global);
+    return rule.told ? [{ row, threshold: rule.threshold }] : [];
+  });
+  if (judged.length === 0 && !global.told) return 'switched off';
+  const bad = judged.filter(({ row, threshold }) => {
     const score = healthScore(row);
     return score !== null && (score < threshold || (row.health_critical ?? 0) > 0);
   });
-  for (const row of bad)
-    ctx.events.emit({ name: 'site.unhealthy', site_id: row.site_id, facts: { health_score: healthScore(row) } });
-  return `${bad.length} of ${counts.length} sites below good`;
+  for (const { row, threshold } of bad) {
+    const facts = { health_score: healthScore(row), threshold };
+    ctx.events.emit({ name: 'site.unhealthy', site_id: row.site_id, facts });
+  }
+  return `${bad.length} of ${judged.length} sites below good`;
+}
+
+/** A site's own settings: health unchecked 0 no, 1 yes, 2 as the global one; threshold 0 = the global one. */
+function ruleOf(row: { disable_health_checking: number; health_threshold: number }, global: HealthRule): HealthRule {
+  return {
+    told: row.disable_health_checking === 2 ? global.told : row.disable_health_checking === 0,
+    threshold: row.health_threshold === 0 ? global.threshold : row.health_threshold,
+  };
 }

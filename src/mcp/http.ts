@@ -10,16 +10,16 @@ import { type Context, Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor } from '../context.js';
 import { ServiceError } from '../errors.js';
+import { LISTENS } from '../streams.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { assertOrigin, METHODS, methodRefused, refusal, rpcError } from './http-refusals.js';
-import { type Listed, type ListRequest, listRequest } from './listed.js';
+import { Listed, type ListRequest, listRequest } from './listed.js';
 import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
 import type { OriginRules } from './origin.js';
 import { createMcpServer } from './server.js';
 import { type Session, Sessions } from './sessions.js';
-import { LISTENS } from './streams.js';
 import { isListening, listenedUris, watchAll } from './subscriptions.js';
 
 export interface McpHttpParts {
@@ -78,7 +78,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const eras = { sessions, modern, core, writeScope: parts.metadata.write_scope };
+  const eras = { sessions, modern, core, lists: new Listed(), writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => refusal(c, error, parts));
   for (const path of WELL_KNOWN) {

@@ -31,11 +31,11 @@ export const editSiteFields = {
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional(),
   automatic_update: int01().optional().describe('Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.'),
-  backup_before_upgrade: threeWay('Refuse updates without a recent backup'),
+  backup_before_upgrade: threeWay('Kept, but not acted on (there are no backups to look up): refuse updates without a recent backup'),
   ignore_core_updates: int01().optional(),
   ignore_plugin_updates: int01().optional(),
   ignore_theme_updates: int01().optional(),
-  disablehealthchecking: threeWay('Leave site health unchecked'),
+  disablehealthchecking: threeWay('Do not tell of bad health of this site'),
   healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
   monitoring_emails: csv(z.string().email('must be e-mail addresses, comma-separated').max(191), 20)
     .nullable()

@@ -81,10 +81,12 @@ export function createReports(db: Db) {
         health_good: number | null;
         health_recommended: number | null;
         health_critical: number | null;
+        disable_health_checking: number;
+        health_threshold: number;
       }[]
     > {
       const rows = await db.all(
-        'SELECT site_id, health_good, health_recommended, health_critical FROM site_detail WHERE health_good IS NOT NULL',
+        'SELECT site_id, health_good, health_recommended, health_critical, disable_health_checking, health_threshold FROM site_detail WHERE health_good IS NOT NULL',
       );
       const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
       return rows.map((row) => ({
@@ -92,6 +94,8 @@ export function createReports(db: Db) {
         health_good: number(row.health_good),
         health_recommended: number(row.health_recommended),
         health_critical: number(row.health_critical),
+        disable_health_checking: Number(row.disable_health_checking),
+        health_threshold: Number(row.health_threshold),
       }));
     },
 
