@@ -104,6 +104,13 @@ export function mailAddress(text: string): Parsed<string> {
     : { allowed: 'an address such as fleet@example.com or Fleet <fleet@example.com>' };
 }
 
+/** A token that fits into an Authorization header. */
+export function bearerToken(text: string): Parsed<string> {
+  return /^[A-Za-z0-9._~+/=-]{16,200}$/.test(text)
+    ? { value: text }
+    : { allowed: '16 to 200 letters, digits and . _ ~ + / = -' };
+}
+
 /** One scope of RFC 6749 §3.3. */
 export function scopeToken(text: string): Parsed<string> {
   return /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/.test(text)

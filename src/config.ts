@@ -7,6 +7,7 @@ import type { Parser } from './config-values.js';
 import {
   anyText,
   baseUrl,
+  bearerToken,
   databaseUrl,
   flag,
   hostName,
@@ -225,6 +226,14 @@ const VARIABLES: readonly Variable[] = [
   variable('MAIL_FROM', 'mail_from', null, mailAddress, 'Sender of the mails: an address, or a name with one.', {
     shown: 'the SMTP login',
   }),
+  variable(
+    'METRICS_TOKEN',
+    'metrics_token',
+    null,
+    bearerToken,
+    'What `/metrics` wants as bearer token. Without it only this machine itself may read there.',
+    { secret: true },
+  ),
   variable('LOG_LEVEL', 'log_level', 'info', oneOf(LOG_LEVELS), 'How much is logged, as JSON lines on stderr.'),
   variable(
     'TRUST_PROXY',

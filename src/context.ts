@@ -111,6 +111,8 @@ export interface Config {
   oauth_audience: string | null;
   oauth_read_scope: string;
   oauth_write_scope: string;
+  /** What `/metrics` asks for; null = it answers this machine only. */
+  metrics_token: string | null;
 }
 
 /** A fact that happened (operations §5.13). Names are `<noun>.<past participle>`. */

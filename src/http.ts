@@ -7,6 +7,7 @@ import type { HttpEnv } from './auth.js';
 import type { Config, Log } from './context.js';
 import { errorBody, ServiceError } from './errors.js';
 import { isLoopbackName } from './mcp/origin.js';
+import { requireMetricsAccess } from './metrics-access.js';
 
 /** An app and the path it is mounted at; its own routes may already carry the whole path. */
 export interface Mount {
@@ -14,11 +15,21 @@ export interface Mount {
   app: Hono<HttpEnv>;
 }
 
+export interface HttpMetrics {
+  /** Who has it may read; null = whoever is on this machine. */
+  token: string | null;
+  request(status: number): void;
+  /** The text format of Prometheus. */
+  text(): Promise<string>;
+}
+
 export interface HttpParts {
   config: Pick<Config, 'host' | 'port' | 'base_url' | 'trust_proxy'>;
   log: Log;
   newRequestId(): string;
   ready(): Promise<{ ok: boolean; reasons: readonly string[] }>;
+  /** Numbers about the process at `/metrics`; no such address without. */
+  metrics?: HttpMetrics | undefined;
   mounts: readonly Mount[];
   /** Largest body in bytes. */
   maxBody?: number;
@@ -27,7 +38,12 @@ export interface HttpParts {
 type HttpContext = Context<HttpEnv & { Bindings?: { incoming?: IncomingMessage } }>;
 
 const MAX_BODY = 1024 * 1024;
+/** Of a 503 that does not know better. */
+const RETRY_AFTER_S = '5';
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/** Put on by proxies. */
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
 
 /** On every answer that does not say otherwise: none is a page, none is to be framed or sniffed. */
 const HEADERS: readonly (readonly [string, string])[] = [
@@ -50,6 +66,8 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
     for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value);
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
     headers.set('X-Request-Id', arrival.request_id);
+    if (c.res.status === 503 && !headers.has('Retry-After')) headers.set('Retry-After', RETRY_AFTER_S);
+    parts.metrics?.request(c.res.status);
     parts.log.debug(
       { request_id: arrival.request_id, method: c.req.method, path: c.req.path, status: c.res.status },
       'request',
@@ -60,10 +78,25 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
     const { ok, reasons } = await parts.ready();
     return c.json(ok ? { status: 'ok' } : { status: 'not ready', reasons }, ok ? 200 : 503);
   });
+  const { metrics } = parts;
+  if (metrics !== undefined) {
+    app.get('/metrics', async (c) => {
+      const { authorization, address } = c.get('arrival');
+      requireMetricsAccess(metrics.token, {
+        authorization,
+        address,
+        host: new URL(c.req.url).host.replace(/:\d+$/, ''),
+        forwarded: FORWARDED.some((name) => c.req.header(name) !== undefined),
+      });
+      return c.body(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+    });
+  }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
   app.notFound((c) => failure(c, new ServiceError('rest_no_route', 'There is nothing at this address.')));
   app.onError((error, c) => {
-    parts.log.error({ err: error, request_id: c.get('arrival')?.request_id, path: c.req.path }, 'request failed');
+    // A refusal is an answer, not a failure of ours.
+    if (!(error instanceof ServiceError) || error.status >= 500)
+      parts.log.error({ err: error, request_id: c.get('arrival')?.request_id, path: c.req.path }, 'request failed');
     return failure(c, error);
   });
   return app;

@@ -22,6 +22,11 @@ import { createSchedule } from './jobs/schedule.js';
 import { createLocks, createRights } from './locks.js';
 import { createLog } from './log.js';
 import { type Mailer, noMailer } from './mail/mailer.js';
+import { createMetrics, type Family, type Metrics, processFamilies, renderMetrics } from './metrics.js';
+import { createReadiness } from './readiness.js';
+import { counted, storageWatch, workFamilies } from './watch.js';
+import { type DbCall, watchDb } from './store/watch-db.js';
+import type { PacedChildSites } from './child/http.js';
 import type { McpCore } from './mcp/core.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
 import type { Probe } from './probe/probe.js';
@@ -58,6 +63,8 @@ export interface Parts {
   auditor?: Auditor | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
+  /** Counted with those of the serving thread, when both are one. */
+  metrics?: Metrics | undefined;
 }
 
 /** A service as the shell and the tests see it. */
@@ -93,14 +100,14 @@ const SYSTEM: Actor = {
 };
 
 /** Opens the writer, brings the schema up to date, and answers the store. */
-async function openWriter(parts: Parts): Promise<{ db: Db; store: Store }> {
+async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
   const raw = await openDb(config.db, {
     mode: 'writer',
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   await migrate(raw, migrations);
-  const db = parts.wrapDb?.(raw) ?? raw;
+  const db = watchDb(parts.wrapDb?.(raw) ?? raw, watch);
   return { db, store: createStore(db, openVault(config)) };
 }
 
@@ -111,7 +118,8 @@ export async function buildEngine(
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
-  const { db, store } = await openWriter(parts);
+  const metrics = parts.metrics ?? createMetrics('engine');
+  const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
   const events = createEvents(clock, log);
   const closing = new AbortController();
   const owner = ownerName();
@@ -126,7 +134,7 @@ export async function buildEngine(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, log, share);
+  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: share });
   await applyConnectionSettings({ store, config, child });
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
@@ -161,6 +169,12 @@ export async function buildEngine(
       const { performRoute, routeOf } = await import('./rest/perform.js');
       return performRoute(routeOf(key), params, context, once);
     },
+    metrics: async (_payload, context) => [
+      ...metrics.collect(),
+      ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),
+    ],
+    // Writes where everything is written: a full disk shows here and nowhere else.
+    health: (_payload, context) => context.store.schedule.hold('health', owner, context.clock.now(), 0),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
@@ -209,6 +223,7 @@ export async function buildEngine(
       await Promise.all([history.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close()]);
       await share?.close();
+      metrics.close();
       await db.close();
     },
   };
@@ -217,9 +232,8 @@ export async function buildEngine(
 async function openChild(
   { config, sharedKey }: Parts,
   dashboardUrl: string,
-  log: Log,
-  quota: Quota | undefined,
-): Promise<ChildSites> {
+  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: Quota | undefined },
+): Promise<PacedChildSites> {
   const { createChildSites } = await import('./child/http.js');
   const child = createChildSites({
     dashboardUrl,
@@ -230,7 +244,10 @@ async function openChild(
     callTimeoutMs: config.site_timeout_ms,
     allowPrivate: config.allow_private_sites,
     quota,
-    onCall: (facts) => log.debug({ ...facts }, 'child call'),
+    onCall: (facts) => {
+      metrics.child(facts);
+      log.debug({ ...facts }, 'child call');
+    },
   });
   return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
 }
@@ -258,14 +275,15 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const threaded = (parts.engine ?? 'thread') === 'thread' && config.db !== ':memory:';
-  const inline = threaded ? null : await buildEngine({ ...parts, clock, log });
+  const metrics = createMetrics('main');
+  const inline = threaded ? null : await buildEngine({ ...parts, clock, log, metrics });
   let thread: Engine | null = null;
   const engine = (): Engine => {
     if (inline !== null) return inline;
     thread ??= startEngineThread({ config, sharedKey: parts.sharedKey }, log);
     return thread;
   };
-  const reader = inline === null ? await openReader(parts) : null;
+  const reader = inline === null ? await openReader(parts, storageWatch(metrics, log, clock)) : null;
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
   let baseUrl = config.base_url ?? localUrl(config);
@@ -292,14 +310,17 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
           progress: caller.progress ?? (() => undefined),
           base_url: baseUrl,
         };
-  const invoke: Invoke = async (operation, raw, caller) => {
+  const invoke: Invoke = (operation, raw, caller) => counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
+  const invokeIt: Invoke = async (operation, raw, caller) => {
     if (operation.engine && inline === null) {
       return (await run({ task: 'operation', payload: { id: operation.id, raw } }, caller)) as Record<string, unknown>;
     }
     return operation.call(raw, ctx(caller));
   };
   let rest: Promise<typeof import('./rest/perform.js')> | undefined;
-  const perform: Perform = async (route, params, caller, once) => {
+  const perform: Perform = (route, params, caller, once) =>
+    counted(metrics, route.key, () => performIt(route, params, caller, once));
+  const performIt: Perform = async (route, params, caller, once) => {
     if (route.engine && inline === null) {
       return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
     }
@@ -320,10 +341,17 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     return core;
   };
 
-  const ready = async () => {
-    const reasons: string[] = [];
-    await store.sites.count({}).catch(() => reasons.push('The database does not answer.'));
-    return { ok: reasons.length === 0, reasons };
+  const ready = createReadiness({
+    clock,
+    read: () => store.schedule.owner('schedule', clock.now()),
+    write: () => run({ task: 'health', payload: null }, systemCaller()),
+  });
+  const metricsText = async () => {
+    const beside = inline === null ? metrics.collect() : [];
+    // Of an engine that nobody needed yet there is nothing to tell.
+    const engineSide = inline !== null || thread !== null;
+    const working = engineSide ? ((await run({ task: 'metrics', payload: null }, systemCaller())) as Family[]) : [];
+    return renderMetrics([...processFamilies(VERSION), ...beside, ...working]);
   };
 
   return {
@@ -354,12 +382,13 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
       (await core)?.close();
       await (inline ?? thread)?.close();
       await reader?.db.close();
+      metrics.close();
     },
   };
 }
 
 /** The reading connection of the serving thread. The schema is brought up to date first: a reader cannot. */
-async function openReader(parts: Parts): Promise<{ db: Db; store: Store }> {
+async function openReader(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
@@ -369,7 +398,7 @@ async function openReader(parts: Parts): Promise<{ db: Db; store: Store }> {
     await writer.close();
   }
   const raw = await openDb(config.db, { mode: 'reader', ...token });
-  const db = parts.wrapDb?.(raw) ?? raw;
+  const db = watchDb(parts.wrapDb?.(raw) ?? raw, watch);
   return { db, store: createStore(db, openVault(config)) };
 }
 

@@ -3,7 +3,7 @@
 import type { Hono } from 'hono';
 import type { Auth, HttpEnv } from './auth.js';
 import type { Clock, Config, Log } from './context.js';
-import { createHttp } from './http.js';
+import { createHttp, type HttpMetrics } from './http.js';
 import type { McpCore } from './mcp/core.js';
 import { createMcpHttp } from './mcp/http.js';
 import type { GroupedOperation, Invoke } from './operation.js';
@@ -24,6 +24,7 @@ export interface SurfaceParts {
   perform: Perform;
   newRequestId(): string;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
+  metrics?: HttpMetrics | undefined;
 }
 
 export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
@@ -45,6 +46,7 @@ export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close
     log,
     newRequestId,
     ready: parts.ready,
+    metrics: parts.metrics,
     mounts: [
       { at: '/', app: mcp.app },
       { at: '/', app: run },

@@ -62,6 +62,7 @@ describe('readConfig', () => {
       oauth_audience: null,
       oauth_read_scope: 'sitefleet:read',
       oauth_write_scope: 'sitefleet:write',
+      metrics_token: null,
     });
   });
 

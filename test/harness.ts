@@ -87,6 +87,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     oauth_audience: null,
     oauth_read_scope: 'sitefleet:read',
     oauth_write_scope: 'sitefleet:write',
+    metrics_token: null,
     ...change,
   };
 }

@@ -105,6 +105,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
 async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
   const body = await readJson(c);
   if (body instanceof Response) return body;
+  requireScope(body, actor, eras);
   const list = listOf(c, actor, body);
   const known = list === undefined ? undefined : listAgain(c, eras, actor, list);
   if (known !== undefined) return known;
@@ -112,6 +113,17 @@ async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> 
     ? await postToSession(c, eras, actor, body)
     : await postAlone(c, eras, actor, body);
   return list === undefined ? response : keepList(eras.lists, list, response);
+}
+
+/** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
+function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): void {
+  if (actor.type !== 'token' || actor.rights.includes('write')) return;
+  const needing = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
+  if (!needing) return;
+  throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
+    advice: `Ask the authorization server for ${writeScope}.`,
+    data: { needed_scope: writeScope },
+  });
 }
 
 /** The same list for the same rights, as far as headers and message say. */

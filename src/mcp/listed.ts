@@ -13,6 +13,7 @@ export interface ListRequest {
 /** Requests remembered at once; clients of one kind send the same one. */
 const MAX_KEPT = 32;
 const MAX_KEY = 2_000;
+const END = Buffer.from('}\n');
 const MEMBERS = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** A message that asks for the whole list and nothing else; undefined for any other. */
@@ -27,19 +28,20 @@ export function listRequest(message: unknown): ListRequest | undefined {
   return key.length > MAX_KEY ? undefined : { id: id as string | number, key };
 }
 
-/** Results as JSON text, by request. */
+/** Results as JSON, by request; as bytes, because nothing has to look at them again. */
 export class Listed {
-  readonly #texts = new Map<string, string>();
+  readonly #results = new Map<string, Buffer>();
 
   /** The whole message that answers the request, when an equal one was answered before. */
-  answer({ id, key }: ListRequest): string | undefined {
-    const text = this.#texts.get(key);
-    return text === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`;
+  answer({ id, key }: ListRequest): Uint8Array<ArrayBuffer> | undefined {
+    const result = this.#results.get(key);
+    if (result === undefined) return undefined;
+    return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`), result, END]);
   }
 
   keep({ key }: ListRequest, result: unknown): void {
-    if (this.#texts.size >= MAX_KEPT) this.#texts.clear();
-    this.#texts.set(key, JSON.stringify(result));
+    if (this.#results.size >= MAX_KEPT) this.#results.clear();
+    this.#results.set(key, Buffer.from(JSON.stringify(result)));
   }
 }
 

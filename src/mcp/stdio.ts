@@ -138,7 +138,7 @@ class CountingTransport extends StdioServerTransport {
     if (asked === undefined) return false;
     const answer = this.#lists.answer(asked);
     if (answer === undefined) this.#asked.set(asked.id, asked);
-    else this.#stdout.write(`${answer}\n`);
+    else this.#stdout.write(answer);
     return answer !== undefined;
   }
 

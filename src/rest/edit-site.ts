@@ -27,11 +27,17 @@ export const editSiteFields = {
   http_pass: clearable(255, 'Password of that login.'),
   uniqueid: text(255).nullable().optional().describe('Unique security id of the child plugin. Never shown.'),
   ssl_verify: flag().optional().describe('Check the certificate of the site.'),
-  sslversion: int(0, 7).optional().describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
+  sslversion: int(0, 7)
+    .optional()
+    .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional(),
-  automatic_update: int01().optional().describe('Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.'),
-  backup_before_upgrade: threeWay('Kept, but not acted on (there are no backups to look up): refuse updates without a recent backup'),
+  automatic_update: int01()
+    .optional()
+    .describe('Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.'),
+  backup_before_upgrade: threeWay(
+    'Kept, but not acted on (there are no backups to look up): refuse updates without a recent backup',
+  ),
   ignore_core_updates: int01().optional(),
   ignore_plugin_updates: int01().optional(),
   ignore_theme_updates: int01().optional(),

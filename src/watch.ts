@@ -1,0 +1,57 @@
+/** What is noted of calls of the service and of its database: numbers, and a line in the log when storage fails. */
+
+import type { PacedChildSites } from './child/http.js';
+import type { Clock, Log } from './context.js';
+import { asServiceError } from './errors.js';
+import { type Family, gauge, type Metrics } from './metrics.js';
+import type { Store } from './store/store.js';
+import type { DbCall } from './store/watch-db.js';
+
+/** Failures of storage as such; the others are answers, such as a name that is taken. */
+const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'unavailable', 'corrupt']);
+/** A full disk fails every call: one line in this time says as much as a thousand. */
+const QUIET_MS = 10_000;
+
+export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
+  const told = new Map<DbCall['failure'], number>();
+  return (call) => {
+    metrics.db(call);
+    const { failure } = call;
+    if (failure === null || !OUT_OF_ORDER.has(failure)) return;
+    const now = clock.now();
+    if (now - (told.get(failure) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    told.set(failure, now);
+    log.error({ storage: failure, method: call.method, ms: Math.round(call.ms) }, 'the database failed');
+  };
+}
+
+/** Runs a call and notes how it ended. */
+export async function counted<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  try {
+    const result = await work();
+    metrics.call(name, 'ok', performance.now() - began);
+    return result;
+  } catch (error) {
+    metrics.call(name, asServiceError(error).code, performance.now() - began);
+    throw error;
+  }
+}
+
+/** How much work there is and how old the oldest of it. */
+export async function workFamilies(parts: {
+  store: Store;
+  child: PacedChildSites;
+  now: number;
+  members: number;
+}): Promise<Family[]> {
+  const { unfinished, oldest_ms } = await parts.store.jobs.backlog(parts.now);
+  const { running, queued } = parts.child.load();
+  return [
+    gauge('sitefleet_jobs_unfinished', 'Queued jobs that are not done.', { value: unfinished }),
+    gauge('sitefleet_jobs_oldest_age_seconds', 'Age of the oldest of them.', { value: oldest_ms / 1000 }),
+    gauge('sitefleet_child_calls_running', 'Calls to child sites under way.', { value: running }),
+    gauge('sitefleet_child_calls_queued', 'Calls to child sites that wait for their turn.', { value: queued }),
+    gauge('sitefleet_processes', 'Processes that share the limits towards child sites.', { value: parts.members }),
+  ];
+}

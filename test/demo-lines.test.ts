@@ -1,0 +1,71 @@
+/** What the demo prints to be pasted into a shell is pasted into a shell. `npm test` builds the program first. */
+
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+
+const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const home = mkdtempSync(join(tmpdir(), 'sitefleet-lines-'));
+const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, SITEFLEET_LOG_LEVEL: 'warn' };
+let demo: ChildProcess | undefined;
+
+afterAll(async () => {
+  if (demo !== undefined && demo.exitCode === null) {
+    const gone = new Promise((done) => demo?.once('exit', done));
+    demo.kill('SIGINT');
+    await gone;
+  }
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** The text of a demo that is ready. */
+function printed(): Promise<string> {
+  const child = spawn(process.execPath, [cli, 'demo', '--sites', '5', '--port', '0'], {
+    env,
+    cwd: home,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  demo = child;
+  let out = '';
+  let err = '';
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  return new Promise((ready, fail) => {
+    child.stdout.on('data', (chunk) => {
+      out += String(chunk);
+      if (out.includes('Ctrl-C')) ready(out);
+    });
+    child.once('exit', (code) => fail(new Error(`the demo ended with ${code}: ${err}`)));
+  });
+}
+
+/** Commands of the printed text: a line that ends in a backslash goes on in the next. */
+function commands(text: string): string[] {
+  return text
+    .replaceAll('\\\n', '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('curl '));
+}
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+it.skipIf(!hasCurl)(
+  'every curl line that the demo prints answers 200',
+  async () => {
+    // curl reads this as if it stood on each line: the lines themselves stay as they were printed.
+    writeFileSync(join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
+    const lines = commands(await printed());
+    expect(lines.length).toBeGreaterThanOrEqual(4);
+    for (const line of lines) {
+      const out = await new Promise<string>((done, fail) =>
+        execFile('sh', ['-c', line], { env, cwd: home }, (error, text) => (error === null ? done(text) : fail(error))),
+      );
+      const at = out.lastIndexOf('\n');
+      expect([line, out.slice(at + 1)], out.slice(0, 500)).toEqual([line, '200']);
+      expect(JSON.parse(out.slice(0, at))).toBeTypeOf('object');
+    }
+  },
+  60_000,
+);
