@@ -51,7 +51,12 @@ const targets = (what: string) => list(id()).optional().describe(`Ids of covered
 
 const costFields = {
   name: plainText(255).describe('What is paid for.'),
-  url: z.string().trim().max(2048).describe('Where it is managed.'),
+  url: z
+    .string()
+    .trim()
+    .max(2048)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+    .describe('Where it is managed.'),
   type: z.enum(COST_TYPES).describe('subscription renews, lifetime is paid once.'),
   product_type: plainText(100).describe('Slug of the product type.'),
   license_type: z

@@ -83,6 +83,12 @@ export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preproc
     .min(1),
 );
 
+export const monitorKeyword = z
+  .string()
+  .trim()
+  .max(255)
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+
 export const MONITORING = {
   svc_uptime_monitoring_active: {
     schema: onOff,
@@ -120,7 +126,7 @@ export const MONITORING = {
     about: 'Check once more before a site counts as down.',
   },
   svc_uptime_monitoring_keyword: {
-    schema: z.string().trim().max(255),
+    schema: monitorKeyword,
     standard: () => '',
     about: 'The word of the keyword type.',
   },

@@ -70,7 +70,10 @@ export const bucketFields = {
   starts_on: calendarDate.describe('First day of the first period, YYYY-MM-DD.'),
 };
 
-const separator = z.string().length(1, 'must be one character');
+const separator = z
+  .string()
+  .length(1, 'must be one character')
+  .regex(/^\P{Cc}*$/u, 'must not be a control character');
 
 export const timeSettings = {
   timer_mode: z.enum(TIMER_MODES).nullable(),

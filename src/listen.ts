@@ -1,6 +1,7 @@
 /** The socket that an HTTP app is served on, and how it is given up without cutting anybody off. */
 
 import type { Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { HttpEnv } from './auth.js';
@@ -44,6 +45,16 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
     port,
     close: (graceMs = 10_000) => drain(server, streams, graceMs),
   };
+}
+
+/** Rejects as `listen` would when the address cannot be had: asked before anything is made that is shown only once. */
+export async function checkAddress(address: { host: string; port: number }): Promise<void> {
+  const trial = createServer();
+  await new Promise<void>((resolve, reject) => {
+    trial.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, address)));
+    trial.listen(address.port, address.host, resolve);
+  });
+  await new Promise<void>((resolve) => trial.close(() => resolve()));
 }
 
 /** The host to write in a URL: nobody can call "all addresses". */

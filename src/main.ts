@@ -6,6 +6,7 @@ import { operations as allOperations } from '../tools/index.js';
 import type { Auditor } from './audit/audit.js';
 import type { Auth, HttpEnv, VerifyAccessToken } from './auth.js';
 import type { ChildSites } from './child/child.js';
+import type { PacedChildSites } from './child/http.js';
 import type { Quota } from './child/quota.js';
 import { systemClock } from './clock.js';
 import type { Actor, Clock, Config, Ctx, Log } from './context.js';
@@ -22,14 +23,11 @@ import { createSchedule } from './jobs/schedule.js';
 import { createLocks, createRights } from './locks.js';
 import { createLog } from './log.js';
 import { type Mailer, noMailer } from './mail/mailer.js';
-import { createMetrics, type Family, type Metrics, processFamilies, renderMetrics } from './metrics.js';
-import { createReadiness } from './readiness.js';
-import { counted, storageWatch, workFamilies } from './watch.js';
-import { type DbCall, watchDb } from './store/watch-db.js';
-import type { PacedChildSites } from './child/http.js';
 import type { McpCore } from './mcp/core.js';
+import { createMetrics, type Family, type Metrics, processFamilies, renderMetrics } from './metrics.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
 import type { Probe } from './probe/probe.js';
+import { createReadiness } from './readiness.js';
 import type { Once, Performed } from './rest/once.js';
 import type { Perform } from './rest/perform.js';
 import { openVault } from './secret-key.js';
@@ -39,7 +37,9 @@ import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
 import { openDb } from './store/open.js';
 import { createStore, type Store } from './store/store.js';
+import { type DbCall, watchDb } from './store/watch-db.js';
 import { VERSION } from './version.js';
+import { counted, storageWatch, workFamilies } from './watch.js';
 
 export interface KeyPair {
   private_key: string;
@@ -310,7 +310,8 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
           progress: caller.progress ?? (() => undefined),
           base_url: baseUrl,
         };
-  const invoke: Invoke = (operation, raw, caller) => counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
+  const invoke: Invoke = (operation, raw, caller) =>
+    counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
   const invokeIt: Invoke = async (operation, raw, caller) => {
     if (operation.engine && inline === null) {
       return (await run({ task: 'operation', payload: { id: operation.id, raw } }, caller)) as Record<string, unknown>;
@@ -368,7 +369,8 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     },
     async http() {
       const [{ createSurfaces }, shared] = await Promise.all([import('./surfaces.js'), mcp()]);
-      const built = createSurfaces({ ...surfaces, mcp: shared, ready });
+      const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
+      const built = createSurfaces({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
       return built.app;
     },

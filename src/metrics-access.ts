@@ -23,7 +23,8 @@ export function requireMetricsAccess(token: string | null, asking: Asking): void
       advice: 'Send the value of SITEFLEET_METRICS_TOKEN as bearer token.',
     });
   }
-  const local = /^(::ffff:)?127\.|^::1$/i.test(asking.address) && /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(asking.host);
+  const local =
+    /^(::ffff:)?127\.|^::1$/i.test(asking.address) && /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(asking.host);
   if (local && !asking.forwarded) return;
   throw new ServiceError('svc_permission_denied', 'Without a token the metrics are for this machine only.', {
     advice: 'Set SITEFLEET_METRICS_TOKEN, and send it as bearer token.',

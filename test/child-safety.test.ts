@@ -132,6 +132,10 @@ describe('names', () => {
     resolver.family = 4;
     expect(await resolver.resolve('inside.example')).toEqual([{ address: '10.0.0.5', family: 4 }]);
     await expect(resolver.resolve('::1')).rejects.toMatchObject({ kind: 'unreachable' });
+    // What one site says for itself wins.
+    expect(await resolver.resolve('inside.example', false)).toHaveLength(2);
+    resolver.family = 0;
+    expect(await resolver.resolve('inside.example', true)).toEqual([{ address: '10.0.0.5', family: 4 }]);
   });
 
   it('gives up on a resolver that is silent, without blocking the names behind it', async () => {

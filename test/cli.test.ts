@@ -1,7 +1,9 @@
 /** The commands as their users start them: the built program in its own process. `npm test` builds it first. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -112,6 +114,22 @@ describe('serve', () => {
     expect((await get(line.abilities, line)).status).toBe(200);
   }, 20_000);
 
+  it('makes no login that nobody sees when its port is taken', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const env = environment('taken');
+    const { port } = holder.address() as AddressInfo;
+    try {
+      const refused = await run(env, ['serve', '--json', '--port', String(port)]);
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.err).toContain('another program listens there');
+    } finally {
+      holder.close();
+    }
+    const { line } = await start(env, ['serve', '--json', '--port', '0']);
+    expect(line).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
+  });
+
   it('names every bad setting and does not start', async () => {
     const { code, out, err } = await run(environment('bad', { SITEFLEET_PORT: 'x', SITEFLEET_READ_ONLY: '2' }), [
       'serve',
@@ -183,7 +201,7 @@ describe('stdio', () => {
 });
 
 describe('call', () => {
-  it.each(['list-tags-v1', 'svc/list-tags-v1', 'svc-list-tags-v1'])('%s', async (name) => {
+  it.each(['list-tags-v1', 'list-tags', 'svc/list-tags-v1', 'svc-list-tags-v1'])('%s', async (name) => {
     const { code, out } = await run(environment('call'), ['call', name, '{"per_page": 1}']);
     expect([code, JSON.parse(out)]).toMatchObject([0, { items: [], per_page: 1 }]);
   });

@@ -3,7 +3,7 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { systemClock } from '../src/clock.js';
-import type { Actor, Clock, Config, Progress } from '../src/context.js';
+import type { Actor, Clock, Config, Log, Progress } from '../src/context.js';
 import { MODULES, TOOLSETS } from '../src/context.js';
 import { type Fleet, type FleetOptions, startFleet } from '../src/demo/fleet.js';
 import { ServiceError } from '../src/errors.js';
@@ -130,6 +130,8 @@ export interface TestOptions {
   realClock?: boolean;
   /** False: queued jobs wait until the test works them off. */
   jobs?: boolean;
+  /** Where log lines go; by default nowhere. */
+  log?: Log;
 }
 
 /** Reaches loopback only: nobody tells whether we are online, and there are no registries. */
@@ -150,7 +152,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const service = await assemble({
     config,
     clock: options.realClock ? systemClock : clock,
-    log: createLog(config.log_level),
+    log: options.log ?? createLog(config.log_level),
     engine: 'inline',
     sharedKey: await testKey,
     probe: options.probe ?? localProbe(),

@@ -14,7 +14,7 @@ import { stopSignal } from './stop.js';
 
 /**
  * Prints the answer as JSON on stdout; on failure the error body on stderr, with exit code 1.
- * @param name id with or without `svc/`, or the tool name
+ * @param name id with or without `svc/` and `-v1`, or the tool name
  * @param input JSON object, or `-` to read it from stdin
  */
 export async function call(config: Config, name: string, input: string): Promise<void> {
@@ -41,7 +41,9 @@ function run(service: Service, operation: GroupedOperation, raw: unknown, signal
 
 function findOperation(operations: readonly GroupedOperation[], name: string): GroupedOperation {
   const bare = name.replace(/^svc[/-]/, '');
-  const found = operations.find((operation) => operation.id === `svc/${bare}`);
+  const found = [bare, `${bare}-v1`]
+    .map((id) => operations.find((operation) => operation.id === `svc/${id}`))
+    .find((operation) => operation !== undefined);
   if (found !== undefined) return found;
   const close = closestNames(
     name,

@@ -92,6 +92,16 @@ program
   );
 
 program
+  .command('restore')
+  .description('put a backup in the place of the database, which is kept beside it; stop the server first')
+  .argument('<file>')
+  .option('--force', 'even when a server seems to run')
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: { force?: boolean; json?: boolean }) =>
+    (await import('./restore.js')).restore(readConfig(), file, options),
+  );
+
+program
   .command('rotate-key')
   .description('seal all stored secrets with a new key; stop the server first')
   .option('--old-key-stdin', 'with SITEFLEET_SECRET_KEY as the new key: read the old one from stdin')

@@ -2,6 +2,7 @@
 
 import { systemClock } from '../clock.js';
 import type { Config } from '../context.js';
+import { checkAddress, listen } from '../listen.js';
 import { createLog } from '../log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
@@ -10,10 +11,13 @@ import { stopAll, stopSignal, whenAborted } from './stop.js';
 export async function serve(config: Config, options: { json: boolean }): Promise<void> {
   const stop = stopSignal();
   const log = createLog(config.log_level);
+  // The logins of a first start would be lost with a start that fails.
+  await checkAddress(config);
   // The first start writes; a service in two threads only reads in this one.
   const inMemory = config.db === ':memory:';
   const early = inMemory ? undefined : await firstStartOf(config, systemClock.now());
-  const { listen, service } = await load(config, log);
+  const { assemble } = await import('../main.js');
+  const service = await assemble({ config, log });
   const credentials = inMemory ? await firstStart(service.store, config, systemClock.now()) : early;
   const listener = await listen(await service.http(), config).catch(async (error: unknown) => {
     await service.stop();
@@ -27,11 +31,6 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   await whenAborted(stop);
   log.info({}, 'stopping');
   await stopAll([() => listener.close(), () => service.stop()]);
-}
-
-async function load(config: Config, log: ReturnType<typeof createLog>) {
-  const [{ assemble }, { listen }] = await Promise.all([import('../main.js'), import('../listen.js')]);
-  return { listen, service: await assemble({ config, log }) };
 }
 
 /** The addresses and logins of a running service, as one object of seven members. */

@@ -58,12 +58,7 @@ export async function look(ctx: Ctx, target: Target, since?: Since): Promise<Sna
   }
 }
 
-async function storeLook(
-  ctx: Ctx,
-  target: Target,
-  snapshot: Snapshot,
-  since: Since,
-): Promise<void> {
+async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Since): Promise<void> {
   const { site } = target;
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);

@@ -2,13 +2,11 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Server, Transport } from '@modelcontextprotocol/server';
-import { serveStdio as serveEras } from '@modelcontextprotocol/server/stdio';
 import type { Actor } from '../context.js';
 import type { McpCore } from './core.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
-import { createModernServer } from './modern.js';
 import { createMcpServer } from './server.js';
 import { listenedUris, watchAll } from './subscriptions.js';
 
@@ -42,7 +40,40 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   });
   // The client is gone: nobody reads what is still being made.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
-  const serving = serveEras(
+  const first = await Promise.race([firstMessage(stdin), ended, broken, stopped]);
+  const serving = await begin(first, parts, transport, subscriptions);
+  const drainMs = parts.drainMs ?? DRAIN_MS;
+  await Promise.race([ended, broken, stopped]);
+  await Promise.race([transport.idle(drainMs), broken, stopped]);
+  await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
+  if (signal.aborted) await transport.cancelOpen();
+  subscriptions.close();
+  await serving.close();
+}
+
+interface Serving {
+  close(): Promise<void>;
+}
+
+/** The servers of the new era are loaded for its clients only: all others would wait for them at each start. */
+async function begin(
+  first: unknown,
+  { core, actor }: StdioParts,
+  transport: CountingTransport,
+  subscriptions: Subscriptions,
+): Promise<Serving> {
+  const onerror = (error: Error) => core.log.warn({ err: error }, 'mcp message not understood');
+  if (isInitializeRequest(first)) {
+    const server = createMcpServer(core, () => actor);
+    server.onerror = onerror;
+    await server.connect(transport);
+    return server;
+  }
+  const [{ serveStdio: serveEras }, { createModernServer }] = await Promise.all([
+    import('@modelcontextprotocol/server/stdio'),
+    import('./modern.js'),
+  ]);
+  return serveEras(
     ({ era }) => {
       if (era === 'modern') {
         subscriptions.server = createModernServer(core, actor);
@@ -51,18 +82,41 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
       // All that is asked of a server of the old era is `connect` and `close`, and those of both SDKs are the same.
       return createMcpServer(core, () => actor) as unknown as Server;
     },
-    {
-      // The same holds for the transport.
-      transport: transport as unknown as Transport,
-      onerror: (error) => core.log.warn({ err: error }, 'mcp message not understood'),
-    },
+    // The same holds for the transport.
+    { transport: transport as unknown as Transport, onerror },
   );
-  const drainMs = parts.drainMs ?? DRAIN_MS;
-  await Promise.race([ended, broken, stopped]);
-  await Promise.race([transport.idle(drainMs), broken, stopped]);
-  await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
-  subscriptions.close();
-  await serving.close();
+}
+
+/** A first line longer than this is no greeting. */
+const MAX_GREETING = 64 * 1024;
+
+/** The first line as JSON, left in the stream for whoever reads on; undefined for a line that is none, or at the end. */
+function firstMessage(stdin: Readable): Promise<unknown> {
+  const seen: Buffer[] = [];
+  return new Promise((resolve) => {
+    const look = () => {
+      for (let chunk = stdin.read() as Buffer | null; chunk !== null; chunk = stdin.read() as Buffer | null) {
+        seen.push(Buffer.from(chunk));
+      }
+      const all = Buffer.concat(seen);
+      const end = all.indexOf('\n');
+      if (end < 0 && all.length < MAX_GREETING && !stdin.readableEnded) return;
+      stdin.off('readable', look);
+      stdin.off('end', look);
+      if (!stdin.readableEnded && all.length > 0) stdin.unshift(all);
+      resolve(parsed(all.toString('utf8', 0, Math.max(end, 0))));
+    };
+    stdin.on('readable', look);
+    stdin.on('end', look);
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a client of 2026-07-28 listens to. The SDK answers these messages itself and tells nobody. */
@@ -151,6 +205,14 @@ class CountingTransport extends StdioServerTransport {
       timer = setTimeout(resolve, ms);
     });
     clearTimeout(timer);
+  }
+
+  /** As if the client had cancelled whatever it still waits for: a mere end of the connection lets calls go on. */
+  async cancelOpen(): Promise<void> {
+    for (const requestId of [...this.#open]) {
+      this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+    }
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** A cancelled request gets no answer. */

@@ -1,5 +1,6 @@
 /** The settings of a site under their REST names (REST §6.3.1). */
 
+import { plainText } from '../../schemas/common.js';
 import { siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
@@ -21,10 +22,10 @@ export const editSiteFields = {
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
   tags: z.unknown().optional().describe('Not taken: use groupids.'),
-  notes: text(65_535).nullable().optional(),
-  note: text(65_535).nullable().optional().describe('The same as notes.'),
+  notes: plainText(65_535).nullable().optional().describe('Replaces the notes; without markup.'),
+  note: plainText(65_535).nullable().optional().describe('The same as notes.'),
   http_user: clearable(255, 'User of the HTTP login in front of the site.'),
-  http_pass: clearable(255, 'Password of that login.'),
+  http_pass: clearable(1024, 'Password of that login.'),
   uniqueid: text(255).nullable().optional().describe('Unique security id of the child plugin. Never shown.'),
   ssl_verify: flag().optional().describe('Check the certificate of the site.'),
   sslversion: int(0, 7)
@@ -32,12 +33,8 @@ export const editSiteFields = {
     .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional(),
-  automatic_update: int01()
-    .optional()
-    .describe('Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.'),
-  backup_before_upgrade: threeWay(
-    'Kept, but not acted on (there are no backups to look up): refuse updates without a recent backup',
-  ),
+  automatic_update: int01().optional().describe('Trusted updates are applied to this site. Kept, not acted on.'),
+  backup_before_upgrade: threeWay('Refuse updates without a recent backup (kept, not acted on)'),
   ignore_core_updates: int01().optional(),
   ignore_plugin_updates: int01().optional(),
   ignore_theme_updates: int01().optional(),
@@ -48,6 +45,19 @@ export const editSiteFields = {
     .optional()
     .describe('Who is told about outages, comma-separated. "" or null clears.'),
 };
+
+/** Settings that are kept for other programs and change nothing here, and why. */
+const IDLE = {
+  automatic_update: 'Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.',
+  backup_before_upgrade:
+    'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
+} as const;
+
+/** `meta.notes` of an edit that sent such settings. */
+export function idleNotes(params: Partial<Record<keyof typeof IDLE, unknown>>) {
+  const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
+  return sent.length === 0 ? {} : { meta: { notes: Object.fromEntries(sent) } };
+}
 
 const editSiteParams = z.object(editSiteFields);
 export type EditSiteParams = z.output<typeof editSiteParams>;

@@ -1,6 +1,13 @@
 /** Parameters of the monitor rows (REST §6.11.2). */
 
-import { interval, MONITOR_METHODS, MONITOR_TYPES, statusCodes, timeout } from '../../schemas/monitoring.js';
+import {
+  interval,
+  MONITOR_METHODS,
+  MONITOR_TYPES,
+  monitorKeyword,
+  statusCodes,
+  timeout,
+} from '../../schemas/monitoring.js';
 import { onOff } from '../../schemas/settings.js';
 import { z } from '../../schemas/zod.js';
 import { csv, ids, int, paging, text } from './params.js';
@@ -59,7 +66,7 @@ const ABOUT = {
   expected_status: 'HTTP codes that count as up, comma list or array.',
   keyword: 'The word of the keyword type, in any case.',
 };
-const keyword = z.string().trim().max(255);
+const keyword = monitorKeyword;
 
 export const ownSettings = {
   active: own(onOff, ABOUT.active),

@@ -30,9 +30,19 @@ export function int01() {
   );
 }
 
-/** Text of at most `max` characters; numbers of a JSON body are taken as their text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
+const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
+
+/** Text of at most `max` characters, without control characters; numbers of a JSON body are taken as their text. */
 export function text(max: number, min = 0) {
-  return z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string().min(min).max(max));
+  return z.preprocess(
+    (value) => (typeof value === 'number' ? String(value) : value),
+    z
+      .string()
+      .min(min)
+      .max(max)
+      .refine((value) => !CONTROL.test(value), 'must not hold control characters'),
+  );
 }
 
 /** Members of a comma-separated list at most. */
@@ -51,10 +61,13 @@ export function csv<T extends z.ZodTypeAny>(item: T, max = MAX_MEMBERS) {
 /** A list of ids: `csv<int>` of the routes document. Signs are dropped as in `absolute values` (REST §3.2). */
 export function ids(max = MAX_MEMBERS) {
   return csv(
-    z.preprocess((value) => {
-      if (typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value)) return Math.abs(Number(value));
-      return typeof value === 'number' ? Math.abs(value) : value;
-    }, z.number().int().min(1)),
+    z.preprocess(
+      (value) => {
+        if (typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value)) return Math.abs(Number(value));
+        return typeof value === 'number' ? Math.abs(value) : value;
+      },
+      z.number().int().min(1).refine(Number.isSafeInteger, 'must be an integer of at most 15 digits'),
+    ),
     max,
   ).transform((list) => [...new Set(list)]);
 }

@@ -7,18 +7,21 @@ import { simpleSite, siteOf } from './references.js';
 import { route } from './route.js';
 import { changeShape } from './shapes.js';
 
+type Spellings = Readonly<Record<string, readonly string[]>>;
+
 /** The child writes an event in the past tense, and its two logs name contexts in the singular or the plural. */
-const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+const ACTIONS: Spellings = {
   install: ['installed'],
   activate: ['activated', 'switched'],
   deactivate: ['deactivated'],
   delete: ['deleted'],
   updated: ['update'],
 };
-const CONTEXTS: Readonly<Record<string, readonly string[]>> = { core: ['wordpress'], media: ['attachment'] };
+const CONTEXTS: Spellings = { core: ['wordpress'], media: ['attachment'] };
 
-function spellings(words: readonly string[], others: Readonly<Record<string, readonly string[]>>): string[] {
-  return words.flatMap((word) => [word, word.replace(/s$/, ''), ...(others[word] ?? [])]);
+function spellings(words: readonly string[], others: Spellings): string[] {
+  const more = (word: string) => (Object.hasOwn(others, word) ? (others[word] ?? []) : []);
+  return words.flatMap((word) => [word, word.replace(/s$/, ''), ...more(word)]);
 }
 
 export const siteChanges = route({

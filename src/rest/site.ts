@@ -8,7 +8,7 @@ import { siteCostRecords } from '../domain/site-costs.js';
 import { siteRecord } from '../domain/site-records.js';
 import { liveSecurity } from '../domain/site-reports.js';
 import type { SiteRow } from '../store/sites.js';
-import { applyEdit, editSiteFields } from './edit-site.js';
+import { applyEdit, editSiteFields, idleNotes } from './edit-site.js';
 import { flag, sitePath } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Answer, type HttpMethod, type Route, route } from './route.js';
@@ -73,6 +73,10 @@ export const site: readonly Route[] = [
     returns: writtenOf(siteShape).extend({
       group_updated: z.boolean().optional(),
       group_message: z.string().optional(),
+      meta: z
+        .object({ notes: z.record(z.string()) })
+        .optional()
+        .describe('Fields sent that change nothing here, and why.'),
     }),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
@@ -80,6 +84,7 @@ export const site: readonly Route[] = [
         message: 'The site was changed.',
         data: await siteRecord(ctx, changed),
         ...(params.groupids === undefined ? {} : { group_updated: true, group_message: 'The tags were replaced.' }),
+        ...idleNotes(params),
       };
     },
   }),

@@ -75,7 +75,12 @@ export async function oneSite({ get, each, send }: Recorder) {
   await get(SITE, site);
   await get(SITE, site, '?with_tags=0');
   await get(SITE, { id_or_domain: 'unknown.example' });
-  await each('PUT', `${SITE}/edit`, site, { notes: 'Hello', groupids: [], monitoring_emails: 'a@example.com' });
+  await each('PUT', `${SITE}/edit`, site, {
+    notes: 'Hello',
+    groupids: [],
+    monitoring_emails: 'a@example.com',
+    automatic_update: 1,
+  });
   await send('PUT', `${SITE}/edit`, site, { sslversion: 3 });
   await get(`${SITE}/security`, site);
   const plugins = (await get(`${SITE}/plugins`, site)).body.data as {

@@ -1,0 +1,126 @@
+/** Settings of one site that must act, or say that they do not; and choices that must exist. */
+
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { selfSigned } from '../child-certificate.js';
+import { type RestApp, restApp } from './client.js';
+
+let app: RestApp;
+let site: number;
+beforeAll(async () => {
+  app = await restApp({ sites: 2 });
+  site = await app.connect(0);
+});
+afterAll(() => app.close());
+
+const edit = (body: object) => app.rest(`PUT /sites/${site}/edit`, { body });
+const reach = async () => {
+  const { ipv4_only, min_tls } = (await app.service.store.sites.connections([site])).get(site) ?? {};
+  return { ipv4_only, min_tls };
+};
+
+it('IPv4 only and the lowest TLS version go with every call to the site', async () => {
+  expect(await reach()).toEqual({ ipv4_only: undefined, min_tls: undefined });
+  expect((await edit({ force_use_ipv4: 1, sslversion: 7 })).body.data).toMatchObject({
+    force_use_ipv4: 1,
+    ssl_version: 7,
+  });
+  expect(await reach()).toEqual({ ipv4_only: true, min_tls: 'TLSv1.3' });
+  await edit({ force_use_ipv4: 0, sslversion: 6 });
+  expect(await reach()).toEqual({ ipv4_only: false, min_tls: 'TLSv1.2' });
+  await edit({ force_use_ipv4: 2, sslversion: 0 });
+  expect(await reach()).toEqual({ ipv4_only: undefined, min_tls: undefined });
+});
+
+it('a server that is older than the lowest TLS version is not spoken to', async () => {
+  const server = createServer({ ...selfSigned(), maxVersion: 'TLSv1.2' }, (request, response) => {
+    request.resume();
+    response.end('hello');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { child } = app.service.ctx({
+    actor: { type: 'system', id: null, name: 'test', rights: ['read'], via: 'jobs', denied_sites: [] },
+    request_id: 'test',
+    signal: new AbortController().signal,
+  });
+  const at = { url, http_user: null, http_pass: null, ssl_verify: false };
+  expect(await child.visit(at)).toMatchObject({ http_status: 200 });
+  expect(await child.visit({ ...at, min_tls: 'TLSv1.2' })).toMatchObject({ http_status: 200 });
+  expect(await child.visit({ ...at, min_tls: 'TLSv1.3' })).toMatchObject({ http_status: 0, failure: { kind: 'tls' } });
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+});
+
+it('settings that do nothing here say so', async () => {
+  const { body } = await edit({ automatic_update: 1, backup_before_upgrade: 1 });
+  expect(Object.keys(body.meta.notes)).toEqual(['automatic_update', 'backup_before_upgrade']);
+  expect((await edit({ healththreshold: 80 })).body.meta).toBeUndefined();
+});
+
+it('a name is one line without addresses, as in the operations', async () => {
+  expect((await edit({ name: ' My <b>shop</b> https://x.example \n here ' })).body.data.name).toBe(
+    'My shop x.example here',
+  );
+  for (const name of ['', '  ', '<b></b>', 'https://']) {
+    const { status, body } = await edit({ name });
+    expect([name, status, body.data.field]).toEqual([name, 400, 'name']);
+  }
+  const other = app.fleet.site(1);
+  const added = await app.rest('POST /sites/add', {
+    body: {
+      url: other.url,
+      admin: other.admin,
+      adminpassword: other.password,
+      uniqueid: other.uniqueId,
+      name: 'A\tname <i>!',
+    },
+  });
+  expect(added.body.data.name).toBe('A name !');
+});
+
+it('a cost names only product types and payment methods that are listed', async () => {
+  const cost = { name: 'Tape', price: '5', renewal_type: 'yearly' };
+  for (const field of ['product_type', 'payment_method']) {
+    const { status, body } = await app.rest('POST /costs/add', { body: { ...cost, [field]: 'nowhere' } });
+    expect([status, body.code, body.data.field]).toEqual([400, 'svc_invalid_input', field]);
+    expect(body.data.advice).toContain(field === 'product_type' ? 'hosting' : 'paypal');
+  }
+  const added = await app.rest('POST /costs/add', { body: { ...cost, product_type: 'hosting', payment_method: '' } });
+  expect(added.status).toBe(200);
+  const path = `/costs/${added.body.data.id}/edit`;
+  expect((await app.rest(`PUT ${path}`, { body: { payment_method: 'nowhere' } })).status).toBe(400);
+  expect((await app.rest(`PUT ${path}`, { body: { payment_method: 'stripe', product_type: '' } })).status).toBe(200);
+});
+
+it('addresses, fields and headers of any form are refused or taken', async () => {
+  for (const path of [
+    '/sites/%',
+    '/sites/%00',
+    '/sites/%C0%80',
+    '/sites/%ff%fe',
+    '/sites//',
+    '/%2e%2e/%2e%2e',
+    '/sites?page[]=1&page[a]=2',
+    '/sites?include[__proto__]=1',
+    '/sites?_fields=__proto__,constructor.name,a..b,.',
+    `/sites?search=${encodeURIComponent('%_\\\u0000')}`,
+    `/sites/${'a'.repeat(3000)}`,
+    `/sites/${'%2F'.repeat(500)}`,
+    '/monitors/1/heartbeat?period=9999999-01-01/0000-00-00',
+    '/monitors/1/heartbeat?since=1e400&limit=1000&page=99999999999999',
+    '/clients?page=99999999999999&per_page=100',
+  ]) {
+    const { status } = await app.rest(`GET ${path}`);
+    expect([path, status], path).not.toEqual([path, 500]);
+    expect(status).toBeLessThan(500);
+  }
+  for (const header of ['Idempotency-Key', 'If-None-Match', 'Accept', 'Content-Type', 'Prefer']) {
+    for (const value of ['', '"', 'x'.repeat(4000), '*', 'ÿ', '__proto__', '"a", W/"b",,']) {
+      const read = await app.rest('GET /sites', { headers: { [header]: value } });
+      const write = await app.rest(`PUT /sites/${site}/edit`, { body: { notes: 'x' }, headers: { [header]: value } });
+      expect([header, value, read.status < 500, write.status < 500]).toEqual([header, value, true, true]);
+    }
+  }
+});
