@@ -31,3 +31,16 @@ export function isPublicAddress(address: string): boolean {
 function isPublicV4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !BLOCKED_PUBLIC.has(address.toString());
 }
+
+/** Which addresses beside public ones may be contacted: none, this machine's own (the demo), or all. */
+export type PrivateReach = boolean | 'loopback';
+
+/** Whether a resolved address may be contacted. */
+export function mayReach(address: string, allowPrivate: PrivateReach): boolean {
+  if (allowPrivate === true || isPublicAddress(address)) return true;
+  return allowPrivate === 'loopback' && isLoopback(address);
+}
+
+function isLoopback(address: string): boolean {
+  return isIP(address) !== 0 && ipaddr.process(address).range() === 'loopback';
+}

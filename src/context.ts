@@ -89,7 +89,8 @@ export interface Config {
   site_timeout_ms: number;
   /** A direct call on many sites answers within this; what is unfinished then goes on as a job. */
   direct_call_ms: number;
-  allow_private_sites: boolean;
+  /** `loopback`: only this machine's own addresses; for the demo. */
+  allow_private_sites: boolean | 'loopback';
   /** Browser for performance audits; null = the usual places. */
   chromium: string | null;
   /** Where PageSpeed Insights answers. */

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { type EngineParts, type Reply, type Request, toWire } from './engine.js';
-import { asServiceError } from './errors.js';
+import { asServiceError, isOurFault } from './errors.js';
 import { createLog } from './log.js';
 import { buildEngine } from './main.js';
 
@@ -29,7 +29,7 @@ async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
     say({ type: 'done', id: request.id, value });
   } catch (error) {
     const known = asServiceError(error);
-    if (known.code === 'svc_internal_error' || known.code === 'ability_invalid_output') {
+    if (isOurFault(known)) {
       log.error({ err: known.cause ?? known, request_id: request.request_id }, 'engine call failed');
     }
     say({ type: 'failed', id: request.id, error: toWire(known) });

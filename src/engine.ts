@@ -80,7 +80,7 @@ export interface EngineParts {
 }
 
 /** Starts the engine thread. It opens the writer connection by itself from the configuration. */
-export function startEngineThread(parts: EngineParts, log: Log): Engine {
+export function startEngineThread(parts: EngineParts, log: Log, onDeath: () => void): Engine {
   const worker = new Worker(new URL('./engine-thread.js', import.meta.url), { workerData: parts });
   // Lost work is told below; an idle engine must not keep a finished command alive.
   worker.unref();
@@ -111,7 +111,11 @@ export function startEngineThread(parts: EngineParts, log: Log): Engine {
     log.error({ err: error }, 'the engine thread failed');
     failAll(error);
   });
-  worker.on('exit', (code) => failAll(new Error(`The engine thread ended with code ${code}.`)));
+  let closing = false;
+  worker.on('exit', (code) => {
+    failAll(new Error(`The engine thread ended with code ${code}.`));
+    if (!closing) onDeath();
+  });
 
   const say = (request: Request) => worker.postMessage(request);
   return {
@@ -139,6 +143,7 @@ export function startEngineThread(parts: EngineParts, log: Log): Engine {
     },
     async close() {
       if (broken !== null) return;
+      closing = true;
       const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
       worker.ref();
       say({ type: 'close' });

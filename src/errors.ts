@@ -231,3 +231,20 @@ export function storageFailure(error: unknown): ServiceError | null {
   const [message, advice] = known;
   return new ServiceError('svc_storage_unavailable', message, { advice, cause: error });
 }
+
+const OURS: ReadonlySet<ErrorCode> = new Set([
+  'svc_internal_error',
+  'ability_invalid_output',
+  'svc_storage_unavailable',
+  'svc_operation_failed',
+  'svc_queue_failed',
+  'svc_client_creation_failed',
+  'svc_client_update_failed',
+  'svc_client_deletion_failed',
+  'svc_update_exception',
+]);
+
+/** Whether the log should hold it as a failure of the service, as against: of a site, or of what was asked. */
+export function isOurFault(error: ServiceError): boolean {
+  return OURS.has(error.code);
+}

@@ -5,7 +5,7 @@ import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpEnv } from './auth.js';
 import type { Config, Log } from './context.js';
-import { errorBody, ServiceError } from './errors.js';
+import { errorBody, isOurFault, ServiceError } from './errors.js';
 import { isLoopbackName } from './mcp/origin.js';
 import { requireMetricsAccess } from './metrics-access.js';
 
@@ -95,7 +95,7 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
   app.notFound((c) => failure(c, new ServiceError('rest_no_route', 'There is nothing at this address.')));
   app.onError((error, c) => {
     // A refusal is an answer, not a failure of ours.
-    if (!(error instanceof ServiceError) || error.status >= 500)
+    if (!(error instanceof ServiceError) || isOurFault(error))
       parts.log.error({ err: error, request_id: c.get('arrival')?.request_id, path: c.req.path }, 'request failed');
     return failure(c, error);
   });

@@ -99,6 +99,10 @@ const SYSTEM: Actor = {
   denied_sites: [],
 };
 
+/** An engine thread that died is started anew after this, then after twice as long, and so on. */
+const RESTART_MS = 1000;
+const RESTART_MAX_MS = 60_000;
+
 /** Opens the writer, brings the schema up to date, and answers the store. */
 async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
@@ -278,9 +282,18 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
   const metrics = createMetrics('main');
   const inline = threaded ? null : await buildEngine({ ...parts, clock, log, metrics });
   let thread: Engine | null = null;
+  let started = false;
+  let deaths = 0;
+  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, starts it anew.
+  const onEngineDeath = () => {
+    thread = null;
+    const wait = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** deaths++);
+    if (started)
+      setTimeout(() => run({ task: 'start', payload: null }, systemCaller()).catch(() => undefined), wait).unref();
+  };
   const engine = (): Engine => {
     if (inline !== null) return inline;
-    thread ??= startEngineThread({ config, sharedKey: parts.sharedKey }, log);
+    thread ??= startEngineThread({ config, sharedKey: parts.sharedKey }, log, onEngineDeath);
     return thread;
   };
   const reader = inline === null ? await openReader(parts, storageWatch(metrics, log, clock)) : null;
@@ -377,9 +390,11 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     mcp,
     ready,
     async start() {
+      started = true;
       await run({ task: 'start', payload: null }, systemCaller());
     },
     async stop() {
+      started = false;
       closeHttp();
       (await core)?.close();
       await (inline ?? thread)?.close();

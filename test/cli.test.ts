@@ -128,7 +128,7 @@ describe('serve', () => {
     }
     const { line } = await start(env, ['serve', '--json', '--port', '0']);
     expect(line).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
-  });
+  }, 20_000);
 
   it('names every bad setting and does not start', async () => {
     const { code, out, err } = await run(environment('bad', { SITEFLEET_PORT: 'x', SITEFLEET_READ_ONLY: '2' }), [

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { isPublicAddress } from '../address.js';
+import { mayReach, type PrivateReach } from '../address.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
 import { outcomeOf } from './result.js';
@@ -16,7 +16,7 @@ const MAX_RESULT = 64 * 1024 * 1024;
 export interface LighthouseParts {
   /** Configured path of the browser; null = the usual places. */
   chromium: string | null;
-  allowPrivate: boolean;
+  allowPrivate: PrivateReach;
 }
 
 /** Null when it can run here, else what to do about it. */
@@ -41,7 +41,7 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
   const [cli, browserPath] = [program(), await findBrowser(parts.chromium)];
   if (cli === null || browserPath === null)
     throw new AuditFailure('Lighthouse or Chromium is not installed on this server.', null);
-  if (!parts.allowPrivate) await requirePublic(request.url);
+  if (parts.allowPrivate !== true) await requireReachable(request.url, parts.allowPrivate);
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(RUN_MS)]);
   const browser = await startBrowser(browserPath, signal);
   try {
@@ -58,11 +58,11 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
 }
 
 /** The address as the resolver has it now; a site may have moved inside since it was added. */
-async function requirePublic(url: string): Promise<void> {
+async function requireReachable(url: string, allowPrivate: PrivateReach): Promise<void> {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
   const found = await lookup(host, { all: true }).catch(() => null);
   if (found === null) throw new AuditFailure('The host of the site is not known.', RETRY_MS);
-  if (found.some(({ address }) => !isPublicAddress(address)))
+  if (found.some(({ address }) => !mayReach(address, allowPrivate)))
     throw new AuditFailure('The site is at a private or local address, which this service does not call.', null);
 }
 

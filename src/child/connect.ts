@@ -1,15 +1,16 @@
 import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { mayReach, type PrivateReach } from '../address.js';
 import { ChildFailure, type MinTls } from './child.js';
 import type { Resolver } from './resolve.js';
-import { blockedAddress, isPublicAddress } from './safety.js';
+import { blockedAddress } from './safety.js';
 
 export type Connector = buildConnector.connector;
 
 export interface ConnectorOptions {
   resolver: Resolver;
-  allowPrivate: boolean;
+  allowPrivate: PrivateReach;
   verify: boolean;
   ipv4Only?: boolean | undefined;
   minTls?: MinTls | undefined;
@@ -33,7 +34,7 @@ export function createConnector(options: ConnectorOptions): Connector {
     const secure = target.protocol === 'https:';
     const port = Number(target.port) || (secure ? 443 : 80);
     const literal = isIP(host) !== 0;
-    if (literal && !options.allowPrivate && !isPublicAddress(host)) {
+    if (literal && !mayReach(host, options.allowPrivate)) {
       callback(blockedAddress(host), null);
       return;
     }
@@ -84,7 +85,7 @@ function settle(
   };
   // Second line of defence: whatever the resolver said, no request goes to a socket that ended up inside.
   socket.once('connect', () => {
-    if (!options.allowPrivate && !isPublicAddress(socket.remoteAddress ?? '')) socket.destroy(blockedAddress(host));
+    if (!mayReach(socket.remoteAddress ?? '', options.allowPrivate)) socket.destroy(blockedAddress(host));
   });
   socket.once(ready, () => {
     if (!socket.destroyed) finish(null);

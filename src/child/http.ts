@@ -1,3 +1,4 @@
+import type { PrivateReach } from '../address.js';
 import { createCalls } from './calls.js';
 import type { ChildSettings, ChildSites } from './child.js';
 import { Courier, type CourierSettings } from './courier.js';
@@ -19,7 +20,7 @@ export interface ChildSitesOptions extends PaceLimits {
   /** The opaque `server` string, the same for ever: another one cuts this service off from its sites (child protocol §3.2). */
   dashboardUrl: string;
   /** Connections to private and loopback addresses; for sites in one's own network, the demo and tests. */
-  allowPrivate: boolean;
+  allowPrivate: PrivateReach;
   /** False = TLS certificates are never checked, whatever the site's own setting. Default true. */
   verify?: boolean;
   /** Default 10 s. */

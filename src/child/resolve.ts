@@ -1,7 +1,8 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
+import { mayReach, type PrivateReach } from '../address.js';
 import { ChildFailure } from './child.js';
-import { blockedAddress, isPublicAddress } from './safety.js';
+import { blockedAddress } from './safety.js';
 
 export interface ResolvedAddress {
   address: string;
@@ -27,7 +28,7 @@ interface Entry {
  * else, so a name that changes its mind after the check (DNS rebinding) gains nothing.
  */
 export class Resolver {
-  readonly #allowPrivate: boolean;
+  readonly #allowPrivate: PrivateReach;
   readonly #lookup: Lookup;
   readonly #timeoutMs: number;
   readonly #now: () => number;
@@ -37,7 +38,12 @@ export class Resolver {
   /** 4 = IPv4 only (the force-IPv4 setting), 0 = whatever the name has. */
   family: 0 | 4 = 0;
 
-  constructor(options: { allowPrivate: boolean; lookup?: Lookup | undefined; timeoutMs: number; now: () => number }) {
+  constructor(options: {
+    allowPrivate: PrivateReach;
+    lookup?: Lookup | undefined;
+    timeoutMs: number;
+    now: () => number;
+  }) {
     this.#allowPrivate = options.allowPrivate;
     this.#lookup = options.lookup ?? system;
     this.#timeoutMs = options.timeoutMs;
@@ -50,7 +56,7 @@ export class Resolver {
     const all = family === 0 ? await this.#cached(host.toLowerCase()) : [{ address: host, family: family as 4 | 6 }];
     const wanted = ipv4Only ? all.filter((one) => one.family === 4) : all;
     if (wanted.length === 0) throw unknownHost(host, 'has no usable address');
-    const allowed = this.#allowPrivate ? wanted : wanted.filter((one) => isPublicAddress(one.address));
+    const allowed = wanted.filter((one) => mayReach(one.address, this.#allowPrivate));
     if (allowed.length === 0) throw blockedAddress(host);
     return allowed;
   }

@@ -1,11 +1,12 @@
 import { Agent, Client } from 'undici';
+import type { PrivateReach } from '../address.js';
 import { type Connector, createConnector } from './connect.js';
 import { perform, type WireAnswer, type WireRequest } from './exchange.js';
 import type { Resolver } from './resolve.js';
 
 export interface TransportOptions {
   resolver: Resolver;
-  allowPrivate: boolean;
+  allowPrivate: PrivateReach;
   connectTimeoutMs: number;
 }
 

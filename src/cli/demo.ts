@@ -33,7 +33,8 @@ export function demoSettings(folder: string): Partial<Config> {
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,
     read_only: false,
-    allow_private_sites: true,
+    // Its own sites, and nothing else that is not public.
+    allow_private_sites: 'loopback',
     // One address plays all the hosts.
     per_host: 100,
   };

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpEnv } from '../auth.js';
 import type { Log } from '../context.js';
-import { asServiceError, errorBody, ServiceError } from '../errors.js';
+import { asServiceError, errorBody, isOurFault, ServiceError } from '../errors.js';
 import { challenges, type MetadataRules } from './challenge.js';
 import { type OriginRules, originProblem } from './origin.js';
 
@@ -39,7 +39,7 @@ export function refusal(
 ): Response {
   const known = asServiceError(error);
   const { request_id, base_url, authorization } = c.get('arrival');
-  if (known.status >= 500) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
+  if (isOurFault(known)) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
   for (const challenge of challenges(known, metadata, base_url, authorization !== undefined))
     c.header('WWW-Authenticate', challenge, { append: true });
   if (known.status === 405) c.header('Allow', METHODS.join(', '));

@@ -10,7 +10,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../context.js';
-import { asServiceError, errorBody } from '../errors.js';
+import { asServiceError, errorBody, isOurFault } from '../errors.js';
 import { type Dialogue, Question } from './confirm.js';
 import type { McpCore } from './core.js';
 import { departure } from './departure.js';
@@ -130,7 +130,7 @@ function asProtocolError(core: McpCore, error: unknown): ProtocolError {
   if (error instanceof UnknownResource) return new ResourceNotFoundError(error.uri, error.message);
   if (error instanceof PromptProblem) return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
   const known = asServiceError(error);
-  if (known.status >= 500) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
+  if (isOurFault(known)) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
   const code = known.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   return new ProtocolError(code, known.message, errorBody(known));
 }

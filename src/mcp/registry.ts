@@ -6,7 +6,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Actor, Clock, ConfirmPolicy, Log, Right, Toolset } from '../context.js';
 import { toolName } from '../contract.js';
-import { asServiceError } from '../errors.js';
+import { asServiceError, isOurFault } from '../errors.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation.js';
 import { type Answer, failure, hasText, SITE_TEXT_NOTE, success } from './answer.js';
 import { withinBudget } from './budget.js';
@@ -137,7 +137,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
         return await call(name, args ?? {}, caller, dialogue);
       } catch (error) {
         const known = asServiceError(error);
-        if (known.status >= 500) {
+        if (isOurFault(known)) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
         return failure(known);

@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { parse } from 'tldts';
+import type { PrivateReach } from '../address.js';
 import { probeCertificate } from './certificate.js';
 import { probeHttp } from './http.js';
 import { type Lookup, Names } from './names.js';
@@ -10,7 +11,7 @@ import { Whois } from './whois.js';
 
 export interface ProbeOptions {
   /** Private and loopback addresses too; for sites in one's own network, the demo and tests. */
-  allowPrivate: boolean;
+  allowPrivate: PrivateReach;
   userAgent?: string;
   lookup?: Lookup;
   /** Authorities trusted instead of the usual ones, PEM. */

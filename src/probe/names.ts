@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../address.js';
+import { mayReach, type PrivateReach } from '../address.js';
 import { StepFailure } from './failure.js';
 import { Slots } from './slots.js';
 
@@ -18,10 +18,10 @@ const PARALLEL = 2;
 
 /** Names to the addresses that may be called. Every socket of the probe goes to one of them and nowhere else. */
 export class Names {
-  readonly #allowPrivate: boolean;
+  readonly #allowPrivate: PrivateReach;
   readonly #lookup: Lookup;
 
-  constructor(options: { allowPrivate: boolean; lookup?: Lookup | undefined }) {
+  constructor(options: { allowPrivate: PrivateReach; lookup?: Lookup | undefined }) {
     this.#allowPrivate = options.allowPrivate;
     this.#lookup = options.lookup ?? system();
   }
@@ -38,11 +38,11 @@ export class Names {
 
   /** Whether a socket that is connected may be used: the last word, whoever resolved the name. */
   mayUse(address: string | undefined): boolean {
-    return this.#allowPrivate || isPublicAddress(address ?? '');
+    return mayReach(address ?? '', this.#allowPrivate);
   }
 
   #allowed(host: string, all: readonly Address[]): readonly Address[] {
-    const allowed = this.#allowPrivate ? all : all.filter(({ address }) => isPublicAddress(address));
+    const allowed = all.filter(({ address }) => mayReach(address, this.#allowPrivate));
     if (allowed.length === 0) throw blocked(host);
     return allowed;
   }

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor, Clock, Config, Log } from '../context.js';
 import { requireModule } from '../domain/modules.js';
-import { asServiceError, ServiceError } from '../errors.js';
+import { asServiceError, isOurFault, ServiceError } from '../errors.js';
 import { createDocs } from './docs.js';
 import { readInput } from './input.js';
 import { createRateLimit, type RateLimit } from './limit.js';
@@ -39,7 +39,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
 
   app.onError((error, c) => {
     const known = asServiceError(error);
-    if (known.status >= 500) {
+    if (isOurFault(known)) {
       const { request_id } = c.get('arrival');
       parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
     }

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor, Log } from '../context.js';
 import { contractOf } from '../contract.js';
-import { asServiceError, ServiceError } from '../errors.js';
+import { asServiceError, isOurFault, ServiceError } from '../errors.js';
 import type { GroupedOperation, Invoke } from '../operation.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery.js';
@@ -34,7 +34,7 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const discovery = createExplorer(parts);
   app.onError((error, c) => {
     const known = asServiceError(error);
-    if (known.status >= 500) {
+    if (isOurFault(known)) {
       const { request_id } = c.get('arrival');
       parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
     }

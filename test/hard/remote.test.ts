@@ -71,7 +71,11 @@ describe.skipIf(skip)(skip ? `on a libSQL server — skipped, ${sqldMissing}` : 
     for (const site of app.fleet.sites) site.faults.latencyMs = 60;
     for (let run = 0; run < RESTARTS; run++) {
       const { job_id } = await app.call('sync-sites', {});
-      await pause(40 + 60 * (run % 5));
+      await expect
+        .poll(() => app.call('get-batch-job-status', { job_id }), { timeout: 20_000, interval: 10 })
+        .toMatchObject({ status: 'processing' });
+      // In each phase of a chunk: sites asked, answers coming in, outcomes being stored.
+      await pause(20 + 25 * (run % 5));
       await server.kill();
       const refused = await app.call('list-sites', {}).catch(asServiceError);
       expect(refused).toMatchObject({ code: 'svc_storage_unavailable', status: 503 });
