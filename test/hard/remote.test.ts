@@ -1,9 +1,10 @@
 /** What works on a file works on a libSQL server: every operation, jobs, with few round trips, and through a restart of the server. */
 
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asServiceError } from '../../src/errors.js';
 import { type TestApp, testApp } from '../harness.js';
-import { pause } from '../processes/program.js';
+import { type Program, pause, program } from '../processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
 import { everyOperation } from './every-operation.js';
 import { shortOrLong } from './soak.js';
@@ -25,6 +26,26 @@ async function roundTrips(name: string, input: object): Promise<number> {
   await app.call(name, input);
   return app.db.counts.calls;
 }
+
+describe('a batch that the server fails step by step', () => {
+  let strays: Program;
+  beforeAll(async () => {
+    strays = await program('stray.ts');
+  });
+  afterAll(() => strays.close());
+
+  it('is an error of the call, and does not end the process', async () => {
+    const child = await strays.start({});
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).toBe(0);
+  });
+
+  it('while a mistake of ours still does', async () => {
+    const child = await strays.start({ other: true });
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).not.toBe(0);
+  });
+});
 
 describe.skipIf(skip)(skip ? `on a libSQL server — skipped, ${sqldMissing}` : 'on a libSQL server', () => {
   beforeAll(async () => {
