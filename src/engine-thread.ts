@@ -2,9 +2,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { type EngineParts, type Reply, type Request, toWire } from './engine.js';
+import { buildEngine } from './engine-build.js';
 import { asServiceError, isOurFault } from './errors.js';
 import { createLog } from './log.js';
-import { buildEngine } from './main.js';
 
 const port = parentPort;
 if (port === null) throw new Error('engine-thread is started as a worker thread only.');

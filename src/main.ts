@@ -6,32 +6,22 @@ import { operations as allOperations } from '../tools/index.js';
 import type { Auditor } from './audit/audit.js';
 import type { Auth, HttpEnv, VerifyAccessToken } from './auth.js';
 import type { ChildSites } from './child/child.js';
-import type { PacedChildSites } from './child/http.js';
-import type { Quota } from './child/quota.js';
 import { systemClock } from './clock.js';
-import type { Actor, Clock, Config, Ctx, Log } from './context.js';
-import { createHistoryRecorder } from './domain/history.js';
-import { createMailListener } from './domain/mail-events.js';
-import { applyConnectionSettings } from './domain/settings-effect.js';
-import { runToolJobs } from './domain/tool-jobs.js';
+import type { Clock, Config, Ctx, Log } from './context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from './engine.js';
-import { ServiceError } from './errors.js';
+import { buildEngine, localUrl, type Parts, SYSTEM } from './engine-build.js';
 import { createEvents, type EventBus } from './events.js';
-import { ownerName } from './jobs/owner.js';
-import { createJobRunner } from './jobs/runner.js';
-import { createSchedule } from './jobs/schedule.js';
-import { createLocks, createRights } from './locks.js';
+import { createLocks } from './locks.js';
 import { createLog } from './log.js';
-import { type Mailer, noMailer } from './mail/mailer.js';
+import { noMailer } from './mail/mailer.js';
 import type { McpCore } from './mcp/core.js';
-import { createMetrics, type Family, type Metrics, processFamilies, renderMetrics } from './metrics.js';
+import { createMetrics, type Family, processFamilies, renderMetrics } from './metrics.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
 import type { Probe } from './probe/probe.js';
 import { createReadiness } from './readiness.js';
-import type { Once, Performed } from './rest/once.js';
+import type { Performed } from './rest/once.js';
 import type { Perform } from './rest/perform.js';
 import { openVault } from './secret-key.js';
-import { createShare } from './share.js';
 import type { Db } from './store/db.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
@@ -39,33 +29,7 @@ import { openDb } from './store/open.js';
 import { createStore, type Store } from './store/store.js';
 import { type DbCall, watchDb } from './store/watch-db.js';
 import { VERSION } from './version.js';
-import { counted, storageWatch, workFamilies } from './watch.js';
-
-export interface KeyPair {
-  private_key: string;
-  public_key: string;
-}
-
-export interface Parts {
-  config: Config;
-  log?: Log;
-  clock?: Clock;
-  /** How long a job is held without a sign of life; for tests. */
-  jobLeaseMs?: number;
-  /** How often a process shows the others that it lives; for tests. */
-  beatMs?: number;
-  /** False: queued jobs wait for another process. Tests drive them by hand. */
-  jobs?: boolean;
-  /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
-  sharedKey?: KeyPair | undefined;
-  /** Tests: a network of their own for the monitors. */
-  probe?: Probe | undefined;
-  auditor?: Auditor | undefined;
-  /** Tests: watch what the storage is asked. */
-  wrapDb?: (db: Db) => Db;
-  /** Counted with those of the serving thread, when both are one. */
-  metrics?: Metrics | undefined;
-}
+import { counted, storageWatch } from './watch.js';
 
 /** A service as the shell and the tests see it. */
 export interface Service {
@@ -90,188 +54,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const SYSTEM: Actor = {
-  type: 'system',
-  id: null,
-  name: 'service',
-  rights: ['read', 'write'],
-  via: 'jobs',
-  denied_sites: [],
-};
-
 /** An engine thread that died is started anew after this, then after twice as long, and so on. */
 const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
-
-/** Opens the writer, brings the schema up to date, and answers the store. */
-async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
-  const { config } = parts;
-  const raw = await openDb(config.db, {
-    mode: 'writer',
-    ...(config.db_token === null ? {} : { token: config.db_token }),
-  });
-  await migrate(raw, migrations);
-  const db = watchDb(parts.wrapDb?.(raw) ?? raw, watch);
-  return { db, store: createStore(db, openVault(config)) };
-}
-
-/** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
-export async function buildEngine(
-  parts: Parts,
-): Promise<Engine & { store: Store; child: ChildSites; events: EventBus; ctx(caller: TaskCaller): Ctx }> {
-  const { config } = parts;
-  const clock = parts.clock ?? systemClock;
-  const log = parts.log ?? createLog(config.log_level);
-  const metrics = parts.metrics ?? createMetrics('engine');
-  const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
-  const events = createEvents(clock, log);
-  const closing = new AbortController();
-  const owner = ownerName();
-  // Nobody else can open a database in memory; any other one may have several processes.
-  const alone = config.db === ':memory:';
-  const rights = createRights(
-    alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
-  );
-  const locks = createLocks(rights);
-  const share = alone ? undefined : createShare({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
-  const dashboardUrl = await store.instance.claim(
-    'dashboard_url',
-    `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
-  );
-  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: share });
-  await applyConnectionSettings({ store, config, child });
-  const probe = parts.probe ?? (await openProbe(config));
-  const auditor = parts.auditor ?? (await openAuditor(config));
-  const mailer = await openMailer(config);
-  const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
-
-  const ctx = (caller: TaskCaller): Ctx => ({
-    store,
-    child,
-    probe,
-    auditor,
-    mailer,
-    clock,
-    config,
-    log,
-    events,
-    locks,
-    actor: caller.actor,
-    request_id: caller.request_id,
-    signal: AbortSignal.any([caller.signal, closing.signal]),
-    progress: caller.progress ?? (() => undefined),
-    base_url: caller.base_url,
-  });
-
-  const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
-    operation: ({ id, raw }: { id: string; raw: unknown }, context) => {
-      const operation = byId.get(id);
-      if (operation === undefined) throw new ServiceError('rest_ability_not_found', `There is no operation ${id}.`);
-      return operation.call(raw, context);
-    },
-    route: async ({ key, params, once }: { key: string; params: unknown; once: Once | undefined }, context) => {
-      const { performRoute, routeOf } = await import('./rest/perform.js');
-      return performRoute(routeOf(key), params, context, once);
-    },
-    metrics: async (_payload, context) => [
-      ...metrics.collect(),
-      ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),
-    ],
-    // Writes where everything is written: a full disk shows here and nowhere else.
-    health: (_payload, context) => context.store.schedule.hold('health', owner, context.clock.now(), 0),
-    touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
-  };
-
-  let base = config.base_url ?? localUrl(config);
-  const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  const runner = createJobRunner({ ctx: ownCtx, owner, leaseMs: parts.jobLeaseMs });
-  const schedule = createSchedule({ ctx: ownCtx, owner });
-  const history = createHistoryRecorder({ store, log });
-  const mails = createMailListener(ownCtx);
-  events.subscribe(history.listen);
-  events.subscribe(mails.listen);
-  // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
-  events.subscribe((event) => {
-    if (event.name !== 'job.queued' || parts.jobs === false) return;
-    runner.start();
-    runner.kick();
-  });
-  let tools: Promise<unknown> = Promise.resolve();
-  events.subscribe((event) => {
-    if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
-    const run = runToolJobs(ownCtx()).catch((error: unknown) => {
-      if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
-    });
-    tools = Promise.all([tools, run]);
-  });
-  tasks.start = async (_payload, context) => {
-    base = context.base_url;
-    runner.start();
-    await schedule.start();
-  };
-  tasks.run_entry = ({ name }: { name: string }) => schedule.runNow(name);
-
-  return {
-    store,
-    child,
-    events,
-    ctx,
-    async run(task, caller) {
-      const perform = tasks[task.task];
-      if (perform === undefined) throw new ServiceError('svc_internal_error', `The engine knows no task ${task.task}.`);
-      return perform(task.payload as never, ctx(caller));
-    },
-    async close() {
-      closing.abort();
-      await Promise.all([runner.stop(), schedule.stop(), tools]);
-      await Promise.all([history.flush(), mails.settled()]);
-      await Promise.all([child.close(), probe.close(), mailer.close()]);
-      await share?.close();
-      metrics.close();
-      await db.close();
-    },
-  };
-}
-
-async function openChild(
-  { config, sharedKey }: Parts,
-  dashboardUrl: string,
-  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: Quota | undefined },
-): Promise<PacedChildSites> {
-  const { createChildSites } = await import('./child/http.js');
-  const child = createChildSites({
-    dashboardUrl,
-    concurrency: config.concurrency,
-    perHost: config.per_host,
-    minDelayMs: 0,
-    perHostDelayMs: 0,
-    callTimeoutMs: config.site_timeout_ms,
-    allowPrivate: config.allow_private_sites,
-    quota,
-    onCall: (facts) => {
-      metrics.child(facts);
-      log.debug({ ...facts }, 'child call');
-    },
-  });
-  return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
-}
-
-async function openProbe(config: Config): Promise<Probe> {
-  const { createProbe } = await import('./probe/create.js');
-  return createProbe({ allowPrivate: config.allow_private_sites });
-}
-
-async function openAuditor(config: Config): Promise<Auditor> {
-  const { createAuditor } = await import('./audit/create.js');
-  const { chromium, allow_private_sites, pagespeed_url } = config;
-  return createAuditor({ chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
-}
-
-async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
-  if (smtp_url === null) return noMailer();
-  const { createMailer } = await import('./mail/smtp.js');
-  return createMailer({ url: smtp_url, from: mail_from });
-}
 
 /** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
 export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }): Promise<Service> {
@@ -465,10 +250,6 @@ async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAcces
   const audience = config.oauth_audience ?? `${config.base_url}/mcp`;
   const { oauth_read_scope: read_scope, oauth_write_scope: write_scope } = config;
   return { verifyAccessToken: createTokenVerifier({ issuer, jwks_url, audience, read_scope, write_scope, clock }) };
-}
-
-function localUrl({ host, port }: Config): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function systemCaller(): Caller {

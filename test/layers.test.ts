@@ -37,14 +37,14 @@ const MAY: Record<string, readonly [values: string, types: string]> = {
   watch: ['errors metrics', 'context store child'],
   'secret-key': ['errors store', 'context'],
   engine: ['errors', 'context'],
-  'engine-thread': ['engine errors log main', ''],
+  'engine-thread': ['engine errors log engine-build', ''],
   surfaces: ['http mcp run rest version', 'auth context operation'],
 };
 const NOTHING = ['', ''] as const;
 /** A single file of src without a line above: a small matter that stands by itself. */
 const SMALL = ['errors', 'context auth'] as const;
 /** They construct, so they know everything. */
-const ROOTS = new Set(['main', 'cli']);
+const ROOTS = new Set(['main', 'engine-build', 'cli']);
 
 /** External package → the files that may import it. */
 const ONLY: [RegExp, RegExp][] = [

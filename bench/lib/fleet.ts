@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Config } from '../../src/context.js';
 import { loadTargets, type Target } from '../../src/domain/targets.js';
 import { syncWork } from '../../src/domain/works.js';
-import { buildEngine } from '../../src/main.js';
+import { buildEngine } from '../../src/engine-build.js';
 import { createInstance } from '../../src/store/instance.js';
 import { benchConfig, TASK_CALLER } from './config.js';
 import { benchVault, openWriter } from './database.js';
