@@ -196,6 +196,49 @@ describe('limits', () => {
   });
 });
 
+describe('kinds of calls', () => {
+  it('a kind at its own limit waits without taking a place from the others or its host', async () => {
+    const clock = new VirtualClock();
+    const kinds = { sync: 3, update: 1 };
+    const pacer = new Pacer({ concurrency: 10, perHost: 2, perHostDelayMs: 0, minDelayMs: 0, kinds }, clock);
+    const running = { sync: 0, update: 0, other: 0 };
+    const most = { sync: 0, update: 0, other: 0 };
+    const ended: string[] = [];
+    const run = (kind: keyof typeof running, host: string, ms: number) =>
+      pacer.run({ host, site: `${kind} ${host}`, kind }, async () => {
+        most[kind] = Math.max(most[kind], ++running[kind]);
+        await clock.sleep(ms);
+        running[kind]--;
+        ended.push(`${kind} ${host} ${clock.time}`);
+      });
+    const all = [
+      ...Array.from({ length: 9 }, (_, i) => run('sync', `s${i}`, 1_000)),
+      ...Array.from({ length: 3 }, () => run('update', 's0', 1_000)),
+      run('other', 's8', 10),
+    ];
+    await clock.drain();
+    await Promise.all(all);
+    expect(most).toEqual({ sync: 3, update: 1, other: 1 });
+    expect(ended[0]).toBe('other s8 10');
+    expect(clock.time).toBe(3_000);
+  });
+
+  it('syncs under a limit of their own are begun in the order that ends soonest', async () => {
+    const clock = new VirtualClock();
+    const latency = new LatencyBook();
+    const limits = { concurrency: 50, perHost: 2, perHostDelayMs: 0, minDelayMs: 0, kinds: { sync: 10 } };
+    const pacer = new Pacer(limits, clock, latency);
+    const next = random(3);
+    const jobs = Array.from({ length: 100 }, (_, i) => ({ host: `h${i}`, ms: 300 + Math.floor(next() * 1_700) }));
+    for (const { host, ms } of jobs) latency.learn(host, host, ms);
+    const all = jobs.map(({ host, ms }) => pacer.run({ host, site: host, kind: 'sync' }, () => clock.sleep(ms)));
+    await clock.drain();
+    await Promise.all(all);
+    const best = jobs.reduce((total, { ms }) => total + ms, 0) / 10;
+    expect(best / clock.time).toBeGreaterThan(0.95);
+  });
+});
+
 describe('fairness', () => {
   it('a lone site is served while a crowded host keeps getting more work', async () => {
     const clock = new VirtualClock();

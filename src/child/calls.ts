@@ -13,7 +13,7 @@ import {
 import type { Courier } from './courier.js';
 import type { Errand } from './errand.js';
 import { answerFailure } from './failure.js';
-import type { Gate } from './gate.js';
+import type { CallKind } from './pace-types.js';
 import { registerParams, statsParams } from './parameters.js';
 import { registrationFailure } from './registration.js';
 import { generateKey } from './sign.js';
@@ -41,17 +41,12 @@ export interface CallsOptions {
   server: string;
   /** Milliseconds for calls that download and install. */
   updateTimeoutMs: () => number;
-  /** How many syncs and updates may run at once. */
-  syncs: Gate;
-  updates: Gate;
   close: () => Promise<void>;
 }
 
 /** The typed calls of the port over a courier. */
 export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> {
-  const { courier, server, updateTimeoutMs, syncs, updates, close } = parts;
-  const gated = <T>(gate: Gate, options: CallOptions | undefined, work: () => Promise<T>) =>
-    gate.run(options?.bulk !== true, options?.signal, work);
+  const { courier, server, updateTimeoutMs, close } = parts;
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): Errand => ({
     at,
     site_id: 0,
@@ -69,7 +64,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
     fn: string,
     params: ChildParams,
     options: CallOptions | undefined,
-    timeoutMs = courier.settings.callTimeoutMs,
+    { kind, timeoutMs = courier.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
   ): Promise<unknown> {
     const { site_id, user, private_key } = site;
     const timeout = options?.timeoutMs ?? timeoutMs;
@@ -82,6 +77,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
       params,
       read: READS.has(fn),
       timeoutMs: timeout,
+      kind,
       options,
     };
     const answer = await courier.run(errand);
@@ -91,7 +87,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
   }
 
   const update = (site: ChildConnection, fn: string, params: ChildParams, options: CallOptions | undefined) =>
-    gated(updates, options, () => call(site, fn, params, options, updateTimeoutMs()));
+    call(site, fn, params, options, { kind: 'update', timeoutMs: updateTimeoutMs() });
 
   return {
     generateKey,
@@ -118,7 +114,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
 
     async stats(site, request, options) {
       const params = statsParams(request, server, site.site_id);
-      const answer = await gated(syncs, options, () => call(site, 'stats', params, options));
+      const answer = await call(site, 'stats', params, options, { kind: 'sync' });
       return snapshotOf(answer, true) ?? fail('a sync');
     },
 

@@ -106,7 +106,8 @@ export class Courier {
       const url = siteUrl(errand.at.url);
       const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), errand.at.ipv4_only), signal));
       await unlessAborted(quota.join(), signal);
-      const request = { host, site: `${errand.fn} ${url.href}`, live: errand.options?.bulk !== true, signal };
+      const { kind, fn } = errand;
+      const request = { host, site: `${fn} ${url.href}`, kind, live: errand.options?.bulk !== true, signal };
       const result = await pacer.run(request, () => {
         trip.began = now();
         trip.queued_ms = trip.began - asked;

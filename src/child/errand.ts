@@ -1,4 +1,5 @@
 import { type CallOptions, type ChildAddress, ChildFailure, type ChildParams, type FailureKind } from './child.js';
+import type { CallKind } from './pace-types.js';
 
 /** One call of a child function. */
 export interface Errand {
@@ -12,6 +13,8 @@ export interface Errand {
   /** Asking twice does no harm, so the second URL may be tried. */
   read: boolean;
   timeoutMs: number;
+  /** Which limit it counts against beside the one for all. */
+  kind?: CallKind | undefined;
   options: CallOptions | undefined;
 }
 

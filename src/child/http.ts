@@ -3,11 +3,10 @@ import { createCalls } from './calls.js';
 import type { ChildSettings, ChildSites } from './child.js';
 import { Courier, type CourierSettings } from './courier.js';
 import type { CallFacts } from './errand.js';
-import { Gate } from './gate.js';
 import { LatencyBook } from './latency.js';
-import { type PaceLimits, Pacer } from './pace.js';
+import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
-import { partOf, type Quota, WHOLE } from './quota.js';
+import { type Quota, WHOLE } from './quota.js';
 import { type Lookup, Resolver } from './resolve.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
@@ -69,22 +68,13 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     now,
     onCall: options.onCall,
   });
-  const syncs = new Gate();
-  const updates = new Gate();
-  const gates = { syncs: Number.POSITIVE_INFINITY, updates: Number.POSITIVE_INFINITY };
-  const share = () => {
-    syncs.limit = partOf(gates.syncs, quota.members());
-    updates.limit = partOf(gates.updates, quota.members());
-    pacer.configure({});
-  };
-  quota.onChange(share);
+  const kinds: Partial<Record<CallKind, number>> = {};
+  quota.onChange(() => pacer.configure({}));
   let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
   const calls = createCalls({
     courier,
     server: options.dashboardUrl,
     updateTimeoutMs: () => updateTimeoutMs,
-    syncs,
-    updates,
     async close() {
       pacer.close();
       await transport.close();
@@ -108,10 +98,9 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
       if (ipv4Only !== undefined) resolver.family = ipv4Only ? 4 : 0;
       if (slow !== undefined) updateTimeoutMs = slow;
       if (hash !== undefined) courier.settings.hash = hash;
-      if (maxSyncs !== undefined) gates.syncs = maxSyncs;
-      if (maxUpdates !== undefined) gates.updates = maxUpdates;
-      pacer.configure(limits);
-      share();
+      if (maxSyncs !== undefined) kinds.sync = maxSyncs;
+      if (maxUpdates !== undefined) kinds.update = maxUpdates;
+      pacer.configure({ ...limits, kinds });
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
   };

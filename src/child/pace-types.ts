@@ -1,6 +1,12 @@
+/** What a call is for. Syncs and updates have limits of their own within the limit for all. */
+export type CallKind = 'sync' | 'update' | 'other';
+export const CALL_KINDS = ['sync', 'update', 'other'] as const satisfies readonly CallKind[];
+
 export interface PaceLimits {
   /** Calls in flight in all. */
   concurrency: number;
+  /** Calls of one kind in flight; left out = no limit of its own. */
+  kinds?: Partial<Record<CallKind, number>>;
   /** Calls in flight to one host. */
   perHost: number;
   /** Least milliseconds between two starts to one host. */
@@ -20,6 +26,8 @@ export interface PaceRequest {
   host: string;
   /** Whose latency to expect. */
   site: string;
+  /** Default other. */
+  kind?: CallKind | undefined;
   /** A person waits: goes ahead of bulk work. */
   live?: boolean | undefined;
   signal?: AbortSignal | undefined;

@@ -2,19 +2,39 @@ import { ChildFailure } from './child.js';
 import { Heap } from './heap.js';
 import { LatencyBook } from './latency.js';
 import { Host, type Waiter } from './pace-host.js';
-import { type PaceClock, type PaceLimits, type PaceRequest, systemClock } from './pace-types.js';
+import {
+  CALL_KINDS,
+  type CallKind,
+  type PaceClock,
+  type PaceLimits,
+  type PaceRequest,
+  systemClock,
+} from './pace-types.js';
 import { partOf, type Quota, WHOLE } from './quota.js';
 
-export type { PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
+export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 
 /** Every eighth start goes to the oldest waiter that may run, so that nobody waits for ever behind longer queues. */
 const FAIR_EVERY = 8;
 const FAIR_LOOKS_AT = 64;
 
+/** A host that may start a call of one kind. */
+interface Ready {
+  host: Host;
+  version: number;
+  live: boolean;
+  work: number;
+}
+
+function sooner(a: Ready, b: Ready): boolean {
+  return a.live !== b.live ? a.live : a.work > b.work;
+}
+
 /**
  * Decides which call may leave next. Each host has its own queue, so a slow or crowded host never blocks the others;
  * among hosts that may start a call, the one with the most expected work left goes first (longest processing time
- * first), which keeps a host with many sites from being the long tail of a run. Limits are never exceeded.
+ * first), which keeps a host with many sites from being the long tail of a run. A kind of calls that is at its own limit
+ * is passed over, and takes no place from the others. Limits are never exceeded.
  */
 export class Pacer {
   readonly #clock: PaceClock;
@@ -22,9 +42,12 @@ export class Pacer {
   readonly #hosts = new Map<string, Host>();
   /** In the order of arrival. */
   readonly #waiters = new Set<Waiter>();
-  readonly #ready = new Heap<{ host: Host; version: number; live: boolean; work: number }>((a, b) =>
-    a.live !== b.live ? a.live : a.work > b.work,
-  );
+  readonly #ready: Record<CallKind, Heap<Ready>> = {
+    sync: new Heap(sooner),
+    update: new Heap(sooner),
+    other: new Heap(sooner),
+  };
+  readonly #runningOf: Record<CallKind, number> = { sync: 0, update: 0, other: 0 };
   readonly #later = new Heap<{ host: Host; at: number }>((a, b) => a.at < b.at);
   readonly #quota: Quota;
   #limits: PaceLimits;
@@ -65,13 +88,15 @@ export class Pacer {
 
   /** Runs `work` when the limits allow it; fails with `cancelled` when the signal comes first. */
   async run<T>(request: PaceRequest, work: () => Promise<T>): Promise<T> {
-    const host = await this.#admit(request);
+    const kind = request.kind ?? 'other';
+    const host = await this.#admit(request, kind);
     const began = this.#clock.now();
     try {
       return await this.#quota.within(request.host, this.#limits.perHost, request.signal, work);
     } finally {
       this.#latency.learn(request.site, request.host, this.#clock.now() - began);
       this.#running--;
+      this.#runningOf[kind]--;
       host.running--;
       this.#refresh(host);
       this.#pump();
@@ -85,7 +110,7 @@ export class Pacer {
     for (const waiter of [...this.#waiters]) waiter.cancel();
   }
 
-  #admit({ host: key, site, live = false, signal }: PaceRequest): Promise<Host> {
+  #admit({ host: key, site, live = false, signal }: PaceRequest, kind: CallKind): Promise<Host> {
     if (this.#closed || signal?.aborted === true) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
       const host = this.#hostOf(key);
@@ -100,12 +125,14 @@ export class Pacer {
         resolve(host);
       };
       const estimate = this.#latency.estimate(site, key);
-      const waiter: Waiter = { host, estimate, order: this.#arrived++, live, waiting: true, start, cancel };
+      const waiter: Waiter = { host, kind, estimate, order: this.#arrived++, live, waiting: true, start, cancel };
       signal?.addEventListener('abort', cancel, { once: true });
       host.waiting++;
       host.work += estimate;
-      if (live) host.live++;
-      host.queue.push(waiter);
+      const lane = host.lane(kind);
+      lane.waiting++;
+      if (live) lane.live++;
+      lane.queue.push(waiter);
       this.#waiters.add(waiter);
       this.#refresh(host);
       this.#pump();
@@ -127,7 +154,9 @@ export class Pacer {
     const { host } = waiter;
     host.waiting--;
     host.work -= waiter.estimate;
-    if (waiter.live) host.live--;
+    const lane = host.lane(waiter.kind);
+    lane.waiting--;
+    if (waiter.live) lane.live--;
   }
 
   /** Files the host anew after any change of it. */
@@ -141,7 +170,10 @@ export class Pacer {
     } else if (host.waiting === 0) {
       if (host.running === 0) this.#hosts.delete(host.key);
     } else if (host.running < this.#placesOf(host)) {
-      this.#ready.push({ host, version: host.version, live: host.live > 0, work: host.work });
+      for (const [kind, lane] of host.lanes) {
+        if (lane.waiting === 0) continue;
+        this.#ready[kind].push({ host, version: host.version, live: lane.live > 0, work: host.work });
+      }
     }
   }
 
@@ -187,19 +219,39 @@ export class Pacer {
       const oldest = this.#oldest(now);
       if (oldest !== undefined) return oldest;
     }
-    for (let best = this.#ready.pop(); best !== undefined; best = this.#ready.pop()) {
-      if (best.version !== best.host.version) continue;
-      for (let waiter = best.host.queue.pop(); waiter !== undefined; waiter = best.host.queue.pop()) {
-        if (waiter.waiting) return waiter;
-      }
+    let first: { kind: CallKind; ready: Ready } | undefined;
+    for (const kind of CALL_KINDS) {
+      const ready = this.#isFull(kind) ? undefined : this.#peek(kind);
+      if (ready !== undefined && (first === undefined || sooner(ready, first.ready))) first = { kind, ready };
+    }
+    if (first === undefined) return undefined;
+    const { queue } = first.ready.host.lane(first.kind);
+    for (let waiter = queue.pop(); waiter !== undefined; waiter = queue.pop()) {
+      if (waiter.waiting) return waiter;
     }
     return undefined;
+  }
+
+  /** The host that is next among those of a kind; what was filed before the host changed is thrown away. */
+  #peek(kind: CallKind): Ready | undefined {
+    const heap = this.#ready[kind];
+    for (let best = heap.peek(); best !== undefined; best = heap.peek()) {
+      if (best.version === best.host.version) return best;
+      heap.pop();
+    }
+    return undefined;
+  }
+
+  #isFull(kind: CallKind): boolean {
+    const limit = this.#limits.kinds?.[kind];
+    return limit !== undefined && this.#runningOf[kind] >= partOf(limit, this.#quota.members());
   }
 
   #oldest(now: number): Waiter | undefined {
     let looked = 0;
     for (const waiter of this.#waiters) {
-      if (waiter.host.running < this.#placesOf(waiter.host) && waiter.host.readyAt <= now) return waiter;
+      const { host, kind } = waiter;
+      if (host.running < this.#placesOf(host) && host.readyAt <= now && !this.#isFull(kind)) return waiter;
       if (++looked >= FAIR_LOOKS_AT) return undefined;
     }
     return undefined;
@@ -210,6 +262,7 @@ export class Pacer {
     this.#leave(waiter);
     this.#started++;
     this.#running++;
+    this.#runningOf[waiter.kind]++;
     host.running++;
     const members = this.#quota.members();
     host.readyAt = now + this.#limits.perHostDelayMs * members;
