@@ -99,17 +99,25 @@ export function countStatement(filter: SiteFilter): Statement {
   return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
 }
 
+/** A longer needle is taken for rare: its few matches are fetched at once, and need not be counted and found again. */
+const RARE_FROM = 8;
+const RARE_MATCHES = 200;
+
+interface Found {
+  items: SiteRow[];
+  total: number;
+}
+
 /**
  * A page of a search without other filters. Many matches: the list is walked in its order until the page is full, which
  * is soon. Few: the matches come from the index and are sorted. Null = the two ways disagree on what matches (they fold
  * rare letters differently, or a site changed in between), and the shared predicate decides.
  */
-export async function searchPage(
-  db: Db,
-  needle: string,
-  offset: number,
-  perPage: number,
-): Promise<{ items: SiteRow[]; total: number } | null> {
+export async function searchPage(db: Db, needle: string, offset: number, perPage: number): Promise<Found | null> {
+  if ([...needle].length >= RARE_FROM) {
+    const found = await rarePage(db, needle, offset, perPage);
+    if (found !== 'many') return found;
+  }
   const count = await db.one(
     'SELECT count(*) AS n, (SELECT sum(n) FROM site_count) AS sites FROM site_search WHERE site_search MATCH ?',
     [phrase(needle)],
@@ -126,5 +134,27 @@ export async function searchPage(
          ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
     [walks ? likePattern(needle) : phrase(needle), perPage, offset],
   );
-  return items.length === Math.min(perPage, total - offset) ? { items, total } : null;
+  return full({ items, total }, offset, perPage);
+}
+
+async function rarePage(db: Db, needle: string, offset: number, perPage: number): Promise<Found | null | 'many'> {
+  const matches = await db.one(
+    `SELECT count(*) AS n, json_group_array(id) AS ids
+     FROM (SELECT rowid AS id FROM site_search WHERE site_search MATCH ? LIMIT ${RARE_MATCHES + 1})`,
+    [phrase(needle)],
+  );
+  const total = Number(matches?.n ?? 0);
+  if (total > RARE_MATCHES) return 'many';
+  if (offset >= total) return { items: [], total };
+  const items = await db.all<SiteRow>(
+    `SELECT ${LIST_COLUMNS} FROM json_each(?) f CROSS JOIN site s ON s.id = f.value
+     ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+    [matches?.ids ?? '[]', perPage, offset],
+  );
+  return full({ items, total }, offset, perPage);
+}
+
+/** Null when sites went away between the count and the page. */
+function full(found: Found, offset: number, perPage: number): Found | null {
+  return found.items.length === Math.min(perPage, found.total - offset) ? found : null;
 }
