@@ -274,9 +274,10 @@ describe('with a person asked', () => {
         requestState: expect.stringMatching(/^[\w-]{40}$/),
       });
       const requestState = String(asked.requestState);
+      const forged = `${requestState.slice(0, -1)}${requestState.endsWith('_') ? '-' : '_'}`;
       const other = `Bearer ${(await mcp.app.service.store.keys.add({ scope: 'read_write', description: 'other', enabled: true, user_id: null, now: 1 })).token}`;
       for (const refused of [
-        await send(args, { ...accept, requestState: `${requestState.slice(0, -1)}_` }),
+        await send(args, { ...accept, requestState: forged }),
         await send(args, { ...accept, requestState: `${requestState}-TAMPERED` }),
         await send({ ...args, site_id_or_domain: 8 }, { ...accept, requestState }),
         await send(args, { ...accept, requestState }, other),
