@@ -104,7 +104,7 @@ async function main(): Promise<void> {
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
-  const text = markdown(outcomes, { quick, minutes: (Date.now() - began) / 60_000 });
+  const text = markdown(outcomes, { quick, partial: only.length > 0, minutes: (Date.now() - began) / 60_000 });
   if (!json) process.stdout.write(text);
   if (out !== undefined) writeFileSync(out, text);
   const failed = outcomes.some(({ error }) => error !== null);

@@ -159,7 +159,7 @@ describe('results', () => {
         { scenario, measures: [measure], error: null },
         { scenario, measures: [], error: 'It | broke\nhere' },
       ],
-      { quick: true, minutes: 1 },
+      { quick: true, partial: false, minutes: 1 },
     );
     expect(text).toContain(
       '| 1 | lists | 1.6 | 1.55 – 1.7 | <= 1.5 | **no** | 0.16 against 0.1 ms; 5 rounds, 2 discarded |',

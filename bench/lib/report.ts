@@ -23,7 +23,10 @@ export function jsonLine(measure: Measure): string {
   });
 }
 
-export function markdown(outcomes: readonly Outcome[], run: { quick: boolean; minutes: number }): string {
+export function markdown(
+  outcomes: readonly Outcome[],
+  run: { quick: boolean; partial: boolean; minutes: number },
+): string {
   const rows = outcomes.flatMap(({ scenario, measures, error }) => [
     ...measures.map((measure) => row(scenario, measure)),
     ...(error === null ? [] : [`| ${scenario.number} | ${scenario.name} | failed | | | | ${firstLine(error)} |`]),
@@ -31,7 +34,7 @@ export function markdown(outcomes: readonly Outcome[], run: { quick: boolean; mi
   return [
     '# Results of the benchmarks',
     '',
-    `${run.quick ? 'Quick run' : 'Full run'} of ${new Date().toISOString().slice(0, 10)}, ${Math.ceil(run.minutes)} minutes. ${machine()}`,
+    `${run.quick ? 'Quick' : 'Full'} run${run.partial ? ', in part,' : ''} of ${new Date().toISOString().slice(0, 10)}, ${Math.ceil(run.minutes)} minutes. ${machine()}`,
     '',
     'Every ratio compares two things measured in turns in one run; the spread is the middle half of the rounds (of single',
     'runs: the lowest and the highest). A figure without a goal is told and not judged. `disturbed` = too few quiet rounds.',
