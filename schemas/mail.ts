@@ -56,7 +56,7 @@ export const MAIL_KINDS = {
   },
   domain_expiry: {
     label: 'Domains',
-    description: 'The registration of a domain is about to expire.',
+    description: 'The registration of a domain is about to expire, has ended, or is gone.',
     heading: 'Domains',
     subject: '[site.name]: domain',
     module: 'domain-monitor',

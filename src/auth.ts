@@ -1,6 +1,8 @@
 /** Who is calling: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
 
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { KnownLogins, type Verified } from './auth-known.js';
 import {
   disabledKey,
   loginNeeded,
@@ -27,8 +29,17 @@ export interface Arrival {
   base_url: string;
 }
 
-/** Variables of the Hono apps. */
-export type HttpEnv = { Variables: { arrival: Arrival } };
+/** Head of an answer as a flat list of names and values, which is how Node writes one fastest. */
+export type Head = (string | number)[];
+
+/** Where an answer leaves through a socket. */
+export interface Outlet {
+  /** Completes the head of the answer before it is written. */
+  depart?: (status: number, head: Head) => void;
+}
+
+/** What the Hono apps are handed with each request; what comes from the socket is absent when there is none. */
+export type HttpEnv = { Bindings: { arrival: Arrival; incoming?: IncomingMessage; outgoing?: Outlet } };
 
 export type Identity = Omit<Actor, 'via'>;
 
@@ -69,36 +80,20 @@ export interface Auth {
   invalidate(): void;
 }
 
-interface Verified {
-  login: Login;
-  reload: () => Promise<Login | undefined>;
-  expires: number;
-  checked: number;
-}
-
-/** A password is hashed slowly once; after that its header is recognised for this long. */
-const VERIFIED_FOR_MS = 5 * 60_000;
-/** A recognised login is read again this often, so that a change by another process acts at once. */
-const RECHECK_AFTER_MS = 1000;
-const MAX_VERIFIED = 1000;
 const TOUCH_EVERY_MS = 60_000;
 const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
 
 export function createAuth(parts: AuthParts): Auth {
   const cacheKey = randomBytes(32);
-  const cachePrefix = cacheKey.toString('hex');
-  const verified = new Map<string, Verified>();
+  const known = new KnownLogins<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
   const throttle = new Throttle({ now: () => parts.clock.now() });
   let decoy: Promise<string> | undefined;
-  let generation = 0;
 
-  async function authenticate(header: string, address: string, verify: () => Promise<Verified | ServiceError>) {
-    // Every request passes here: one call of a keyed digest costs a tenth of an HMAC object, and finds a header as well.
-    const digest = hash('sha256', cachePrefix + header, 'base64');
-    const known = await recall(digest);
-    if (known !== undefined) return known;
+  async function authenticate(digest: string, address: string, verify: () => Promise<Verified<Login> | ServiceError>) {
+    const remembered = await known.recall(digest);
+    if (remembered !== undefined) return remembered;
     const wait = throttle.waitMs(address);
     if (wait > 0) throw tooManyRequests(wait);
     // Equal headers that arrive together are verified once: each verification costs about 50 ms of a core.
@@ -109,9 +104,9 @@ export function createAuth(parts: AuthParts): Auth {
     return fresh;
   }
 
-  async function attempt(digest: string, address: string, verify: () => Promise<Verified | ServiceError>) {
+  async function attempt(digest: string, address: string, verify: () => Promise<Verified<Login> | ServiceError>) {
     throttle.begin(address);
-    const began = generation;
+    const began = known.generation;
     let outcome: 'good' | 'bad' | 'unknown' = 'unknown';
     try {
       const result = await verify();
@@ -121,40 +116,14 @@ export function createAuth(parts: AuthParts): Auth {
       }
       outcome = 'good';
       // What was read before a change must not be remembered after it.
-      if (began === generation) keep(digest, result);
+      if (began === known.generation) known.keep(digest, result);
       return result.login;
     } finally {
       throttle.end(address, outcome);
     }
   }
 
-  function keep(digest: string, result: Verified): void {
-    const oldest = verified.size >= MAX_VERIFIED ? verified.keys().next().value : undefined;
-    if (oldest !== undefined) verified.delete(oldest);
-    verified.set(digest, result);
-  }
-
-  async function recall(digest: string): Promise<Login | undefined> {
-    const entry = verified.get(digest);
-    const now = parts.clock.now();
-    if (entry === undefined || entry.expires <= now) return undefined;
-    if (now - entry.checked < RECHECK_AFTER_MS) return entry.login;
-    const current = await entry.reload();
-    if (current?.enabled && current.proof === entry.login.proof) {
-      entry.login = current;
-      entry.checked = now;
-      return current;
-    }
-    verified.delete(digest);
-    return undefined;
-  }
-
-  function remember(login: Login, reload: Verified['reload']): Verified {
-    const now = parts.clock.now();
-    return { login, reload, expires: now + VERIFIED_FOR_MS, checked: now };
-  }
-
-  async function verifyUser(name: string, password: string): Promise<Verified | ServiceError> {
+  async function verifyUser(name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
     // An unknown name costs the same time as a wrong password, or names could be told apart by the clock.
     decoy ??= parts.hashPassword(randomBytes(16).toString('hex'));
@@ -164,16 +133,16 @@ export function createAuth(parts: AuthParts): Auth {
       // WordPress shows its application passwords in groups of four; people paste them with the blanks.
       (/\s/.test(password) && (await parts.verifyPassword(password.replace(/\s+/g, ''), stored)));
     if (!good || !login?.enabled) return wrongLogin();
-    return remember(login, () => parts.findUser(name));
+    return { scheme: 'basic', login, reload: () => parts.findUser(name) };
   }
 
-  async function verifyToken(secret: string, key: string): Promise<Verified | ServiceError> {
+  async function verifyToken(secret: string, key: string): Promise<Verified<Login> | ServiceError> {
     const hash = parts.hashToken(key);
     const login = await parts.findKey(hash);
     const secretHash = parts.hashToken(secret);
     if (login === undefined || !sameText(secretHash, login.proof, cacheKey)) return wrongToken();
     if (!login.enabled) return disabledKey();
-    return remember(login, () => parts.findKey(hash));
+    return { scheme: 'bearer', login, reload: () => parts.findKey(hash) };
   }
 
   function touch(login: Login): void {
@@ -184,42 +153,62 @@ export function createAuth(parts: AuthParts): Auth {
     parts.touchKey(id, now).catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'key use not noted'));
   }
 
-  const auth: Auth = {
+  /** At once where the header is known, as it nearly always is. */
+  function basic(arrival: Arrival, digest: string): Login | Promise<Login> {
+    return known.recognised(digest, 'basic')?.login ?? verifiedBasic(arrival, digest);
+  }
+
+  function bearer(arrival: Arrival, digest: string): Login | Promise<Login> {
+    if (!arrival.secure && arrival.authorization) throw plainHttp();
+    return known.recognised(digest, 'bearer')?.login ?? verifiedBearer(arrival, digest);
+  }
+
+  async function verifiedBasic(arrival: Arrival, digest: string): Promise<Login> {
+    const pair = basicPair(arrival.authorization ?? '');
+    if (pair === undefined) throw loginNeeded();
+    return authenticate(digest, arrival.address, () => verifyUser(pair.name, pair.password));
+  }
+
+  async function verifiedBearer(arrival: Arrival, digest: string): Promise<Login> {
+    const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(arrival.authorization ?? '')?.[1];
+    if (token === undefined) throw tokenNeeded();
+    const sides = token.split('==');
+    if (sides.length < 2 || sides.includes('')) throw tokenIncomplete();
+    const match = TOKEN.exec(token);
+    if (match?.[1] === undefined || match[2] === undefined) throw wrongToken();
+    const [, secret, key] = match;
+    return authenticate(digest, arrival.address, () => verifyToken(secret, key));
+  }
+
+  return {
     async basic(arrival, via) {
-      const header = arrival.authorization ?? '';
-      const pair = basicPair(header);
-      if (pair === undefined) throw loginNeeded();
-      const login = await authenticate(header, arrival.address, () => verifyUser(pair.name, pair.password));
+      const login = await basic(arrival, known.digestOf(arrival.authorization ?? ''));
       return { ...login.identity, via };
     },
     async bearer(arrival, via) {
-      const header = arrival.authorization ?? '';
-      const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1];
-      if (!arrival.secure && header !== '') throw plainHttp();
-      if (token === undefined) throw tokenNeeded();
-      const sides = token.split('==');
-      if (sides.length < 2 || sides.includes('')) throw tokenIncomplete();
-      const match = TOKEN.exec(token);
-      if (match?.[1] === undefined || match[2] === undefined) throw wrongToken();
-      const [, secret, key] = match;
-      const login = await authenticate(header, arrival.address, () => verifyToken(secret, key));
+      const login = await bearer(arrival, known.digestOf(arrival.authorization ?? ''));
       touch(login);
       return { ...login.identity, via };
     },
     async either(arrival, via) {
-      const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(arrival.authorization ?? '')?.[1];
+      const header = arrival.authorization ?? '';
+      const digest = known.digestOf(header);
+      const scheme = known.recognised(digest)?.scheme;
+      const token = scheme === undefined ? /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1] : undefined;
       if (parts.verifyAccessToken !== undefined && via === 'mcp' && token !== undefined && looksLikeJwt(token)) {
         if (!arrival.secure) throw plainHttp();
         return { ...(await parts.verifyAccessToken(token)), via };
       }
-      return /^\s*basic\s/i.test(arrival.authorization ?? '') ? auth.basic(arrival, via) : auth.bearer(arrival, via);
+      if ((scheme ?? (/^\s*basic\s/i.test(header) ? 'basic' : 'bearer')) === 'basic')
+        return { ...(await basic(arrival, digest)).identity, via };
+      const login = await bearer(arrival, digest);
+      touch(login);
+      return { ...login.identity, via };
     },
     invalidate() {
-      generation += 1;
-      verified.clear();
+      known.forget();
     },
   };
-  return auth;
 }
 
 /** Three parts of base64url with a dot between them; our own keys never look like that. */

@@ -4,4 +4,12 @@
 import { launchBundle } from './cli/launch.js';
 
 const [command, ...more] = process.argv.slice(2);
+// Asked to end before anything was opened: that is no failure. What serves takes over as soon as it is loaded.
+if (command !== undefined && ['stdio', 'serve', 'work', 'demo'].includes(command)) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (process.listenerCount(name) === 1) process.exit(0);
+    });
+  }
+}
 if (command !== 'stdio' || more.length > 0 || !launchBundle()) await import('./cli/program.js');

@@ -25,6 +25,11 @@ export function anyText(text: string): Parsed<string> {
   return { value: text };
 }
 
+export function filePath(text: string): Parsed<string> {
+  // One letter before the colon is a drive.
+  return /^[a-z][a-z+.-]+:/i.test(text) ? { allowed: 'the path of a file, not a URL' } : { value: text };
+}
+
 export function integer(min: number, max: number): Parser<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

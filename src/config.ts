@@ -9,6 +9,7 @@ import {
   baseUrl,
   bearerToken,
   databaseUrl,
+  filePath,
   flag,
   hostName,
   httpUrl,
@@ -95,6 +96,20 @@ const VARIABLES: readonly Variable[] = [
     { shown: 'file:~/.local/share/sitefleet/sitefleet.db' },
   ),
   variable('DB_TOKEN', 'db_token', null, anyText, 'Access token of the libSQL server.', { secret: true }),
+  variable(
+    'DB_REPLICA',
+    'db_replica',
+    null,
+    filePath,
+    'File for a copy of the libSQL server, from which this process reads. Made anew at each start, its name with an ending; each process needs its own.',
+  ),
+  variable(
+    'DB_REPLICA_SYNC_MS',
+    'db_replica_sync_ms',
+    1000,
+    integer(100, HOUR),
+    'How soon the copy shows what other processes wrote. Own writes show at once.',
+  ),
   variable('HOST', 'host', '127.0.0.1', hostName, 'Address to listen on. `0.0.0.0` listens on all: put TLS in front.'),
   variable('PORT', 'port', 8787, integer(0, 65_535), 'Port to listen on. `0` takes a free one.'),
   variable(
@@ -264,6 +279,12 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
     problems.push({
       name: 'SITEFLEET_SECRET_KEY_FILE',
       message: 'is set together with SITEFLEET_SECRET_KEY. Set only one of the two.',
+    });
+  }
+  if (config.db_replica !== null && (config.db === ':memory:' || config.db.startsWith('file:'))) {
+    problems.push({
+      name: 'SITEFLEET_DB_REPLICA',
+      message: 'is for a libSQL server, but SITEFLEET_DB names none. Remove it, or set SITEFLEET_DB to the server.',
     });
   }
   problems.push(...oauthProblems(config));

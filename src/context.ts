@@ -62,6 +62,10 @@ export interface Config {
   /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
   db: string;
   db_token: string | null;
+  /** File in which the serving thread keeps a copy of a storage server for its reads; null = it asks the server. */
+  db_replica: string | null;
+  /** How often the copy is brought up to date by itself. */
+  db_replica_sync_ms: number;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */

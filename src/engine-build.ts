@@ -1,6 +1,7 @@
 /** The engine's half of the composition root: what writes and what contacts sites, wherever the writer connection lives. */
 
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { operations as allOperations } from '../tools/index.js';
 import type { Auditor } from './audit/audit.js';
 import type { ChildSites } from './child/child.js';
@@ -15,10 +16,12 @@ import { runToolJobs } from './domain/tool-jobs.js';
 import type { Engine, TaskCaller } from './engine.js';
 import { ServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
+import type { Crew } from './jobs/crew.js';
 import { ownerName } from './jobs/owner.js';
 import { createJobRunner } from './jobs/runner.js';
 import { createSchedule } from './jobs/schedule.js';
-import { createLocks, createRights } from './locks.js';
+import type { Entry } from './jobs/timetable.js';
+import { createLocks, createRights, type Rights } from './locks.js';
 import { createLog } from './log.js';
 import { type Mailer, noMailer } from './mail/mailer.js';
 import { createMetrics, type Metrics } from './metrics.js';
@@ -26,6 +29,7 @@ import type { Probe } from './probe/probe.js';
 import type { Once } from './rest/once.js';
 import { openVault } from './secret-key.js';
 import { createShare } from './share.js';
+import { lifelongController } from './signals.js';
 import type { Db } from './store/db.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
@@ -47,6 +51,8 @@ export interface Parts {
   jobLeaseMs?: number;
   /** How often a process shows the others that it lives; for tests. */
   beatMs?: number;
+  /** What happens by the clock; for tests. */
+  timetable?: readonly Entry[];
   /** False: queued jobs wait for another process. Tests drive them by hand. */
   jobs?: boolean;
   /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
@@ -79,7 +85,9 @@ async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<
   });
   await migrate(raw, migrations);
   const db = watchDb(parts.wrapDb?.(raw) ?? raw, watch);
-  return { db, store: createStore(db, openVault(config)) };
+  const store = createStore(db, openVault(config));
+  await store.sites.sealPlain();
+  return { db, store };
 }
 
 /** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
@@ -92,7 +100,7 @@ export async function buildEngine(
   const metrics = parts.metrics ?? createMetrics('engine');
   const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
   const events = createEvents(clock, log);
-  const closing = new AbortController();
+  const closing = lifelongController();
   const owner = ownerName();
   // Nobody else can open a database in memory; any other one may have several processes.
   const alone = config.db === ':memory:';
@@ -152,7 +160,8 @@ export async function buildEngine(
   let base = config.base_url ?? localUrl(config);
   const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
   const runner = createJobRunner({ ctx: ownCtx, owner, leaseMs: parts.jobLeaseMs });
-  const schedule = createSchedule({ ctx: ownCtx, owner });
+  const watch = alone ? undefined : openCrew(parts, { store, owner, rights, clock, log });
+  const schedule = createSchedule({ ctx: ownCtx, owner, crew: watch?.crew, entries: parts.timetable });
   const history = createHistoryRecorder({ store, log });
   const mails = createMailListener(ownCtx);
   events.subscribe(history.listen);
@@ -193,11 +202,36 @@ export async function buildEngine(
       await Promise.all([runner.stop(), schedule.stop(), tools]);
       await Promise.all([history.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close()]);
-      await share?.close();
+      await Promise.all([share?.close(), watch?.close()]);
       metrics.close();
       await db.close();
     },
   };
+}
+
+/** As often as the monitors are looked after, so that a process that died is missed for three of these at most. */
+const CREW_BEAT_MS = 10_000;
+
+/** Who takes part in what is shared by the clock: counted apart from those who call sites, for one may do the one only. */
+function openCrew(
+  { beatMs = CREW_BEAT_MS }: Parts,
+  { store, ...parts }: { store: Store; owner: string; rights: Rights; clock: Clock; log: Log },
+): { crew: Crew; close(): Promise<void> } {
+  const kind = 'monitor';
+  const share = createShare({
+    ...parts,
+    beatMs,
+    attend: (owner, now, until) => store.schedule.attend(owner, now, until, kind),
+    leave: (owner) => store.schedule.leave(owner, kind),
+  });
+  const crew = {
+    host: hostname(),
+    leaseMs: 3 * beatMs,
+    join: () => share.join(),
+    members: () => share.members(),
+    places: (limit: number) => share.slots(kind, limit),
+  };
+  return { crew, close: () => share.close() };
 }
 
 async function openChild(

@@ -219,6 +219,13 @@ const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> 
     'readonly',
     ['The database can only be read, so nothing was stored.', 'Make its file and folder writable for the service.'],
   ],
+  [
+    'disk',
+    [
+      'The disk of the database refuses to be written or read.',
+      'Look whether it is mounted read-only, or failing; no restart is needed once it is well.',
+    ],
+  ],
   ['corrupt', ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.']],
 ]);
 

@@ -3,33 +3,30 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../tools/index.js';
-import type { Auditor } from './audit/audit.js';
 import type { Auth, HttpEnv, VerifyAccessToken } from './auth.js';
-import type { ChildSites } from './child/child.js';
 import { systemClock } from './clock.js';
 import type { Clock, Config, Ctx, Log } from './context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from './engine.js';
 import { buildEngine, localUrl, type Parts, SYSTEM } from './engine-build.js';
 import { createEvents, type EventBus } from './events.js';
-import { createLocks } from './locks.js';
 import { createLog } from './log.js';
-import { noMailer } from './mail/mailer.js';
 import type { McpCore } from './mcp/core.js';
 import { createMetrics, type Family, processFamilies, renderMetrics } from './metrics.js';
 import type { Caller, GroupedOperation, Invoke } from './operation.js';
-import type { Probe } from './probe/probe.js';
 import { createReadiness } from './readiness.js';
+import { readingContexts } from './reading.js';
 import type { Performed } from './rest/once.js';
 import type { Perform } from './rest/perform.js';
 import { openVault } from './secret-key.js';
 import type { Db } from './store/db.js';
+import type { Replica } from './store/embedded-replica.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
-import { openDb } from './store/open.js';
+import { openDb, openReplicated } from './store/open.js';
 import { createStore, type Store } from './store/store.js';
 import { type DbCall, watchDb } from './store/watch-db.js';
 import { VERSION } from './version.js';
-import { counted, storageWatch } from './watch.js';
+import { counted, replicaFamilies, replicaReason, replicaWatch, storageWatch } from './watch.js';
 
 /** A service as the shell and the tests see it. */
 export interface Service {
@@ -58,8 +55,17 @@ export interface Service {
 const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
 
+/** Tasks of the engine after which nobody looks for what they wrote. */
+const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key']);
+
+export interface ServiceParts extends Parts {
+  engine?: 'thread' | 'inline';
+  /** Tests: the built program that syncs a replica. */
+  replicaProgram?: URL | undefined;
+}
+
 /** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
-export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }): Promise<Service> {
+export async function assemble(parts: ServiceParts): Promise<Service> {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
@@ -81,33 +87,22 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     thread ??= startEngineThread({ config, sharedKey: parts.sharedKey }, log, onEngineDeath);
     return thread;
   };
-  const reader = inline === null ? await openReader(parts, storageWatch(metrics, log, clock)) : null;
+  const reader = inline === null ? await openReader(parts, storageWatch(metrics, log, clock), log) : null;
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
   let baseUrl = config.base_url ?? localUrl(config);
 
   const taskCaller = (caller: Caller): TaskCaller => ({ ...caller, base_url: baseUrl });
-  const run = (task: Task, caller: Caller) => engine().run(task, taskCaller(caller));
-  const ctx = (caller: Caller): Ctx =>
-    inline !== null
-      ? inline.ctx(taskCaller(caller))
-      : {
-          store,
-          child: NO_CHILD,
-          probe: NO_PROBE,
-          auditor: NO_AUDITOR,
-          mailer: noMailer(config.smtp_url !== null),
-          clock,
-          config,
-          log,
-          events,
-          locks: createLocks(),
-          actor: caller.actor,
-          request_id: caller.request_id,
-          signal: caller.signal,
-          progress: caller.progress ?? (() => undefined),
-          base_url: baseUrl,
-        };
+  const run = async (task: Task, caller: Caller) => {
+    try {
+      return await engine().run(task, taskCaller(caller));
+    } finally {
+      // Whoever just wrote, or may have, finds it with the next read.
+      if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
+    }
+  };
+  const reading = readingContexts({ store, clock, config, log, events });
+  const ctx = (caller: Caller): Ctx => (inline !== null ? inline.ctx(taskCaller(caller)) : reading(caller, baseUrl));
   const invoke: Invoke = (operation, raw, caller) =>
     counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
   const invokeIt: Invoke = async (operation, raw, caller) => {
@@ -116,7 +111,7 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     }
     return operation.call(raw, ctx(caller));
   };
-  let rest: Promise<typeof import('./rest/perform.js')> | undefined;
+  let rest: typeof import('./rest/perform.js') | undefined;
   const perform: Perform = (route, params, caller, once) =>
     counted(metrics, route.key, () => performIt(route, params, caller, once));
   const performIt: Perform = async (route, params, caller, once) => {
@@ -124,11 +119,10 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
       return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
     }
     // Looked up once: the loader takes its time even for a module that it has.
-    rest ??= import('./rest/perform.js');
-    const { performRoute } = await rest;
-    return performRoute(route, params, ctx(caller), once);
+    rest ??= await import('./rest/perform.js');
+    return rest.performRoute(route, params, ctx(caller), once);
   };
-  const auth = await openAuth(config, store, clock, log, (id, at) =>
+  const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
   // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
@@ -144,13 +138,17 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
     clock,
     read: () => store.schedule.owner('schedule', clock.now()),
     write: () => run({ task: 'health', payload: null }, systemCaller()),
+    known: () => (reader?.replica ? replicaReason(reader.replica.status()) : null),
   });
   const metricsText = async () => {
     const beside = inline === null ? metrics.collect() : [];
     // Of an engine that nobody needed yet there is nothing to tell.
     const engineSide = inline !== null || thread !== null;
-    const working = engineSide ? ((await run({ task: 'metrics', payload: null }, systemCaller())) as Family[]) : [];
-    return renderMetrics([...processFamilies(VERSION), ...beside, ...working]);
+    const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
+    // The engine asks the database for some of its numbers. When that is away, the others tell so.
+    const working = (await Promise.resolve(asked).catch(() => [])) as Family[];
+    const replica = reader?.replica ? replicaFamilies(reader.replica.status()) : [];
+    return renderMetrics([...processFamilies(VERSION), ...beside, ...replica, ...working]);
   };
 
   return {
@@ -183,14 +181,22 @@ export async function assemble(parts: Parts & { engine?: 'thread' | 'inline' }):
       closeHttp();
       (await core)?.close();
       await (inline ?? thread)?.close();
-      await reader?.db.close();
+      await reader?.close();
       metrics.close();
     },
   };
 }
 
+interface Reader {
+  store: Store;
+  /** For logins: what another process changed shows at once. */
+  logins: Store;
+  replica: Replica | null;
+  close(): Promise<void>;
+}
+
 /** The reading connection of the serving thread. The schema is brought up to date first: a reader cannot. */
-async function openReader(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
+async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, log: Log): Promise<Reader> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
@@ -199,9 +205,21 @@ async function openReader(parts: Parts, watch: (call: DbCall) => void): Promise<
   } finally {
     await writer.close();
   }
-  const raw = await openDb(config.db, { mode: 'reader', ...token });
-  const db = watchDb(parts.wrapDb?.(raw) ?? raw, watch);
-  return { db, store: createStore(db, openVault(config)) };
+  const vault = openVault(config);
+  const storeOf = (raw: Db) => createStore(watchDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
+  if (config.db_replica === null) {
+    const raw = await openDb(config.db, { mode: 'reader', ...token });
+    const store = storeOf(raw);
+    return { store, logins: store, replica: null, close: () => raw.close() };
+  }
+  const replica = await openReplicated(config.db, {
+    ...token,
+    file: config.db_replica,
+    syncMs: config.db_replica_sync_ms,
+    program: parts.replicaProgram ?? new URL('./replica-process.js', import.meta.url),
+    changed: replicaWatch(log),
+  });
+  return { store: storeOf(replica.db), logins: storeOf(replica.current), replica, close: () => replica.close() };
 }
 
 /** One for all connections: a call that lost its client over one is found over another. */
@@ -254,17 +272,4 @@ async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAcces
 
 function systemCaller(): Caller {
   return { actor: SYSTEM, request_id: randomUUID(), signal: new AbortController().signal };
-}
-
-/** Stand where nobody may be contacted: the serving thread of a threaded service. */
-const NO_CHILD = unavailable<ChildSites>('a child site');
-const NO_PROBE = unavailable<Probe>('the network');
-const NO_AUDITOR = unavailable<Auditor>('the network');
-
-function unavailable<T extends object>(what: string): T {
-  return new Proxy({} as T, {
-    get(_target, name) {
-      return () => Promise.reject(new Error(`The serving thread tried to contact ${what} (${String(name)}).`));
-    },
-  });
 }

@@ -35,35 +35,51 @@ export interface Metrics {
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60] as const;
 
 const TICK_MS = 20;
+/** Of HTTP statuses, by their first digit. */
+const CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
+/** Sums by labels. A series that is found by its names once is only added to from then on. */
 class Counter {
-  readonly #values = new Map<string, { labels: Labels; value: number }>();
-  add(labels: Labels, by = 1): void {
-    const key = JSON.stringify(labels);
-    const known = this.#values.get(key);
-    if (known === undefined) this.#values.set(key, { labels, value: by });
-    else known.value += by;
+  readonly #series: { labels: Labels; value: number }[] = [];
+  readonly #byName = new Map<string, Map<string, { labels: Labels; value: number }>>();
+
+  /** @param a @param b what tells the series apart; `labels` is asked for at its first use only */
+  add(a: string, b: string, by: number, labels: (a: string, b: string) => Labels): void {
+    let series = this.#byName.get(a)?.get(b);
+    if (series === undefined) {
+      series = { labels: labels(a, b), value: 0 };
+      this.#series.push(series);
+      this.#byName.set(a, (this.#byName.get(a) ?? new Map()).set(b, series));
+    }
+    series.value += by;
   }
+
   family(name: string, help: string): Family {
-    const samples = [...this.#values.values()].map(({ labels, value }) => ({ suffix: '', labels, value }));
-    return { name, help, type: 'counter', samples };
+    return {
+      name,
+      help,
+      type: 'counter',
+      samples: this.#series.map(({ labels, value }) => ({ suffix: '', labels, value })),
+    };
   }
 }
 
 class Histogram {
   readonly #series = new Map<string, { labels: Labels; counts: number[]; sum: number; n: number }>();
-  observe(labels: Labels, seconds: number): void {
-    const key = JSON.stringify(labels);
-    let series = this.#series.get(key);
+
+  /** @param name value of the label `name`; '' for a histogram without labels */
+  observe(name: string, seconds: number): void {
+    let series = this.#series.get(name);
     if (series === undefined) {
-      series = { labels, counts: BUCKETS.map(() => 0), sum: 0, n: 0 };
-      this.#series.set(key, series);
+      series = { labels: name === '' ? {} : { name }, counts: BUCKETS.map(() => 0), sum: 0, n: 0 };
+      this.#series.set(name, series);
     }
     const at = BUCKETS.findIndex((bound) => seconds <= bound);
     if (at >= 0) series.counts[at] = (series.counts[at] ?? 0) + 1;
     series.sum += seconds;
     series.n++;
   }
+
   family(name: string, help: string): Family {
     const samples = [...this.#series.values()].flatMap(({ labels, counts, sum, n }) => {
       let total = 0;
@@ -82,6 +98,11 @@ class Histogram {
   }
 }
 
+const named = (name: string, outcome: string): Labels => ({ name, outcome });
+const ofFunction = (fn: string, outcome: string): Labels => ({ function: fn, outcome });
+const ofStatus = (status: string): Labels => ({ status });
+const unlabelled = (): Labels => ({});
+
 /** @param thread `main` or `engine`: stands on what both have */
 export function createMetrics(thread: string): Metrics {
   const calls = new Counter();
@@ -96,22 +117,25 @@ export function createMetrics(thread: string): Metrics {
   const lag = monitorEventLoopDelay({ resolution: TICK_MS });
   lag.enable();
 
+  const ofMethod = (method: string, outcome: string): Labels => ({ thread, method, outcome });
+  const ofThread = (): Labels => ({ thread });
+
   return {
     call(name, outcome, ms) {
-      calls.add({ name, outcome });
-      callTime.observe({ name }, ms / 1000);
+      calls.add(name, outcome, 1, named);
+      callTime.observe(name, ms / 1000);
     },
     child({ fn, outcome, ms, queued_ms, bytes }) {
-      childCalls.add({ function: fn, outcome });
-      childTime.observe({}, ms / 1000);
-      childWait.observe({}, queued_ms / 1000);
-      childBytes.add({}, bytes);
+      childCalls.add(fn, outcome, 1, ofFunction);
+      childTime.observe('', ms / 1000);
+      childWait.observe('', queued_ms / 1000);
+      childBytes.add('', '', bytes, unlabelled);
     },
     db({ method, ms, failure }) {
-      dbCalls.add({ thread, method, outcome: failure ?? 'ok' });
-      dbTime.add({ thread }, ms / 1000);
+      dbCalls.add(method, failure ?? 'ok', 1, ofMethod);
+      dbTime.add('', '', ms / 1000, ofThread);
     },
-    request: (status) => requests.add({ status: `${Math.floor(status / 100)}xx` }),
+    request: (status) => requests.add(CLASSES[Math.floor(status / 100)] ?? 'other', '', 1, ofStatus),
     collect() {
       // What is measured is the time between two ticks; what is more than their distance is lag.
       const seconds = (nanoseconds: number) =>

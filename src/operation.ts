@@ -6,6 +6,7 @@ import type { z } from '../schemas/zod.js';
 import type { Actor, Ctx, Progress, Toolset } from './context.js';
 import { ServiceError } from './errors.js';
 import { firstIssue } from './issue.js';
+import { quickInput } from './quick-input.js';
 import { stripper } from './strip.js';
 
 export type Effect = 'read' | 'write' | 'destroy';
@@ -83,6 +84,11 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
   const input = definition.input.strict();
   // Made with the first answer: 62 of them would be felt at the start of the process.
   let quick: ReturnType<typeof stripper> | undefined;
+  let quickIn: ReturnType<typeof quickInput> | undefined;
+  const parse = (raw: unknown) => {
+    quickIn ??= quickInput(input);
+    return quickIn(raw ?? {}) ?? parseInput(input, raw);
+  };
   const strip = (value: unknown) => {
     quick ??= stripper(definition.output);
     return quick(value) ?? parseOutput(definition.output, value, definition.id);
@@ -102,7 +108,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     output: definition.output,
     async call(raw, ctx) {
       requireRight(ctx, definition.effect);
-      const parsed = parseInput(input, raw) as z.output<I>;
+      const parsed = parse(raw) as z.output<I>;
       if (definition.effect === 'destroy') {
         const { confirm, dry_run } = parsed as { confirm?: boolean; dry_run?: boolean };
         if (confirm && dry_run) throw bothConfirmAndDryRun();

@@ -13,16 +13,23 @@ export interface ReadyParts {
   read(): Promise<unknown>;
   /** Writes something small, where the writer is. */
   write(): Promise<unknown>;
+  /** What else is wrong, known without looking. */
+  known?: () => string | null;
 }
 
-export function createReadiness({ clock, read, write }: ReadyParts): () => Promise<{ ok: boolean; reasons: string[] }> {
+export function createReadiness({
+  clock,
+  read,
+  write,
+  known,
+}: ReadyParts): () => Promise<{ ok: boolean; reasons: string[] }> {
   let last: { at: number; reasons: Promise<string[]> } | null = null;
   const look = async (): Promise<string[]> => {
     const outcomes = await Promise.all([
       failure(read(), 'Reading from the database'),
       failure(write(), 'Writing to the database'),
     ]);
-    return outcomes.filter((reason) => reason !== null);
+    return [...outcomes, known?.() ?? null].filter((reason) => reason !== null);
   };
   return async () => {
     const now = clock.now();

@@ -1,6 +1,6 @@
 /** The HTTP half of the composition root, loaded only where HTTP is served: it costs start time. */
 
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import type { Auth, HttpEnv } from './auth.js';
 import type { Clock, Config, Log } from './context.js';
 import { createHttp, type HttpMetrics } from './http.js';
@@ -48,10 +48,31 @@ export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close
     ready: parts.ready,
     metrics: parts.metrics,
     mounts: [
+      { at: '/', app: createFrontPage() },
       { at: '/', app: mcp.app },
       { at: '/', app: run },
       { at: '/', app: rest },
     ],
   });
   return { app, close: () => mcp.close() };
+}
+
+/** The bare address is what people try first: the page for a browser, the ways in for programs. */
+function createFrontPage(): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.get('/', (c) => {
+    // Relative, so that a proxy may serve us below a path of its own.
+    if (c.req.header('accept')?.includes('text/html') === true) return c.redirect('./docs', 302);
+    const base = c.env.arrival.base_url;
+    return c.json({
+      name: 'sitefleet',
+      version: VERSION,
+      mcp: `${base}/mcp`,
+      abilities: `${base}/wp-json/wp-abilities/v1/abilities`,
+      v2: `${base}/v2`,
+      openapi: `${base}/v2/openapi.json`,
+      docs: `${base}/docs`,
+    });
+  });
+  return app;
 }

@@ -4,11 +4,12 @@ import type { PacedChildSites } from './child/http.js';
 import type { Clock, Log } from './context.js';
 import { asServiceError } from './errors.js';
 import { type Family, gauge, type Metrics } from './metrics.js';
+import type { ReplicaState, ReplicaStatus } from './store/embedded-replica.js';
 import type { Store } from './store/store.js';
 import type { DbCall } from './store/watch-db.js';
 
 /** Failures of storage as such; the others are answers, such as a name that is taken. */
-const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'unavailable', 'corrupt']);
+const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
 /** A full disk fails every call: one line in this time says as much as a thousand. */
 const QUIET_MS = 10_000;
 
@@ -53,5 +54,49 @@ export async function workFamilies(parts: {
     gauge('sitefleet_child_calls_running', 'Calls to child sites under way.', { value: running }),
     gauge('sitefleet_child_calls_queued', 'Calls to child sites that wait for their turn.', { value: queued }),
     gauge('sitefleet_processes', 'Processes that share the limits towards child sites.', { value: parts.members }),
+  ];
+}
+
+const REPLICA: Record<ReplicaState, string> = {
+  building: 'the replica is being made; reads go to the server',
+  live: 'reads come from the replica',
+  behind: 'the replica cannot be synced; reads go to the server',
+  away: 'the database server does not answer; reads come from the replica as it is',
+};
+
+/** A line in the log whenever reads change their way. */
+export function replicaWatch(log: Log): (state: ReplicaState, reason: string | null) => void {
+  return (state, reason) => {
+    if (reason === null) log.info({ replica: state }, REPLICA[state]);
+    else log.warn({ replica: state, reason }, REPLICA[state]);
+  };
+}
+
+/** What a load balancer has to know: answers may be old. */
+export function replicaReason({ state, age_ms }: ReplicaStatus): string | null {
+  if (state !== 'away') return null;
+  return `The database server does not answer; reads come from the replica of ${Math.round((age_ms ?? 0) / 1000)} s ago.`;
+}
+
+export function replicaFamilies({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): Family[] {
+  const states = Object.keys(REPLICA).map((each) => ({ labels: { state: each }, value: each === state ? 1 : 0 }));
+  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): Family => ({
+    ...gauge(name, help, ...samples),
+    type: 'counter',
+  });
+  return [
+    gauge('sitefleet_db_replica_state', 'Whether reads come from the replica.', ...states),
+    gauge('sitefleet_db_replica_age_seconds', 'Since the last sync of the replica began.', {
+      value: (age_ms ?? 0) / 1000,
+    }),
+    counter(
+      'sitefleet_db_replica_syncs_total',
+      'Syncs of the replica, by outcome.',
+      { labels: { outcome: 'ok' }, value: syncs },
+      { labels: { outcome: 'failed' }, value: failures },
+    ),
+    counter('sitefleet_db_replica_server_reads_total', 'Reads that went to the server nevertheless.', {
+      value: server_reads,
+    }),
   ];
 }

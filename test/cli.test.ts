@@ -191,12 +191,15 @@ describe('stdio', () => {
       `${JSON.stringify(hello)}\nnonsense\n`,
     );
     expect(code).toBe(0);
-    expect(
-      out
-        .trim()
-        .split('\n')
-        .map((text) => JSON.parse(text).id),
-    ).toEqual([1]);
+    const answers = out
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(answers).toHaveLength(2);
+    expect(answers).toContainEqual(expect.objectContaining({ id: 1, result: expect.anything() }));
+    expect(answers).toContainEqual(
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32700 }) }),
+    );
   }, 20_000);
 });
 

@@ -53,6 +53,8 @@ export function testConfig(change: Partial<Config> = {}): Config {
   return {
     db: ':memory:',
     db_token: null,
+    db_replica: null,
+    db_replica_sync_ms: 1000,
     host: '127.0.0.1',
     port: 8787,
     base_url: null,

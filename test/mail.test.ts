@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lookUpDomain } from '../src/domain/domain-lookup.js';
 import { listOutbox, previewMail, sendMail } from '../src/domain/mail.js';
 import { dailyDigest } from '../src/domain/mail-digest.js';
 import { editMail } from '../src/domain/mail-settings.js';
 import { forgetOld } from '../src/domain/retention.js';
+import { reportHealth } from '../src/domain/upkeep.js';
 import { createMailer } from '../src/mail/smtp.js';
 import type { NewAlert } from '../src/store/alerts.js';
 import { type TestApp, testApp } from './harness.js';
@@ -95,6 +97,12 @@ describe('an alert', () => {
       { domain_name: 'shop.example', expiry_date: '2026-11-01T00:00:00Z' },
       'The registration of shop.example ended on 2026-11-01.',
     ],
+    [
+      'domain.not_found',
+      'domain_expiry',
+      { domain_name: 'shop.example', problem: 'No such name.' },
+      'shop.example is no longer registered',
+    ],
   ])('%s says what happened', async (kind, type, facts, sentence) => {
     await readers(type);
     await rename('Shop');
@@ -171,6 +179,46 @@ describe('an alert', () => {
     for (const score of [70, 70, 60, 70, 95]) await unhealthy(score);
     expect(box.mails.map(({ text }) => /is (\d+) of 100/.exec(text)?.[1])).toEqual(['70', '60']);
   });
+});
+
+test('a domain that vanished is told of, once, whoever of its sites it belongs to', async () => {
+  await readers('domain_expiry');
+  const second = await app.connect(1);
+  await app.db.run("INSERT INTO domain (name, creation_date) VALUES ('shop.example', 1)");
+  for (const id of [site, second])
+    await app.db.run("INSERT OR REPLACE INTO site_domain (site_id, domain) VALUES (?, 'shop.example')", [id]);
+  const nowhere = { ...ctx().probe, domain: async () => ({ outcome: 'not_found' as const, message: 'No such name.' }) };
+  const look = async (error?: string) =>
+    lookUpDomain(Object.assign(ctx(), { probe: nowhere }), {
+      name: 'shop.example',
+      creation_date: 1,
+      ...(error === undefined ? {} : { error }),
+    });
+  await look();
+  expect(await sendMail(ctx())).toBe('nothing due');
+  for (let again = 0; again < 2; again++) await look('No such name.');
+  expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+  const [mail] = box.mails;
+  expect(mail?.headers.subject).toContain('shop.example is no longer registered');
+  expect(mail?.text).toContain('No such name.');
+  expect(mail?.html).toContain('No such name.');
+});
+
+test('a critical finding makes no mail while the score is good: the mail follows the score', async () => {
+  await readers('site_health');
+  await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
+  const report = async (good: number, critical: number) => {
+    await app.db.run(
+      'UPDATE site_detail SET health_good = ?, health_recommended = 0, health_critical = ? WHERE site_id = ?',
+      [good, critical, site],
+    );
+    await reportHealth(ctx());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return sendMail(ctx());
+  };
+  expect(await report(17, 1)).toBe('nothing due');
+  expect(await report(3, 1)).toBe('1 sent, 0 not');
+  expect(box.mails[0]?.text).toContain('The health score of');
 });
 
 describe('sending', () => {
@@ -318,6 +366,21 @@ describe('a preview', () => {
     await readers(type, ['ada@example.com']);
     expect(await previewMail(ctx(), type)).toMatchObject({ sends: true, reason: '', recipients: ['ada@example.com'] });
     expect(await sendMail(ctx())).toBe('nothing due');
+    expect(box.visits).toBe(0);
+  });
+
+  test.each([
+    ['domain.not_found', 'domain_expiry', 'example.com is no longer registered'],
+    ['domain.expired', 'domain_expiry', 'The registration of example.com ended on 2030-01-31.'],
+    ['certificate.invalid', 'ssl_certificate', 'It does not name this host.'],
+    ['monitor.up', 'uptime', 'Example is up again.'],
+  ])('shows the alert %s', async (kind, type, sentence) => {
+    await readers(type, ['ada@example.com']);
+    const preview = await previewMail(ctx(), kind);
+    expect(preview).toMatchObject({ type, sends: true, recipients: ['ada@example.com'] });
+    expect(preview.text).toContain(sentence);
+    expect(preview.html).toContain(sentence);
+    expect(preview.subject).toContain(sentence);
     expect(box.visits).toBe(0);
   });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Progress } from '../src/context.js';
-import { departure } from '../src/mcp/departure.js';
+import { Departure } from '../src/mcp/departure.js';
 import { Inflight, type Participant } from '../src/mcp/inflight.js';
 import type { Caller } from '../src/operation.js';
 import { handClock } from './harness.js';
@@ -115,9 +115,40 @@ describe('departure', () => {
     ['another client’s own limit', 'timeout', false, 'gone'],
     ['a closed connection', undefined, true, 'gone'],
   ])('%s', (_name, reason, closing, expected) => {
-    const both = new AbortController();
-    const left = departure(both.signal, () => closing);
-    both.abort(reason);
-    expect([left.signal.aborted, left.gone.aborted]).toEqual([expected === 'signal', expected === 'gone']);
+    for (const looksBefore of [true, false]) {
+      const both = new AbortController();
+      const left = new Departure({ left: () => both.signal, isClosing: () => closing });
+      if (looksBefore) expect([left.signal.aborted, left.gone.aborted]).toEqual([false, false]);
+      both.abort(reason);
+      expect([left.signal.aborted, left.gone.aborted]).toEqual([expected === 'signal', expected === 'gone']);
+    }
+  });
+
+  it('a hang-up, whether before or after somebody looks', () => {
+    for (const looksBefore of [true, false]) {
+      const hangup = new AbortController();
+      const left = new Departure({
+        left: () => new AbortController().signal,
+        isClosing: () => false,
+        hangup: () => hangup.signal,
+      });
+      if (looksBefore) expect(left.gone.aborted).toBe(false);
+      hangup.abort();
+      expect([left.signal.aborted, left.gone.aborted]).toEqual([false, true]);
+    }
+  });
+
+  it('makes no signals that nobody looks at', () => {
+    let asked = 0;
+    const left = new Departure({
+      left: () => {
+        asked++;
+        return new AbortController().signal;
+      },
+      isClosing: () => false,
+    });
+    expect(asked).toBe(0);
+    expect(left.signal).toBe(left.signal);
+    expect([left.gone.aborted, asked]).toEqual([false, 1]);
   });
 });

@@ -432,7 +432,11 @@ describe('stdio', () => {
     send(hello);
     stdin.end();
     await served;
-    expect(lines).toHaveLength(1);
+    const answers = lines.map((line) => JSON.parse(line) as { id: number | null; error?: { code: number } });
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, -32700],
+      [1, undefined],
+    ]);
   });
 
   it('ends at once on a signal', async () => {

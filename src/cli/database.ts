@@ -7,6 +7,7 @@ import { migrate } from '../store/migrate.js';
 import { migrations } from '../store/migrations/index.js';
 import { openDb } from '../store/open.js';
 import { createUsers, type Users } from '../store/users.js';
+import { assertWritable } from './writable.js';
 
 export interface Stores {
   db: Db;
@@ -18,6 +19,7 @@ export interface Stores {
 
 /** Opens the database for writing, brings its schema up to date, works on it and closes it. */
 export async function withDatabase<T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> {
+  assertWritable(config);
   const db = await openDb(config.db, {
     mode: 'writer',
     ...(config.db_token === null ? {} : { token: config.db_token }),

@@ -30,6 +30,7 @@ export function demoSettings(folder: string): Partial<Config> {
   return {
     db: fileUrl(join(folder, 'demo.db')),
     db_token: null,
+    db_replica: null,
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,

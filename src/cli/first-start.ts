@@ -33,12 +33,11 @@ export async function firstStart(
   });
   // Another process was first.
   if (user === undefined) return undefined;
-  const { token } = await stores.keys.add({
-    scope: 'read_write',
-    description: 'First key',
-    enabled: true,
-    user_id: user.id,
-    now,
+  const key = { scope: 'read_write', description: 'First key', enabled: true, user_id: user.id, now } as const;
+  const { token } = await stores.keys.add(key).catch(async (error: unknown) => {
+    // A login that nobody was told would keep the next start from making one.
+    await stores.users.remove(name).catch(() => undefined);
+    throw error;
   });
   return { user: name, password, api_key: token };
 }

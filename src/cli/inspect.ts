@@ -18,7 +18,7 @@ export async function inspect(db: Db, vault: Vault | undefined): Promise<Report>
   const foreignKeys = (await pragma(db, 'foreign_key_check')).length;
   const step = Number((await db.one('SELECT max(id) AS step FROM migration').catch(() => undefined))?.step ?? 0);
   const newest = Math.max(...migrations.map((migration) => migration.id));
-  const secrets = await inspectSecrets(db, vault);
+  const secrets = await inspectSecrets(db, vault, step);
   return {
     ok: sound(integrity) && foreignKeys === 0 && step === newest && secrets.unreadable === 0,
     schema: { step, newest },
@@ -42,13 +42,26 @@ async function pragma(db: Db, name: string) {
   }
 }
 
-/** Where sealed texts stand: table, key columns by which it is paged, and the place each was sealed for. */
-const SEALED: readonly { table: string; keys: readonly string[]; columns: readonly string[]; place: Place }[] = [
+/** Where sealed texts stand: table, key columns by which it is paged, the place each was sealed for, the schema that brought them. */
+const SEALED: readonly {
+  table: string;
+  keys: readonly string[];
+  columns: readonly string[];
+  place: Place;
+  since?: number;
+}[] = [
   {
     table: 'site_secret',
     keys: ['site_id'],
     columns: ['private_key', 'regverify', 'http_user', 'http_pass'],
     place: (row, column) => `site_secret:${row.site_id}:${column}`,
+  },
+  {
+    table: 'site_secret',
+    keys: ['site_id'],
+    columns: ['unique_id'],
+    place: (row, column) => `site_secret:${row.site_id}:${column}`,
+    since: 7,
   },
   { table: 'setting', keys: ['key'], columns: ['value'], place: (row) => `setting:${row.key}` },
   {
@@ -62,9 +75,10 @@ type Place = (row: Row, column: string) => string;
 
 const PAGE = 500;
 
-async function inspectSecrets(db: Db, vault: Vault | undefined): Promise<Report['secrets']> {
+async function inspectSecrets(db: Db, vault: Vault | undefined, step: number): Promise<Report['secrets']> {
   const found = { sealed: 0, unreadable: 0 };
-  for (const { table, keys, columns, place } of SEALED) {
+  for (const { table, keys, columns, place, since = 1 } of SEALED) {
+    if (step < since) continue;
     const known = await db.one("SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = ?", [table]);
     if (known === undefined) continue;
     const order = keys.join(', ');

@@ -75,27 +75,47 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
 }
 
 export async function listSchedule(config: Config, options: { json?: boolean }): Promise<void> {
-  const { runs, owner } = await withDatabase(config, async ({ db }) => {
+  const now = Date.now();
+  const { runs, owner, living, parts } = await withDatabase(config, async ({ db }) => {
     const schedule = createSchedule(db);
     return {
+      living: new Set(await schedule.living(now, 'monitor')),
       runs: new Map((await schedule.runs()).map((run) => [run.name, run])),
-      owner: await schedule.owner('schedule', Date.now()),
+      owner: await schedule.owner('schedule', now),
+      parts: await schedule.parts(),
     };
   });
-  const rows = timetable.map((entry) => ({
-    name: entry.name,
-    pattern: entry.pattern,
-    last_run: time(runs.get(entry.name)?.last_started ?? null),
-    outcome: runs.get(entry.name)?.last_outcome ?? '',
-    next_run: new Cron(entry.pattern, { paused: true, timezone: 'UTC' }).nextRun()?.toISOString() ?? null,
-    about: entry.about,
-  }));
-  if (options.json === true) printJson({ running_in: owner, entries: rows });
-  else {
-    printTable(
-      ['What', 'When (UTC)', 'Last run', 'Outcome', 'Next run', 'About'],
-      rows.map((row) => Object.values(row)),
-    );
-    say(owner === null ? 'No process runs the schedule now: start "sitefleet serve".' : `Run by ${owner}.`);
+  const rows = timetable.map((entry) => {
+    const all = entry.shared === true ? parts.filter(({ name }) => name === entry.name) : [];
+    const shares = all.filter((part) => living.has(part.owner));
+    const last = all[0] ?? runs.get(entry.name);
+    return {
+      name: entry.name,
+      pattern: entry.pattern,
+      last_run: time(last?.last_started ?? null),
+      outcome: shares.length > 1 ? `shared by ${shares.length} processes` : (last?.last_outcome ?? ''),
+      next_run: new Cron(entry.pattern, { paused: true, timezone: 'UTC' }).nextRun()?.toISOString() ?? null,
+      about: entry.about,
+      processes: shares.map((part) => ({
+        process: part.owner,
+        last_run: time(part.last_started),
+        outcome: part.last_outcome,
+      })),
+    };
+  });
+  if (options.json === true) {
+    const entries = rows.map(({ processes, ...row }) => (processes.length > 0 ? { ...row, processes } : row));
+    printJson({ running_in: owner, entries });
+    return;
   }
+  printTable(
+    ['What', 'When (UTC)', 'Last run', 'Outcome', 'Next run', 'About'],
+    rows.flatMap(({ processes, ...row }) => [
+      Object.values(row),
+      ...(processes.length < 2
+        ? []
+        : processes.map((part) => ['', '', part.last_run, part.outcome, '', `in ${part.process}`])),
+    ]),
+  );
+  say(owner === null ? 'No process runs the schedule now: start "sitefleet serve".' : `Run by ${owner}.`);
 }

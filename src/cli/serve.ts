@@ -4,33 +4,42 @@ import { systemClock } from '../clock.js';
 import type { Config } from '../context.js';
 import { checkAddress, listen } from '../listen.js';
 import { createLog } from '../log.js';
+import type { Service } from '../main.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
+import { assertWritable } from './writable.js';
 
 export async function serve(config: Config, options: { json: boolean }): Promise<void> {
   const stop = stopSignal();
   const log = createLog(config.log_level);
-  // The logins of a first start would be lost with a start that fails.
+  // What can be told beforehand is told before anything is made.
+  assertWritable(config);
   await checkAddress(config);
-  // The first start writes; a service in two threads only reads in this one.
-  const inMemory = config.db === ':memory:';
-  const early = inMemory ? undefined : await firstStartOf(config, systemClock.now());
   const { assemble } = await import('../main.js');
   const service = await assemble({ config, log });
-  const credentials = inMemory ? await firstStart(service.store, config, systemClock.now()) : early;
-  const listener = await listen(await service.http(), config).catch(async (error: unknown) => {
-    await service.stop();
-    throw error;
-  });
-  const url = config.base_url ?? listener.url;
-  service.setBaseUrl(url);
-  await service.start();
-  announce(url, credentials, options.json);
-  log.info({ url, db: config.db.replace(/\/\/[^@/]*@/, '//'), read_only: config.read_only }, 'serving');
-  await whenAborted(stop);
-  log.info({}, 'stopping');
-  await stopAll([() => listener.close(), () => service.stop()]);
+  const steps: (() => Promise<void>)[] = [() => service.stop()];
+  try {
+    const listener = await listen(await service.http(), config);
+    steps.unshift(() => listener.close());
+    const url = config.base_url ?? listener.url;
+    service.setBaseUrl(url);
+    await service.start();
+    // Last of all, and shown at once: logins that are made before a step that fails are seen by nobody.
+    const credentials = await firstLogin(service, config);
+    announce(url, credentials, options.json);
+    log.info({ url, db: config.db.replace(/\/\/[^@/]*@/, '//'), read_only: config.read_only }, 'serving');
+    await whenAborted(stop);
+    log.info({}, 'stopping');
+  } finally {
+    await stopAll(steps);
+  }
+}
+
+/** The first start writes; a service in two threads only reads in this one. */
+function firstLogin(service: Service, config: Config): Promise<Credentials | undefined> {
+  const now = systemClock.now();
+  return config.db === ':memory:' ? firstStart(service.store, config, now) : firstStartOf(config, now);
 }
 
 /** The addresses and logins of a running service, as one object of seven members. */

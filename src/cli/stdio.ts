@@ -7,6 +7,7 @@ import { createLog } from '../log.js';
 import { assemble, openMcp, type Service } from '../main.js';
 import { serveStdio } from '../mcp/stdio.js';
 import { stopSignal } from './stop.js';
+import { assertWritable } from './writable.js';
 
 /** Opening the database waits this long for the greeting, unless a call comes first. */
 const GREETING_MS = 150;
@@ -24,9 +25,13 @@ export async function stdio(config: Config): Promise<void> {
   const broken = new AbortController();
   const signal = AbortSignal.any([asked, broken.signal]);
   const log = createLog(config.log_level);
+  const open = async () => {
+    assertWritable(config);
+    return assemble({ config, log });
+  };
   let opened: Promise<Service> | undefined;
   const service = (): Promise<Service> => {
-    opened ??= assemble({ config, log });
+    opened ??= open();
     return opened;
   };
   const core = await openMcp(config, {
@@ -47,6 +52,8 @@ export async function stdio(config: Config): Promise<void> {
   await running;
   core.close();
   await (await opened)?.stop();
+  // An open pipe that nobody reads any more would keep the process.
+  process.stdin.destroy();
 
   async function runSchedule(open: () => Promise<Service>, stop: AbortSignal): Promise<void> {
     await untilAborted(GREETING_MS, stop);

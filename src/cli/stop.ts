@@ -24,9 +24,22 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
+/** Node ends a process in which nothing but timers of the background waits: this wait keeps it alive. */
+const LONG_MS = 2 ** 31 - 1;
+
 export function whenAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) => {
+    const alive = setInterval(() => undefined, LONG_MS);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearInterval(alive);
+        resolve();
+      },
+      { once: true },
+    );
+  });
 }
 
 /** Runs the steps in order, each even when one before it failed; says what failed. */

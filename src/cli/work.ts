@@ -6,11 +6,13 @@ import { assemble } from '../main.js';
 import { CommandError } from './accounts.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
+import { assertWritable } from './writable.js';
 
 export async function work(config: Config, options: { json: boolean }): Promise<void> {
   if (config.db === ':memory:') {
     throw new CommandError('A database in memory is seen by its own process only: set SITEFLEET_DB to the shared one.');
   }
+  assertWritable(config);
   const stop = stopSignal();
   const log = createLog(config.log_level);
   // In one thread: nobody waits for this process to answer.

@@ -4,7 +4,13 @@ import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
 import type { CertificateAnswer } from '../probe/probe.js';
 import type { NewAlert } from '../store/alerts.js';
-import type { CertificateFilter, CertificateRow, CertificateStatus, SeenCertificate } from '../store/certificates.js';
+import type {
+  CertificateFilter,
+  CertificateRecord,
+  CertificateRow,
+  CertificateStatus,
+  SeenCertificate,
+} from '../store/certificates.js';
 import { daysLeft, expiryClock, expiryStep } from './expiry.js';
 import { requireModule } from './modules.js';
 import { nextTurn } from './monitor-settings.js';
@@ -89,7 +95,7 @@ async function rowOf(ctx: Ctx, siteId: number): Promise<CertificateRow> {
 export async function checkCertificate(ctx: Ctx, siteId: number): Promise<CertificateView> {
   requireModule(ctx, 'ssl-monitor');
   const row = await rowOf(ctx, siteId);
-  await storeLooks(ctx, [await lookAtCertificate(ctx, row)]);
+  await storeLooks(ctx, [await lookAtCertificate(ctx, row)], null);
   return getCertificate(ctx, siteId);
 }
 
@@ -107,23 +113,23 @@ export async function lookAtCertificate(ctx: Ctx, row: CertificateRow): Promise<
   return { row, answer: await ctx.probe.certificate({ host, port, timeoutMs: HANDSHAKE_MS, signal: ctx.signal }) };
 }
 
-/** Stores looks, and tells what is to be told: each occasion once for each certificate. */
-export async function storeLooks(ctx: Ctx, looks: readonly CertificateLook[]): Promise<number> {
-  if (looks.length === 0) return 0;
+/**
+ * Stores looks, and tells what is to be told: each occasion once for each certificate.
+ * @param claim until when these were claimed; null for a look by hand
+ */
+export async function storeLooks(
+  ctx: Ctx,
+  looks: readonly CertificateLook[],
+  claim: number | null,
+): Promise<{ stored: number; alerts: number }> {
+  if (looks.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
-  await ctx.store.certificates.save(
-    looks.map(({ row, answer }) => {
-      const turn = nextTurn(now, DAILY_MIN, phaseOf(row.site_id));
-      const base = { site_id: row.site_id, seen: null, forget: false, error: null };
-      if (answer === null)
-        return { ...base, error: 'The site is served over plain HTTP.', forget: true, next_check_at: turn };
-      if (answer.facts === null)
-        return { ...base, error: answer.failure.message, next_check_at: Math.min(turn, now + RETRY_MS) };
-      return { ...base, seen: seenCertificate(answer.facts, now), next_check_at: turn };
-    }),
+  const stored = await ctx.store.certificates.save(
+    looks.map((look) => ({ ...recordOf(look, now), claim })),
     now,
   );
-  for (const { row, answer } of looks) {
+  const kept = looks.filter(({ row }) => stored.has(row.site_id));
+  for (const { row, answer } of kept) {
     const fingerprint = answer?.facts?.fingerprint;
     if (fingerprint === undefined || row.fingerprint === null || row.fingerprint === fingerprint) continue;
     ctx.events.emit({
@@ -132,10 +138,20 @@ export async function storeLooks(ctx: Ctx, looks: readonly CertificateLook[]): P
       facts: { fingerprint, previous: row.fingerprint },
     });
   }
-  const alerts = await ctx.store.alerts.add(looks.flatMap((look) => alertsOf(look, now)));
+  const alerts = await ctx.store.alerts.add(kept.flatMap((look) => alertsOf(look, now)));
   for (const { kind, facts, site_id } of alerts)
     ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
-  return alerts.length;
+  return { stored: kept.length, alerts: alerts.length };
+}
+
+function recordOf({ row, answer }: CertificateLook, now: number): Omit<CertificateRecord, 'claim'> {
+  const turn = nextTurn(now, DAILY_MIN, phaseOf(row.site_id));
+  const base = { site_id: row.site_id, seen: null, forget: false, error: null };
+  if (answer === null)
+    return { ...base, error: 'The site is served over plain HTTP.', forget: true, next_check_at: turn };
+  if (answer.facts === null)
+    return { ...base, error: answer.failure.message, next_check_at: Math.min(turn, now + RETRY_MS) };
+  return { ...base, seen: seenCertificate(answer.facts, now), next_check_at: turn };
 }
 
 function phaseOf(siteId: number): number {

@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<string, MailType>> = {
   'certificate.invalid': 'ssl_certificate',
   'domain.expiring': 'domain_expiry',
   'domain.expired': 'domain_expiry',
+  'domain.not_found': 'domain_expiry',
   'site.unhealthy': 'site_health',
   'site.http_check_failed': 'http_check',
 };
@@ -55,6 +56,8 @@ function sentence(alert: Tellable, facts: Facts): string {
       return `The registration of ${what} ends in ${say('expires')} days, on ${say('expiry_date').slice(0, 10)}.`;
     case 'domain.expired':
       return `The registration of ${what} ended on ${say('expiry_date').slice(0, 10)}.`;
+    case 'domain.not_found':
+      return `${what} is no longer registered: its registry was asked twice and does not know it any more.`;
     case 'site.unhealthy':
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':

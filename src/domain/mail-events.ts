@@ -39,6 +39,7 @@ async function alertOf(ctx: Ctx, event: Event): Promise<NewAlert | null> {
   // Whoever judged by the site's own rule says so; else the global one decides.
   const rule = await healthRule(ctx);
   const { told, threshold } = typeof facts.threshold === 'number' ? { told: true, threshold: facts.threshold } : rule;
+  // The mail follows the score alone (REST §6.10.4), unlike the event, which a critical finding is enough for.
   if (!told || !Number.isFinite(score) || score >= threshold) return null;
   // The same finding comes back every day: it is told once a month, and again when the score changes.
   return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };

@@ -1,15 +1,15 @@
-/** Mail out: alerts become mails, mails are sent and tried again, and any of them can be looked at before. */
+/** Mail out: alerts become mails, and mails are sent and tried again. */
 
 import type { MailType } from '../../schemas/mail.js';
 import type { Ctx } from '../context.js';
-import { ServiceError } from '../errors.js';
 import type { MailFailure } from '../mail/mailer.js';
 import type { MailRow, NewMail, WaitingAlert } from '../store/mail.js';
-import { type MailHead, mailsOf, mailTypeOf, type Tellable } from './mail-alerts.js';
-import { digestMail } from './mail-digest.js';
+import { type MailHead, mailsOf, mailTypeOf } from './mail-alerts.js';
 import { listMails, mailToSend } from './mail-settings.js';
 import { dashboardZone } from './settings-effect.js';
 import { isoTime } from './sites.js';
+
+export { previewMail } from './mail-preview.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -119,76 +119,6 @@ async function headOf(ctx: Ctx, type: MailType, own: string): Promise<MailHead |
   if (mail === undefined || mail.disable === 1) return null;
   const recipients = own.split(',').map((address) => address.trim());
   return { subject: mail.subject, heading: mail.heading, recipients: recipients.filter((address) => address !== '') };
-}
-
-export interface MailPreview {
-  type: string;
-  recipients: string[];
-  subject: string;
-  text: string;
-  html: string;
-  /** Whether such a mail would go out now, and if not, why. */
-  sends: boolean;
-  reason: string;
-}
-
-/** A mail of this type as it would look, made from a sample. Nothing is sent. Throws `invalid_mail_type` 404. */
-export async function previewMail(ctx: Ctx, type: string): Promise<MailPreview> {
-  const setting = (await listMails(ctx)).find((entry) => entry.type === type);
-  if (setting === undefined) {
-    throw new ServiceError('invalid_mail_type', `There is no mail of the type ${JSON.stringify(type.slice(0, 60))}.`, {
-      field: 'mail_type',
-      advice: 'GET /v2/settings/emails lists the types.',
-    });
-  }
-  const recipients = setting.recipients === '' ? [] : setting.recipients.split(',');
-  const head = { subject: setting.subject, heading: setting.heading, recipients };
-  const mail = await sampleMail(ctx, type as MailType, head);
-  const reason = !ctx.mailer.configured
-    ? 'No mail server is set: SITEFLEET_SMTP_URL.'
-    : setting.disable === 1
-      ? 'This mail is switched off.'
-      : recipients.length === 0
-        ? 'It has no recipients.'
-        : '';
-  return { type, recipients, subject: mail.subject, text: mail.text, html: mail.html, sends: reason === '', reason };
-}
-
-const SAMPLE: Readonly<Partial<Record<MailType, { kind: string; facts: Record<string, unknown> }>>> = {
-  uptime: { kind: 'monitor.down', facts: { http_code: 503, msg: 'The server answered with HTTP 503.' } },
-  site_health: { kind: 'site.unhealthy', facts: { health_score: 64 } },
-  http_check: { kind: 'site.http_check_failed', facts: { http_status: 500 } },
-  ssl_certificate: {
-    kind: 'certificate.expiring',
-    facts: { days_left: 7, valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' },
-  },
-  domain_expiry: {
-    kind: 'domain.expiring',
-    facts: {
-      domain_name: 'example.com',
-      expires: 30,
-      expiry_date: '2030-01-31T00:00:00Z',
-      registrar: 'Example Registrar',
-    },
-  },
-};
-
-async function sampleMail(ctx: Ctx, type: MailType, head: MailHead): Promise<NewMail> {
-  const now = ctx.clock.now();
-  const zone = await dashboardZone(ctx);
-  if (type === 'daily_digest') return digestMail(await ctx.store.mail.digest(now - 24 * HOUR_MS, 20), head, now, zone);
-  const { kind, facts } = SAMPLE[type] ?? { kind: type, facts: {} };
-  const sample: Tellable = {
-    key: 'sample',
-    kind,
-    site_id: 1,
-    at: now,
-    facts: JSON.stringify(facts),
-    site_name: 'Example',
-    site_url: 'https://example.com/',
-  };
-  const [mail] = mailsOf(type, head, [sample], zone);
-  return mail as NewMail;
 }
 
 /** What went out, or did not, newest first. */

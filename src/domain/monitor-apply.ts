@@ -10,6 +10,8 @@ import { advance, flapWindow, isChange, PENDING, UP } from './monitor-state.js';
 export interface Looked extends Look {
   monitor: MonitorRow;
   settings: MonitorSettings;
+  /** Until when the monitor is claimed for this look; null for a check by hand, which needs no claim. */
+  claim: number | null;
 }
 
 /** Stores what the looks mean and tells what is to be told. Looks at monitors that moved on meanwhile leave nothing. */
@@ -17,8 +19,9 @@ export async function applyLooks(ctx: Ctx, looks: readonly Looked[]): Promise<{ 
   if (looks.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
   const earlier = await earlierChanges(ctx, looks, now);
-  const records = looks.map(({ monitor, settings, verdict }) => {
-    const record = advance(monitor, verdict, settings, now, earlier.get(monitor.site_id) ?? 0);
+  const records = looks.map(({ monitor, settings, verdict, claim }) => {
+    const judged = advance(monitor, verdict, settings, now, earlier.get(monitor.site_id) ?? 0);
+    const record: CheckRecord = { ...judged, claim };
     return settings.active && monitor.suspended === 0 ? record : withoutConsequences(record, monitor);
   });
   const { stored, alerts } = await ctx.store.monitorResults.record(records);

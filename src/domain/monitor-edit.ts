@@ -116,7 +116,7 @@ export async function checkMonitor(ctx: Ctx, siteId: number) {
   const look = await lookAt(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
   const { verdict, answer } = look;
   const ours = verdict.silent && row.settled === UP && (await (await ownNetwork(ctx)).explainsSilence());
-  if (!ours) await applyLooks(ctx, [{ ...look, monitor: row, settings }]);
+  if (!ours) await applyLooks(ctx, [{ ...look, monitor: row, settings, claim: null }]);
   return {
     http_code: verdict.http_code ?? 0,
     uptime_status: verdict.kind === 'up' ? 'up' : 'down',

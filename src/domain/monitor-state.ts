@@ -49,7 +49,7 @@ export function advance(
   settings: MonitorSettings,
   now: number,
   earlierChanges: number,
-): CheckRecord {
+): Omit<CheckRecord, 'claim'> {
   const change = isChange(monitor, verdict, settings);
   const settled = change ? 1 - monitor.settled : monitor.settled;
   const failing = verdict.kind === 'failing';

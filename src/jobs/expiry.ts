@@ -1,4 +1,8 @@
-/** Certificates and domains by the clock. Each call works off what is due for a while; the next one goes on. */
+/**
+ * Certificates and domains by the clock. Each call works off what is due for a while; the next one goes on. Certificates are
+ * shared out among processes by claims. Domains are not: a registry bans who asks too fast, and only a process that asks
+ * alone can keep its pace.
+ */
 
 import type { Ctx } from '../context.js';
 import { type CertificateLook, lookAtCertificate, storeLooks } from '../domain/certificates.js';
@@ -6,32 +10,42 @@ import { lookUpDomain } from '../domain/domain-lookup.js';
 import { expiryClock } from '../domain/expiry.js';
 import { pooled } from '../domain/pool.js';
 import { hostOf } from '../domain/urls.js';
+import { ALONE, type Crew } from './crew.js';
 
 /** A call takes on no more after this. */
 const LONGEST_RUN_MS = 60_000;
 const CERTIFICATES_AT_ONCE = 20;
-const CERTIFICATES_PER_STEP = 200;
+/** Handshakes one after the other in each place, before results are stored. */
+const CERTIFICATES_STEPS = 10;
+/** Longer than a step of handshakes that all run out of time: such a claim needs no renewal. */
+const CERTIFICATES_CLAIM_MS = 5 * 60_000;
 /** The pace of each registry is kept by the probe; this is how many registries work for us at once. */
 const DOMAINS_AT_ONCE = 8;
 const DOMAINS_PER_STEP = 40;
 const SITES_PER_STEP = 1_000;
 
-/** Looks at the certificates whose day it is. */
-export async function runCertificates(ctx: Ctx): Promise<string> {
+/** Looks at the certificates whose day it is, or at this process's share of them. */
+export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<string> {
   if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
+  await crew.join();
   const endsAt = ctx.clock.now() + LONGEST_RUN_MS;
   let checked = 0;
   let alerts = 0;
-  while (ctx.clock.now() < endsAt) {
+  for (let now = ctx.clock.now(); now < endsAt; now = ctx.clock.now()) {
     ctx.signal.throwIfAborted();
-    const due = await ctx.store.certificates.due(expiryClock(ctx.clock.now()), CERTIFICATES_PER_STEP);
+    const places = crew.places(CERTIFICATES_AT_ONCE);
+    if (places === 0) break;
+    const until = now + CERTIFICATES_CLAIM_MS;
+    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members() };
+    const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
     const looks: CertificateLook[] = [];
-    await pooled(due, CERTIFICATES_AT_ONCE, async (row) => {
+    await pooled(due, places, async (row) => {
       looks.push(await lookAtCertificate(ctx, row));
     });
-    alerts += await storeLooks(ctx, looks);
-    checked += looks.length;
+    const done = await storeLooks(ctx, looks, until);
+    checked += done.stored;
+    alerts += done.alerts;
   }
   return `${checked} checked, ${alerts} alerts`;
 }

@@ -1,7 +1,11 @@
-/** Runs the timetable in one process at a time: whoever holds the lease. The others watch and take over when it lapses. */
+/**
+ * Runs the timetable in one process at a time: whoever holds the lease. The others watch and take over when it lapses. What is
+ * marked as shared runs in every process, whoever holds the lease.
+ */
 
 import { Cron } from 'croner';
 import type { Ctx } from '../context.js';
+import { ALONE, type Crew } from './crew.js';
 import { type Entry, timetable } from './timetable.js';
 
 const LEASE = 'schedule';
@@ -15,8 +19,15 @@ export interface Schedule {
   runNow(name: string): Promise<string>;
 }
 
-export function createSchedule(parts: { ctx(): Ctx; owner: string; entries?: readonly Entry[] }): Schedule {
+export function createSchedule(parts: {
+  ctx(): Ctx;
+  owner: string;
+  /** Who else takes a share; left out where nobody can. */
+  crew?: Crew | undefined;
+  entries?: readonly Entry[] | undefined;
+}): Schedule {
   const entries = parts.entries ?? timetable;
+  const crew = parts.crew ?? ALONE;
   const crons: Cron[] = [];
   const underWay = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
@@ -35,15 +46,19 @@ export function createSchedule(parts: { ctx(): Ctx; owner: string; entries?: rea
   };
   const run = async (entry: Entry, next: () => Date | null): Promise<string> => {
     const ctx = parts.ctx();
-    await ctx.store.schedule.started(entry.name, ctx.clock.now());
+    const { schedule } = ctx.store;
+    const part = entry.shared === true;
+    if (part) await schedule.partStarted(entry.name, parts.owner, ctx.clock.now());
+    else await schedule.started(entry.name, ctx.clock.now());
     let outcome: string;
     try {
-      outcome = await entry.run(ctx);
+      outcome = await entry.run(ctx, crew);
     } catch (error) {
       outcome = 'failed';
       if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: entry.name }, 'a scheduled run failed');
     }
-    await ctx.store.schedule.finished(entry.name, ctx.clock.now(), outcome, next()?.getTime() ?? null);
+    if (part) await schedule.partFinished(entry.name, parts.owner, ctx.clock.now(), outcome);
+    else await schedule.finished(entry.name, ctx.clock.now(), outcome, next()?.getTime() ?? null);
     return outcome;
   };
   return {
@@ -57,7 +72,7 @@ export function createSchedule(parts: { ctx(): Ctx; owner: string; entries?: rea
           entry.pattern,
           { protect: true, unref: true, catch: true, timezone: 'UTC' },
           async () => {
-            if (parts.ctx().clock.now() >= heldUntil) return;
+            if (entry.shared !== true && parts.ctx().clock.now() >= heldUntil) return;
             const work = run(entry, () => cron.nextRun());
             underWay.add(work);
             await work.finally(() => underWay.delete(work));

@@ -8,6 +8,7 @@ import { dailyDigest } from '../domain/mail-digest.js';
 import { forgetOld } from '../domain/retention.js';
 import { runToolJobs } from '../domain/tool-jobs.js';
 import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/upkeep.js';
+import type { Crew } from './crew.js';
 import { runCertificates, runDomains } from './expiry.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
 
@@ -15,8 +16,10 @@ export interface Entry {
   name: string;
   about: string;
   pattern: string;
+  /** Every process takes a share of it, by claims; all else runs in one process, which holds the lease. */
+  shared?: boolean;
   /** Answers what came of it, in a few words. */
-  run(ctx: Ctx): Promise<string>;
+  run(ctx: Ctx, crew: Crew): Promise<string>;
 }
 
 export const timetable: readonly Entry[] = [
@@ -75,12 +78,14 @@ export const timetable: readonly Entry[] = [
     name: 'monitors',
     about: 'Checks the sites whose turn it is.',
     pattern: '*/10 * * * * *',
+    shared: true,
     run: runDueMonitors,
   },
   {
     name: 'certificates',
     about: 'Looks at the certificates of the sites, each once a day.',
     pattern: '20 */5 * * * *',
+    shared: true,
     run: runCertificates,
   },
   {

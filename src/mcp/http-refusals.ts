@@ -12,10 +12,21 @@ type McpContext = Context<HttpEnv>;
 
 export const METHODS = ['GET', 'POST', 'DELETE'];
 
-export function assertOrigin(c: McpContext, rules: OriginRules): void {
-  const problem = originProblem(rules, c.req.header('host') ?? new URL(c.req.url).host, c.req.header('origin'));
-  if (problem === undefined) return;
-  throw new ServiceError(
+/** Refuses requests by names that are not ours. Those that come one after another mostly say the same. */
+export function originGuard(rules: OriginRules): (c: McpContext) => void {
+  let last: { host: string; origin: string | undefined } | undefined;
+  return (c) => {
+    const host = c.req.header('host') ?? new URL(c.req.url).host;
+    const origin = c.req.header('origin');
+    if (last !== undefined && last.host === host && last.origin === origin) return;
+    const problem = originProblem(rules, host, origin);
+    if (problem !== undefined) throw forbiddenOrigin(problem);
+    last = { host, origin };
+  };
+}
+
+function forbiddenOrigin(problem: 'host' | 'origin'): ServiceError {
+  return new ServiceError(
     'svc_forbidden_origin',
     `The ${problem === 'host' ? 'Host' : 'Origin'} header names a place this server does not answer to.`,
     {
@@ -38,7 +49,7 @@ export function refusal(
   { core, metadata }: { core: { log: Log }; metadata: MetadataRules },
 ): Response {
   const known = asServiceError(error);
-  const { request_id, base_url, authorization } = c.get('arrival');
+  const { request_id, base_url, authorization } = c.env.arrival;
   if (isOurFault(known)) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
   for (const challenge of challenges(known, metadata, base_url, authorization !== undefined))
     c.header('WWW-Authenticate', challenge, { append: true });

@@ -13,9 +13,9 @@ import { ServiceError } from '../errors.js';
 import { LISTENS } from '../streams.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
-import { assertOrigin, METHODS, methodRefused, refusal, rpcError } from './http-refusals.js';
+import { METHODS, methodRefused, originGuard, refusal, rpcError } from './http-refusals.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
-import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
+import { calledTool, cancelledRequest, evidentEra, isInitialize, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
 import type { OriginRules } from './origin.js';
 import { createMcpServer } from './server.js';
@@ -47,9 +47,7 @@ export interface McpHttp {
 type McpContext = Context<HttpEnv>;
 
 const MAX_LISTENERS = 1000;
-/** Headers by which the SDKs accept or refuse a request; a session's id is looked at apart. */
-const LOOKED_AT = /^(?:accept|content-type|mcp-(?!session-id$).*)$/;
-const JSON_TYPE = { 'Content-Type': 'application/json' };
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Eras {
   writeScope: string;
@@ -80,19 +78,24 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   });
   const eras = { sessions, modern, core, lists: new Listed(), writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
-  app.onError((error, c) => refusal(c, error, parts));
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
       c.header('Access-Control-Allow-Origin', '*');
       c.header('Cache-Control', 'public, max-age=300');
-      return c.json(metadataOf(parts.metadata, c.get('arrival').base_url));
+      return c.json(metadataOf(parts.metadata, c.env.arrival.base_url));
     });
   }
+  const assertOrigin = originGuard(parts.origin);
   app.all('/mcp', async (c) => {
-    assertOrigin(c, parts.origin);
-    if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
-    const actor = await auth.either(c.get('arrival'), 'mcp');
-    return c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor);
+    // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
+    try {
+      assertOrigin(c);
+      if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
+      const actor = await auth.either(c.env.arrival, 'mcp');
+      return await (c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor));
+    } catch (error) {
+      return refusal(c, error, parts);
+    }
   });
   const close = () => {
     sessions.close();
@@ -109,7 +112,8 @@ async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> 
   const list = listOf(c, actor, body);
   const known = list === undefined ? undefined : listAgain(c, eras, actor, list);
   if (known !== undefined) return known;
-  const response = (await isLegacyRequest(c.req.raw, body))
+  const era = evidentEra(body, c.req.raw.headers.get('mcp-protocol-version'));
+  const response = (era === undefined ? await isLegacyRequest(c.req.raw, body) : era === 'legacy')
     ? await postToSession(c, eras, actor, body)
     : await postAlone(c, eras, actor, body);
   return list === undefined ? response : keepList(eras.lists, list, response);
@@ -130,9 +134,19 @@ function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): 
 function listOf(c: McpContext, actor: Actor, body: unknown): ListRequest | undefined {
   const asked = listRequest(body);
   if (asked === undefined) return undefined;
-  const headers = Object.entries(c.req.header()).filter(([name]) => LOOKED_AT.test(name));
-  const session = c.req.header('mcp-session-id') !== undefined;
-  return { id: asked.id, key: JSON.stringify([actor.rights, session, headers.sort(), asked.key]) };
+  let headers = '';
+  for (const [name, value] of headersOf(c)) {
+    // Whose session it is matters not, but whether it is one.
+    if (name === 'mcp-session-id') headers += 'session\n';
+    else if (name === 'accept' || name === 'content-type' || name.startsWith('mcp-')) headers += `${name}: ${value}\n`;
+  }
+  return { id: asked.id, key: `${actor.rights.join()}\n${headers}\n${asked.key}` };
+}
+
+/** As Node took them apart, where it did: web headers are made of them name by name. */
+function headersOf(c: McpContext): Iterable<[string, unknown]> {
+  const { incoming } = c.env;
+  return incoming === undefined ? c.req.raw.headers : Object.entries(incoming.headers);
 }
 
 /** The text of an earlier answer. A session that has ended is told so all the same. */
@@ -140,9 +154,11 @@ function listAgain(c: McpContext, { lists, sessions }: Eras, actor: Actor, list:
   const text = lists.answer(list);
   if (text === undefined) return undefined;
   const id = c.req.header('mcp-session-id');
-  if (id === undefined) return c.body(text, 200, JSON_TYPE);
+  if (id === undefined) return new Response(text, { headers: JSON_TYPE });
   const session = find(c, sessions, actor);
-  return session instanceof Response ? session : c.body(text, 200, { ...JSON_TYPE, 'mcp-session-id': id });
+  return session instanceof Response
+    ? session
+    : new Response(text, { headers: { ...JSON_TYPE, 'mcp-session-id': id } });
 }
 
 async function keepList(lists: Listed, list: ListRequest, response: Response): Promise<Response> {
@@ -172,7 +188,7 @@ async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, bo
 async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unknown): Promise<Response> {
   const { sessions, core } = eras;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
-  const opens = messages.some((message) => isInitializeRequest(message));
+  const opens = messages.some((message) => isInitialize(message) && isInitializeRequest(message));
   const session =
     opens && c.req.header('mcp-session-id') === undefined ? await begin(sessions, actor) : find(c, sessions, actor);
   if (session instanceof Response) return session;
@@ -194,7 +210,7 @@ async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promis
 }
 
 async function readJson(c: McpContext): Promise<unknown> {
-  const text = await c.req.text();
+  const text = await c.req.raw.text();
   try {
     return JSON.parse(text);
   } catch {

@@ -28,21 +28,40 @@ export function listRequest(message: unknown): ListRequest | undefined {
   return key.length > MAX_KEY ? undefined : { id: id as string | number, key };
 }
 
+/** Clients count their requests and ask for the list among the first: those messages are kept whole. */
+const FIRST_IDS = 10;
+const MAX_MESSAGES = 16;
+
 /** Results as JSON, by request; as bytes, because nothing has to look at them again. */
 export class Listed {
   readonly #results = new Map<string, Buffer>();
+  /** Whole messages, by id and request. */
+  readonly #messages = new Map<string, Uint8Array<ArrayBuffer>>();
 
   /** The whole message that answers the request, when an equal one was answered before. */
   answer({ id, key }: ListRequest): Uint8Array<ArrayBuffer> | undefined {
     const result = this.#results.get(key);
     if (result === undefined) return undefined;
-    return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`), result, END]);
+    if (typeof id !== 'number' || id < 0 || id >= FIRST_IDS) return messageOf(id, result);
+    const name = `${id} ${key}`;
+    const known = this.#messages.get(name);
+    if (known !== undefined) return known;
+    const oldest = this.#messages.size >= MAX_MESSAGES ? this.#messages.keys().next().value : undefined;
+    if (oldest !== undefined) this.#messages.delete(oldest);
+    const message = messageOf(id, result);
+    this.#messages.set(name, message);
+    return message;
   }
 
   keep({ key }: ListRequest, result: unknown): void {
     if (this.#results.size >= MAX_KEPT) this.#results.clear();
+    this.#messages.clear();
     this.#results.set(key, Buffer.from(JSON.stringify(result)));
   }
+}
+
+function messageOf(id: string | number, result: Buffer): Uint8Array<ArrayBuffer> {
+  return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`), result, END]);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

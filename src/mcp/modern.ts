@@ -13,7 +13,7 @@ import type { Actor } from '../context.js';
 import { asServiceError, errorBody, isOurFault } from '../errors.js';
 import { type Dialogue, Question } from './confirm.js';
 import type { McpCore } from './core.js';
-import { departure } from './departure.js';
+import { Departure } from './departure.js';
 import type { Participant } from './inflight.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -100,10 +100,16 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
  * repeat the call; so the work outlives the connection by a few seconds. On stdio a cancellation is a message of its own.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
+  const left = new Departure({ left: () => ctx.mcpReq.signal, isClosing: () => false });
   return {
     actor,
     request_id: core.newRequestId(),
-    ...departure(ctx.mcpReq.signal, () => false),
+    get signal() {
+      return left.signal;
+    },
+    get gone() {
+      return left.gone;
+    },
     graceMs: ctx.http === undefined ? undefined : core.graceMs,
     progress: progressReporter(ctx.mcpReq._meta?.progressToken, core.clock, (params) =>
       ctx.mcpReq.notify({ method: 'notifications/progress', params }),

@@ -24,7 +24,7 @@ import { asServiceError, errorBody } from '../errors.js';
 import { failure } from './answer.js';
 import { type Dialogue, Question, type Reply } from './confirm.js';
 import type { McpCore } from './core.js';
-import { departure } from './departure.js';
+import { Departure } from './departure.js';
 import type { Participant } from './inflight.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -151,18 +151,29 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
  * Server"), and neither is a client's own time limit: both mean that nobody waits any longer.
  */
 function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
-  const left = departure(extra.signal, () => server.closing);
-  const hangup = extra.authInfo?.extra?.hangup;
-  const gone = hangup instanceof AbortSignal ? AbortSignal.any([left.gone, hangup]) : left.gone;
+  const left = new Departure({
+    left: () => extra.signal,
+    isClosing: () => server.closing,
+    hangup: () => hangupOf(extra),
+  });
   return {
     actor,
     request_id: core.newRequestId(),
-    signal: left.signal,
-    gone,
+    get signal() {
+      return left.signal;
+    },
+    get gone() {
+      return left.gone;
+    },
     progress: progressReporter(extra._meta?.progressToken, core.clock, (params) =>
       extra.sendNotification({ method: 'notifications/progress', params }),
     ),
   };
+}
+
+function hangupOf({ authInfo }: Extra): AbortSignal | undefined {
+  const hangup = authInfo?.extra?.hangup;
+  return typeof hangup === 'function' ? (hangup() as AbortSignal) : undefined;
 }
 
 /** Asking the user through the client, where it says that it can. */

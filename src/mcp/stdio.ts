@@ -27,6 +27,8 @@ const DRAIN_MS = 45_000;
 /** Serves until stdin ends, stdout breaks or the signal comes; then resolves. The first message tells the era. */
 export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
+  // Each answer that waits for a slow reader listens for room.
+  stdout.setMaxListeners(0);
   const transport = new CountingTransport(stdin, stdout);
   const subscriptions = new Subscriptions(core, actor);
   transport.onIncoming = (message) => subscriptions.hear(message);
@@ -44,7 +46,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const serving = await begin(first, parts, transport, subscriptions);
   const drainMs = parts.drainMs ?? DRAIN_MS;
   await Promise.race([ended, broken, stopped]);
-  await Promise.race([transport.idle(drainMs), broken, stopped]);
+  await transport.idle(drainMs, Promise.race([broken, stopped]));
   await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
   if (signal.aborted) await transport.cancelOpen();
   subscriptions.close();
@@ -149,6 +151,13 @@ class Subscriptions {
   }
 }
 
+/** To a line that is no JSON, whose id nobody can know. The SDK tells only its own side of it. */
+const PARSE_ERROR = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32700, message: 'The line is not valid JSON.' },
+})}\n`;
+
 /** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
 class CountingTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
@@ -175,6 +184,11 @@ class CountingTransport extends StdioServerTransport {
       this.onIncoming?.(message);
       handle?.(message);
     };
+    const complain = this.onerror;
+    this.onerror = (error: Error) => {
+      if (error instanceof SyntaxError) this.#stdout.write(PARSE_ERROR);
+      complain?.(error);
+    };
     return super.start();
   }
 
@@ -196,14 +210,15 @@ class CountingTransport extends StdioServerTransport {
     return answer !== undefined;
   }
 
-  /** Resolves when every request is answered, or after `ms`. */
-  async idle(ms: number): Promise<void> {
+  /** Resolves when every request is answered, after `ms`, or when it is `over` anyway. */
+  async idle(ms: number, over: Promise<void>): Promise<void> {
     if (this.#open.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
+    const idle = new Promise<void>((resolve) => {
       this.#whenIdle = resolve;
       timer = setTimeout(resolve, ms);
     });
+    await Promise.race([idle, over]);
     clearTimeout(timer);
   }
 

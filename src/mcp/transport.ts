@@ -24,7 +24,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
   answer(request: Request, body: unknown, stream: boolean): Promise<Response> {
     this.#sdk._enableJsonResponse = !stream;
     // The SDK does not tell handlers that a client hung up: it hands on nothing of the request but this.
-    const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: request.signal } };
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
     return this.handleRequest(request, { parsedBody: body, authInfo });
   }
 

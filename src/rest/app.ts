@@ -3,6 +3,7 @@
  * right, module, parameters, then the row (REST §1.4). A caller without a key learns nothing but the interface itself.
  */
 
+import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor, Clock, Config, Log } from '../context.js';
@@ -15,7 +16,7 @@ import { createMatcher, type Match } from './match.js';
 import { fingerprintOf, idempotencyKey, type Once } from './once.js';
 import { openApi } from './openapi.js';
 import type { Perform } from './perform.js';
-import { answered, failed, type RestContext } from './respond.js';
+import { answered, failed, type HeaderFields, pathOf, queryOf, type RestContext } from './respond.js';
 import type { Route } from './route.js';
 import { parseParams } from './validate.js';
 
@@ -37,76 +38,82 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.now());
   let description: string | undefined;
 
-  app.onError((error, c) => {
-    const known = asServiceError(error);
-    if (isOurFault(known)) {
-      const { request_id } = c.get('arrival');
-      parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
-    }
-    return failed(c, known);
-  });
   app.get('/docs', createDocs(parts.routes, parts.version));
   app.get(`${BASE}/openapi.json`, (c) => {
     description ??= JSON.stringify(openApi(parts.routes, parts.version));
     c.header('Cache-Control', 'public, max-age=300');
     return c.body(description, 200, { 'Content-Type': 'application/json; charset=UTF-8' });
   });
-  app.all(`${BASE}/*`, async (c) => {
-    const { rawPath, query } = addressOf(c);
-    if (c.req.method === 'OPTIONS') return describe(c, parts.routes, match, rawPath);
+
+  async function answer(c: RestContext, headers: HeaderFields): Promise<Response> {
+    const rawPath = pathOf(c.req.url).slice(BASE.length);
+    const query = queryOf(c.req.url);
+    if (c.req.method === 'OPTIONS') return describe(parts.routes, match, rawPath);
     const found = match(c.req.method, rawPath);
     const actor = await admit(c, parts.auth, found, query);
-    spend(c, limit, actor);
+    spend(limit, actor, headers);
     const { route, path } = known(c, found);
     requireRight(actor, route, parts.config.read_only);
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : await c.req.text();
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
     const params = parseParams(route, input.fields, path);
-    const { request_id } = c.get('arrival');
+    const { request_id } = c.env.arrival;
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
     const once = onceOf(c, route, rawPath, query, body);
     const { answer, replayed } = await parts.perform(route, params, { actor, request_id, signal }, once);
-    if (replayed) c.header('Idempotency-Replayed', 'true');
+    if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();
-    return answered(c, route, answer, query);
+    return answered(c, route, answer, { query, headers });
+  }
+
+  app.all(`${BASE}/*`, async (c) => {
+    const headers: HeaderFields = {};
+    // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
+    try {
+      return await answer(c, headers);
+    } catch (error) {
+      const known = asServiceError(error);
+      if (isOurFault(known)) {
+        const { request_id } = c.env.arrival;
+        parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
+      }
+      return failed(known, headers);
+    }
   });
   return app;
 }
 
 const UNINTERRUPTED = new AbortController().signal;
-
-/** Path below `/v2` as it was sent, still encoded, and the query. */
-function addressOf(c: RestContext): { rawPath: string; query: URLSearchParams } {
-  const url = new URL(c.req.url);
-  return { rawPath: url.pathname.slice(BASE.length), query: url.searchParams };
-}
+// Every change under way in the engine listens to it.
+setMaxListeners(0, UNINTERRUPTED);
 
 /** Credentials in an address end up in logs and histories. */
 const URL_CREDENTIALS = ['consumer_key', 'consumer_secret', 'oauth_consumer_key', 'access_token'];
 
 function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams): Promise<Actor> {
-  const leaked = URL_CREDENTIALS.find((name) => query.has(name));
+  const leaked = query.size === 0 ? undefined : URL_CREDENTIALS.find((name) => query.has(name));
   if (leaked !== undefined) {
     throw new ServiceError('svc_rest_authentication_bad_request', `Credentials do not belong in the address.`, {
       field: leaked,
       advice: 'Send the header "Authorization: Bearer <token>", and treat the leaked key as known to others.',
     });
   }
-  const arrival = c.get('arrival');
+  const { arrival } = c.env;
   const either = found.kind === 'row' && found.route.login === 'either';
   return either ? auth.either(arrival, 'rest') : auth.bearer(arrival, 'rest');
 }
 
-function spend(c: RestContext, limit: RateLimit, actor: Actor): void {
-  if (limit.policy !== undefined) c.header('RateLimit-Policy', limit.policy);
+function spend(limit: RateLimit, actor: Actor, headers: HeaderFields): void {
+  if (limit.policy === undefined) return;
+  headers['ratelimit-policy'] = limit.policy;
   try {
     const allowance = limit.take(`${actor.type}:${actor.id ?? 0}`);
-    if (allowance !== undefined) c.header('RateLimit', `"default";r=${allowance.remaining};t=${allowance.reset}`);
+    if (allowance !== undefined) headers.ratelimit = `"default";r=${allowance.remaining};t=${allowance.reset}`;
   } catch (error) {
     const wait = error instanceof ServiceError ? error.data.retry_after : 0;
-    c.header('RateLimit', `"default";r=0;t=${wait}`);
+    headers.ratelimit = `"default";r=0;t=${wait}`;
     throw error;
   }
 }
@@ -152,14 +159,8 @@ function onceOf(c: RestContext, route: Route, path: string, query: URLSearchPara
 }
 
 /** What an OPTIONS asks for: the methods of the address. The shape of the interface is no secret. */
-function describe(
-  c: RestContext,
-  routes: readonly Route[],
-  match: (m: string, p: string) => Match,
-  path: string,
-): Response {
+function describe(routes: readonly Route[], match: (m: string, p: string) => Match, path: string): Response {
   const methods = [...new Set(routes.flatMap((route) => route.on))].filter((on) => match(on, path).kind === 'row');
   if (methods.length === 0) throw new ServiceError('rest_no_route', 'There is nothing at this address.');
-  c.header('Allow', allowOf(methods).join(', '));
-  return c.json({ success: 1, methods });
+  return Response.json({ success: 1, methods }, { headers: { allow: allowOf(methods).join(', ') } });
 }

@@ -7,6 +7,14 @@ import { chooseForSite, listResults, requestAudit, requestAudits, siteResult } f
 import { ids, paging, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { mapOf, recordOf, withSite, writtenOf } from './shapes.js';
+import {
+  auditDetailShape,
+  auditQueuedShape,
+  auditResultShape,
+  auditSettingsShape,
+  auditsQueuedShape,
+} from './shapes-audits.js';
 
 const MODULE = 'perf-audit' as const;
 
@@ -29,6 +37,7 @@ export const audits: readonly Route[] = [
       exclude: ids().optional().describe('All but these sites.'),
       strategy,
     }),
+    returns: auditsQueuedShape,
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
       const { states, queued, total } = await requestAudits(ctx, filter, wanted);
       return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states };
@@ -41,6 +50,7 @@ export const audits: readonly Route[] = [
     module: MODULE,
     summary: 'Queue an audit of a site',
     params: z.object({ ...sitePath, strategy }),
+    returns: writtenOf(auditQueuedShape).extend(withSite),
     answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const { already_queued } = await requestAudit(ctx, site, wanted);
@@ -64,6 +74,7 @@ export const audits: readonly Route[] = [
       strategy: shown,
       ...paging(20, 100),
     }),
+    returns: mapOf(auditResultShape, 'site id'),
     answer: async ({ strategy: wanted, page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listResults(ctx, filter, wanted, page, per_page);
       return { ...paged, data: Object.fromEntries(items.map((item) => [item.id, item])) };
@@ -76,6 +87,7 @@ export const audits: readonly Route[] = [
     module: MODULE,
     summary: 'Result of a site, with its scores over time',
     params: z.object({ ...sitePath, strategy: shown }),
+    returns: recordOf(auditDetailShape).extend(withSite),
     answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await siteResult(ctx, site, wanted), site: simpleSite(site) };
@@ -93,6 +105,7 @@ export const auditsBeyond: readonly Route[] = [
     module: MODULE,
     summary: 'Settings of the audits, and what they would run with now',
     params: z.object({}),
+    returns: recordOf(auditSettingsShape),
     answer: async (_params, ctx) => ({ data: await auditSettingsView(ctx) }),
   }),
   route({
@@ -104,6 +117,7 @@ export const auditsBeyond: readonly Route[] = [
     strict: true,
     summary: 'Change the settings of the audits; null goes back to the standard',
     params: z.object(settingFields).partial(),
+    returns: writtenOf(auditSettingsShape),
     answer: async (change, ctx) => {
       await changeAuditSettings(ctx, change);
       return { message: 'The settings were changed.', data: await auditSettingsView(ctx) };
@@ -118,6 +132,7 @@ export const auditsBeyond: readonly Route[] = [
     strict: true,
     summary: 'Change what a site has otherwise; null goes back to the setting of the module',
     params: z.object(auditChoice).partial().extend(sitePath),
+    returns: writtenOf(auditDetailShape),
     answer: async ({ id_or_domain, ...change }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       await chooseForSite(ctx, site, change);

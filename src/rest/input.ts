@@ -18,8 +18,10 @@ export interface Input {
 
 /** Throws `rest_invalid_json`, `invalid_content_type`, or `rest_invalid_param` naming `body`. */
 export function readInput({ query, body, contentType }: RawInput): Input {
-  const fromBody = body.trim() === '' ? {} : bodyFields(body, contentType);
-  return { fields: { ...formFields(query), ...fromBody }, given: Object.keys(fromBody) };
+  const asked = formFields(query);
+  if (body === '' || body.trim() === '') return { fields: asked, given: [] };
+  const fromBody = bodyFields(body, contentType);
+  return { fields: { ...asked, ...fromBody }, given: Object.keys(fromBody) };
 }
 
 function bodyFields(body: string, contentType: string | undefined): Record<string, unknown> {
@@ -56,13 +58,20 @@ function jsonObject(body: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** What most names are: nothing nested in them. */
+const PLAIN_FIELD = /^[^[\]]+$/;
 /** Deepest nesting of a form field; deeper ones are no field of ours. */
 const FORM_FIELD = /^([^[\]]+)((?:\[[^[\]]*\]){0,3})$/;
 
 /** `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. A name given twice keeps its last value. */
 export function formFields(form: URLSearchParams): Record<string, unknown> {
+  if (form.size === 0) return {};
   const fields: Container = new Map();
   for (const [name, value] of form) {
+    if (PLAIN_FIELD.test(name)) {
+      fields.set(name, value);
+      continue;
+    }
     const match = FORM_FIELD.exec(name);
     if (match?.[1] === undefined) continue;
     const inner = [...(match[2] ?? '').matchAll(/\[([^[\]]*)\]/g)].map(([, key]) => key ?? '');

@@ -23,6 +23,23 @@ const NONE: Match = { kind: 'none' };
 export function createMatcher(routes: readonly Route[]): Matcher {
   const root = emptyNode();
   for (const route of routes) insert(root, route);
+  const search = searcher(root);
+  // A path without parameters always finds the same rows, and half of all calls go to such a path.
+  const literal = new Map<string, Map<string, Match>>();
+  for (const { path, pathParams } of routes) if (pathParams.length === 0) literal.set(path, new Map());
+  return (method, rawPath) => {
+    const known = literal.get(rawPath);
+    if (known === undefined || !METHODS.has(method)) return search(method, rawPath);
+    const match = known.get(method) ?? search(method, rawPath);
+    known.set(method, match);
+    return match;
+  };
+}
+
+/** Others are not worth remembering, and there may be any number of them. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+function searcher(root: Node): Matcher {
   return (method, rawPath) => {
     const segments = segmentsOf(rawPath);
     if (segments === undefined) return NONE;

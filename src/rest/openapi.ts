@@ -50,7 +50,10 @@ export function openApi(routes: readonly Route[], version: string): OpenApi {
   for (const route of routes) {
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
-    for (const method of route.on) path[method.toLowerCase()] = operation(route, method);
+    // Once for all methods of the row: converting schemas is what takes the time here.
+    const params = jsonSchema(route.params);
+    const answers = responses(route, params);
+    for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, answers);
   }
   return {
     openapi: '3.1.0',
@@ -68,8 +71,7 @@ export function groupOf(route: Route): string {
   return route.path.split('/')[1] ?? '';
 }
 
-function operation(route: Route, method: HttpMethod): Operation {
-  const schema = jsonSchema(route.params);
+function operation(route: Route, method: HttpMethod, schema: JsonSchema, answers: Operation['responses']): Operation {
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
   const required = new Set((schema.required as string[] | undefined) ?? []);
   const own = Object.keys(properties).filter((name) => !route.pathParams.includes(name));
@@ -84,7 +86,7 @@ function operation(route: Route, method: HttpMethod): Operation {
     tags: [groupOf(route)],
     parameters: [...path, ...query, ...repeat] as Parameter[],
     ...(inBody && own.length > 0 ? { requestBody: requestBody(route, own, properties, required) } : {}),
-    responses: responses(route),
+    responses: answers,
     ...(route.login === 'either' ? { security: [{ key: [] }, { login: [] }] } : {}),
     'x-permission': route.needs,
     ...(route.module === undefined ? {} : { 'x-module': route.module }),
@@ -125,13 +127,13 @@ function requestBody(
   };
 }
 
-function responses(route: Route): Record<string, unknown> {
+function responses(route: Route, params: JsonSchema): Operation['responses'] {
   const cacheable = !route.engine && route.on.includes('GET') && !route.bare;
   const example = route.example === undefined ? {} : { example: envelope(route, route.example) };
   return {
     '200': {
       description: 'Done.',
-      content: { 'application/json': { schema: answerSchema(route), ...example }, ...fileTypes(route) },
+      content: { 'application/json': { schema: answerSchema(route), ...example }, ...fileTypes(params) },
     },
     ...(cacheable ? { '304': { description: 'Not changed since the ETag of If-None-Match.' } } : {}),
     default: { $ref: '#/components/responses/Error' },
@@ -139,8 +141,8 @@ function responses(route: Route): Record<string, unknown> {
 }
 
 /** Rows that answer files tell so by the choices of their `format`. */
-function fileTypes(route: Route): Record<string, unknown> {
-  const format = (jsonSchema(route.params).properties as Record<string, JsonSchema> | undefined)?.format;
+function fileTypes(params: JsonSchema): Record<string, unknown> {
+  const format = (params.properties as Record<string, JsonSchema> | undefined)?.format;
   const choices = Array.isArray(format?.enum) ? (format.enum as unknown[]) : [];
   const kinds = ['html', 'csv'].filter((kind) => choices.includes(kind));
   return Object.fromEntries(kinds.map((kind) => [`text/${kind}`, { schema: { type: 'string' } }]));
@@ -151,14 +153,17 @@ function envelope(route: Route, example: Record<string, unknown>): Record<string
 }
 
 function answerSchema(route: Route): JsonSchema {
-  if (route.returns === undefined) return { $ref: '#/components/schemas/Answer' };
-  const own = jsonSchema(route.returns);
+  const own = jsonSchema(route.returns());
   if (route.bare) return own;
-  // Not `allOf` with the envelope: each side would refuse the members of the other as undeclared.
-  const { properties, required, ...rest } = own;
+  const { anyOf, ...rest } = own;
+  return Array.isArray(anyOf) ? { ...rest, anyOf: (anyOf as JsonSchema[]).map(enveloped) } : enveloped(own);
+}
+
+/** Not `allOf` with the envelope: each side would refuse the members of the other as undeclared. */
+function enveloped({ properties, required, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
-    properties: { ...ENVELOPE, ...(properties as JsonSchema | undefined) },
+    properties: { ...ENVELOPE, ...named((properties ?? {}) as JsonSchema) },
     required: ['success', ...((required as string[] | undefined) ?? [])],
   };
 }
@@ -188,25 +193,28 @@ const errorShape = z.object({
     .passthrough(),
 });
 
-const answerShape = z
-  .object({
-    success: z.literal(1),
-    message: z.string().optional(),
-    total: z.number().int().optional().describe('Matches before paging.'),
-    page: z.number().int().optional(),
-    per_page: z.number().int().optional(),
-    pages: z.number().int().optional(),
-    errors: z
-      .array(z.object({ code: z.string(), message: z.string() }).passthrough())
-      .optional()
-      .describe('Items that failed, while others succeeded.'),
-  })
-  .passthrough();
+const SITE = jsonSchema(simpleSiteShape);
+const SITE_TEXT = JSON.stringify(SITE);
+const SITE_REF = { $ref: '#/components/schemas/Site' };
+
+/** The site that an answer is about stands in most of them: it is named instead of repeated. */
+function named(properties: JsonSchema): JsonSchema {
+  return JSON.stringify(properties.site) === SITE_TEXT ? { ...properties, site: SITE_REF } : properties;
+}
+
+const FAILED = jsonSchema(
+  z
+    .array(z.object({ code: z.string(), message: z.string() }).passthrough())
+    .describe('Items that failed, while others succeeded.'),
+);
 
 /** Members that any answer may have beside its own. */
-const ENVELOPE = jsonSchema(
-  answerShape.pick({ success: true, message: true, errors: true }).extend({ site: simpleSiteShape.optional() }),
-).properties as JsonSchema;
+const ENVELOPE: JsonSchema = {
+  success: { type: 'number', const: 1 },
+  message: { type: 'string' },
+  errors: { $ref: '#/components/schemas/Failed' },
+  site: SITE_REF,
+};
 
 const COMPONENTS = {
   securitySchemes: {
@@ -222,7 +230,7 @@ const COMPONENTS = {
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     },
   },
-  schemas: { Answer: jsonSchema(answerShape), Error: jsonSchema(errorShape) },
+  schemas: { Error: jsonSchema(errorShape), Failed: FAILED, Site: SITE },
   responses: {
     Error: {
       description: 'Refused or failed. The HTTP status is `data.status`.',

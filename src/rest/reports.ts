@@ -7,6 +7,8 @@ import { addRecord, removeRecords } from '../domain/reports/records.js';
 import { csv, day, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { withSite, writtenOf } from './shapes.js';
+import { segmentAnswer, wholeReportAnswer } from './shapes-reports.js';
 
 const MODULE = 'pro-reports' as const;
 
@@ -67,6 +69,7 @@ function segmentRow(segment: Segment): Route {
         .describe(actions.length === 0 ? 'This segment has no actions.' : `all, or some of ${actions.join(', ')}.`),
       format: z.enum(REPORT_FORMATS).default('raw').describe('Form of the answer.'),
     }),
+    returns: () => segmentAnswer(segment),
     answer: async ({ id_or_domain, ...query }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const answer = await reportAnswer(ctx, site, { ...query, segment });
@@ -95,6 +98,7 @@ export const reportsBeyond: readonly Route[] = [
         .describe(`Left out: ${USUAL.join(', ')}.`),
       format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
     }),
+    returns: wholeReportAnswer,
     answer: async ({ id_or_domain, segments, ...query }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const chosen = segments === undefined || segments.length === 0 ? USUAL : segments;
@@ -118,6 +122,7 @@ export const reportsBeyond: readonly Route[] = [
       at: text(40).optional().describe('When, ISO 8601; left out, now.'),
       values: z.record(z.unknown()).describe('Members by plain key.'),
     }),
+    returns: writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite),
     answer: async ({ id_or_domain, ...record }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const data = await addRecord(ctx, site, record);
@@ -131,6 +136,7 @@ export const reportsBeyond: readonly Route[] = [
     module: MODULE,
     summary: 'Forget all records of a segment of the site',
     params: z.object({ ...sitePath, segment: segmentParam }),
+    returns: writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite),
     answer: async ({ id_or_domain, segment }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const removed = await removeRecords(ctx, site, segment);

@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpEnv } from '../auth.js';
 import { errorBody, type ServiceError } from '../errors.js';
 import { pickFields } from './fields.js';
@@ -10,23 +9,36 @@ import type { Answer, AnswerFile, Route } from './route.js';
 
 export type RestContext = Context<HttpEnv>;
 
-/** A successful answer with its headers; 304 when the caller has it already. */
-export function answered(c: RestContext, route: Route, answer: Answer, query: URLSearchParams): Response {
-  countHeaders(c, answer, query);
+/**
+ * Headers of an answer, by names in small letters. A plain object all the way: where a `Headers` is made on the way, the
+ * headers of a list cost more than its items.
+ */
+export type HeaderFields = Record<string, string>;
+
+/** A successful answer; 304 when the caller has it already. @param headers those it has already */
+export function answered(
+  c: RestContext,
+  route: Route,
+  answer: Answer,
+  asked: { query: URLSearchParams; headers: HeaderFields },
+): Response {
+  const { query, headers } = asked;
+  countHeaders(c, answer, query, headers);
   const own = route.headers?.(answer) ?? {};
-  for (const [name, value] of Object.entries(own)) c.header(name, value);
+  for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
   const text = file?.text ?? JSON.stringify(envelope(route, pickFields(answer, query.get('_fields'))));
   // Read from storage: a caller may keep it and ask whether it changed.
-  if (!route.engine && !('Cache-Control' in own)) {
+  if (!route.engine && headers['cache-control'] === undefined) {
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
-    c.header('ETag', tag);
-    c.header('Cache-Control', 'private, no-cache');
-    c.header('Vary', 'Authorization');
-    if (sameTag(c.req.header('if-none-match'), tag)) return c.body(null, 304);
+    headers.etag = tag;
+    headers['cache-control'] = 'private, no-cache';
+    headers.vary = 'Authorization';
+    if (sameTag(c.req.raw.headers.get('if-none-match'), tag)) return new Response(null, { status: 304, headers });
   }
-  if (file !== undefined) return c.body(text, 200, fileHeaders(file));
-  return c.body(text, 200, { 'Content-Type': 'application/json; charset=UTF-8' });
+  if (file === undefined) headers['content-type'] = 'application/json; charset=UTF-8';
+  else Object.assign(headers, fileHeaders(file));
+  return new Response(text, { headers });
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */
@@ -35,12 +47,12 @@ function fileOf({ file }: Answer): AnswerFile | undefined {
 }
 
 /** A page shows what child sites told: it may run, load and send nothing. */
-function fileHeaders({ type, name }: AnswerFile): Record<string, string> {
+function fileHeaders({ type, name }: AnswerFile): HeaderFields {
   return {
-    'Content-Type': `${type}; charset=UTF-8`,
-    'Content-Disposition': `${type === 'text/html' ? 'inline' : 'attachment'}; filename="${name}"`,
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-    'X-Content-Type-Options': 'nosniff',
+    'content-type': `${type}; charset=UTF-8`,
+    'content-disposition': `${type === 'text/html' ? 'inline' : 'attachment'}; filename="${name}"`,
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'x-content-type-options': 'nosniff',
   };
 }
 
@@ -50,8 +62,8 @@ function envelope(route: Route, answer: Answer): Answer {
 }
 
 /** Weak comparison, as If-None-Match wants it (RFC 9110 §13.1.2). */
-function sameTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
+function sameTag(header: string | null, tag: string): boolean {
+  if (header === null) return false;
   if (header.trim() === '*') return true;
   return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === tag);
 }
@@ -63,36 +75,53 @@ function pagesOf(answer: Answer): { pages?: number } {
 }
 
 /** `X-Total`, `X-Total-Pages` and `Link`, and the first two under the names that WordPress clients read. */
-function countHeaders(c: RestContext, answer: Answer, query: URLSearchParams): void {
+function countHeaders(c: RestContext, answer: Answer, query: URLSearchParams, headers: HeaderFields): void {
   const { total, page } = answer;
   if (typeof total !== 'number') return;
-  c.header('X-Total', String(total));
-  c.header('X-WP-Total', String(total));
+  headers['x-total'] = headers['x-wp-total'] = String(total);
   const pages = typeof answer.pages === 'number' ? answer.pages : pagesOf(answer).pages;
   if (pages === undefined || typeof page !== 'number') return;
-  c.header('X-Total-Pages', String(pages));
-  c.header('X-WP-TotalPages', String(pages));
+  headers['x-total-pages'] = headers['x-wp-totalpages'] = String(pages);
   const links = pageLinks(c, page, pages, query);
-  if (links !== '') c.header('Link', links);
+  if (links !== '') headers.link = links;
 }
 
 function pageLinks(c: RestContext, page: number, pages: number, query: URLSearchParams): string {
-  const url = `${c.get('arrival').base_url}${new URL(c.req.url).pathname}`;
-  const link = (rel: string, to: number) => {
-    const params = new URLSearchParams(query);
-    params.set('page', String(to));
-    return `<${url}?${params}>; rel="${rel}"`;
-  };
+  if (pages <= 1 && page <= 1) return '';
+  const others = new URLSearchParams(query);
+  others.delete('page');
+  const before = others.size === 0 ? '' : `${others}&`;
+  const address = `${c.env.arrival.base_url}${pathOf(c.req.url)}?${before}page=`;
+  const link = (rel: string, to: number) => `<${address}${to}>; rel="${rel}"`;
   const links: string[] = [];
   if (page > 1 && pages > 0) links.push(link('first', 1), link('prev', Math.min(page - 1, pages)));
   if (page < pages) links.push(link('next', page + 1), link('last', pages));
   return links.join(', ');
 }
 
-/** The error as an answer, with the headers that belong to its status. */
-export function failed(c: RestContext, error: ServiceError): Response {
-  if (error.status === 401) c.header('WWW-Authenticate', 'Bearer realm="svc"');
-  if (typeof error.data.retry_after === 'number') c.header('Retry-After', String(error.data.retry_after));
-  if (Array.isArray(error.data.allow)) c.header('Allow', error.data.allow.join(', '));
-  return c.json({ success: 0, ...errorBody(error) }, error.status as ContentfulStatusCode);
+/** Path of an absolute URL, as it was sent, still encoded. */
+export function pathOf(url: string): string {
+  return url.slice(url.indexOf('/', url.indexOf('://') + 3), endOfPath(url));
+}
+
+/** The query of an absolute URL. */
+export function queryOf(url: string): URLSearchParams {
+  const end = endOfPath(url);
+  return new URLSearchParams(url[end] === '?' ? url.slice(end + 1).split('#', 1)[0] : '');
+}
+
+function endOfPath(url: string): number {
+  const query = url.indexOf('?');
+  const fragment = url.indexOf('#');
+  if (query === -1 && fragment === -1) return url.length;
+  return query === -1 || (fragment !== -1 && fragment < query) ? fragment : query;
+}
+
+/** The error as an answer, with the headers that belong to its status. @param headers those it has already */
+export function failed(error: ServiceError, headers: HeaderFields): Response {
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="svc"';
+  if (typeof error.data.retry_after === 'number') headers['retry-after'] = String(error.data.retry_after);
+  if (Array.isArray(error.data.allow)) headers.allow = error.data.allow.join(', ');
+  headers['content-type'] = 'application/json';
+  return new Response(JSON.stringify({ success: 0, ...errorBody(error) }), { status: error.status, headers });
 }

@@ -7,6 +7,8 @@ import { changeTimeSettings } from '../domain/time-settings.js';
 import { deleteTask } from '../domain/time-tasks.js';
 import { clientOf } from './clients-path.js';
 import { type Route, route } from './route.js';
+import { writtenOf } from './shapes.js';
+import { bucketShape, deletedShape, timeSettingsShape } from './shapes-time.js';
 import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time.js';
 
 export const timeBeyond: readonly Route[] = [
@@ -18,6 +20,7 @@ export const timeBeyond: readonly Route[] = [
     summary: 'Delete a task with its time',
     where: { task_id: DIGITS.task_id },
     params: z.object(taskPath),
+    returns: writtenOf(deletedShape),
     answer: async ({ task_id }, ctx) => {
       await deleteTask(ctx, task_id);
       return { message: 'The task was deleted.', data: { id: task_id } };
@@ -35,6 +38,7 @@ export const timeBeyond: readonly Route[] = [
       title: bucketFields.title,
       hours: bucketFields.hours,
     }),
+    returns: writtenOf(bucketShape),
     answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
   }),
   route({
@@ -46,6 +50,7 @@ export const timeBeyond: readonly Route[] = [
     summary: 'Change a bucket',
     where: { bucket_id: DIGITS.bucket_id },
     params: z.object({ ...z.object(bucketFields).partial().shape, ...bucketPath }),
+    returns: writtenOf(bucketShape),
     answer: async ({ bucket_id, ...change }, ctx) => ({
       message: 'The bucket was changed.',
       data: await changeBucket(ctx, bucket_id, change),
@@ -59,6 +64,7 @@ export const timeBeyond: readonly Route[] = [
     summary: 'Delete a bucket; its tasks stay',
     where: { bucket_id: DIGITS.bucket_id },
     params: z.object(bucketPath),
+    returns: writtenOf(deletedShape),
     answer: async ({ bucket_id }, ctx) => {
       await deleteBucket(ctx, bucket_id);
       return { message: 'The bucket was deleted. Its tasks stay.', data: { id: bucket_id } };
@@ -73,6 +79,7 @@ export const timeBeyond: readonly Route[] = [
     strict: true,
     summary: 'Change the global settings',
     params: z.object(settingFields).partial(),
+    returns: writtenOf(timeSettingsShape),
     answer: async (change, ctx) => ({
       message: 'The settings were changed.',
       data: await changeTimeSettings(ctx, null, change),
@@ -87,6 +94,7 @@ export const timeBeyond: readonly Route[] = [
     strict: true,
     summary: 'Change what a client has otherwise; null goes back to the global setting',
     params: z.object(settingFields).partial().extend(clientPath),
+    returns: writtenOf(timeSettingsShape),
     answer: async ({ id_or_email, ...change }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { message: 'The settings of the client were changed.', data: await changeTimeSettings(ctx, id, change) };

@@ -16,6 +16,16 @@ import { clientOf } from './clients-path.js';
 import { csv, day, flag, ids, int, paging, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
+import { listOf, recordOf, withSite, writtenOf } from './shapes.js';
+import {
+  bucketDetailShape,
+  bucketShape,
+  taskDetailShape,
+  taskShape,
+  tasksShape,
+  timeSettingsShape,
+  trackerClientShape,
+} from './shapes-time.js';
 
 export const TIME_MODULE = 'time-tracker' as const;
 const MODULE = TIME_MODULE;
@@ -64,6 +74,7 @@ function timerRow(step: TimerStep, summary: string, message: string): Route {
     summary,
     where: { task_id: DIGITS.task_id },
     params: z.object(taskPath),
+    returns: writtenOf(taskShape),
     answer: async ({ task_id }, ctx) => {
       const task = await stepTimer(ctx, task_id, step);
       return { message, data: await taskView(ctx, task) };
@@ -79,6 +90,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Tasks, with the sums over all matches',
     params: listParams,
+    returns: tasksShape,
     answer: (params, ctx) => tasksAnswer(ctx, params),
   }),
   route({
@@ -88,6 +100,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Global settings of the time tracker',
     params: z.object({}),
+    returns: recordOf(timeSettingsShape),
     answer: async (_params, ctx) => ({ data: await timeSettings(ctx, null) }),
   }),
   route({
@@ -98,6 +111,7 @@ export const time: readonly Route[] = [
     summary: 'One task with its entries',
     where: { task_id: DIGITS.task_id },
     params: z.object(taskPath),
+    returns: recordOf(taskDetailShape),
     answer: async ({ task_id }, ctx) => ({ data: await getTask(ctx, task_id) }),
   }),
   route({
@@ -113,6 +127,7 @@ export const time: readonly Route[] = [
       title: taskFields.title,
       start: flag().default(false).describe('True starts the timer at once.'),
     }),
+    returns: writtenOf(taskShape),
     answer: async ({ start, ...input }, ctx) => {
       const added = await addTask(ctx, input);
       const task = start ? await stepTimer(ctx, added.id, 'start') : added;
@@ -133,6 +148,7 @@ export const time: readonly Route[] = [
       'A running task keeps its timer_mode and bucket_id; of a completed one only title, description, payment_status and hourly_price change.',
     where: { task_id: DIGITS.task_id },
     params: z.object({ ...z.object(taskFields).partial().shape, ...taskPath }),
+    returns: writtenOf(taskShape),
     answer: async ({ task_id, ...change }, ctx) => {
       const task = await changeTask(ctx, task_id, change);
       return { message: 'The task was changed.', data: await taskView(ctx, task) };
@@ -153,6 +169,7 @@ export const time: readonly Route[] = [
       exclude: ids().optional(),
       ...paging(20, 100),
     }),
+    returns: listOf(trackerClientShape),
     answer: async ({ page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listTrackerClients(ctx, filter, page, per_page);
       return { ...paged, data: items };
@@ -165,6 +182,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'One client with what was worked for it',
     params: z.object(clientPath),
+    returns: recordOf(trackerClientShape),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { data: await getTrackerClient(ctx, id) };
@@ -177,6 +195,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Settings in force for a client',
     params: z.object(clientPath),
+    returns: recordOf(timeSettingsShape),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { data: await timeSettings(ctx, id) };
@@ -189,6 +208,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Tasks of a client',
     params: listParams.omit({ client_id: true }).extend(clientPath),
+    returns: tasksShape,
     answer: async ({ id_or_email, ...params }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return tasksAnswer(ctx, { ...params, client_id: id });
@@ -201,6 +221,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Buckets that serve a client',
     params: z.object({ ...clientPath, ...paging(20, 100) }),
+    returns: listOf(bucketShape),
     answer: async ({ id_or_email, page, per_page }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { items, ...paged } = await listBuckets(ctx, { client_id: id }, page, per_page);
@@ -214,6 +235,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Tasks for a site',
     params: listParams.omit({ site_id: true }).extend(sitePath),
+    returns: tasksShape.extend(withSite),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { ...(await tasksAnswer(ctx, { ...params, site_id: site.id })), site: simpleSite(site) };
@@ -231,6 +253,7 @@ export const time: readonly Route[] = [
       recurrence: z.enum(RECURRENCES).optional(),
       ...paging(20, 100),
     }),
+    returns: listOf(bucketShape),
     answer: async ({ page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listBuckets(ctx, filter, page, per_page);
       return { ...paged, data: items };
@@ -244,6 +267,7 @@ export const time: readonly Route[] = [
     summary: 'One bucket with the ids of its tasks',
     where: { bucket_id: DIGITS.bucket_id },
     params: z.object(bucketPath),
+    returns: recordOf(bucketDetailShape),
     answer: async ({ bucket_id }, ctx) => ({ data: await getBucket(ctx, bucket_id) }),
   }),
 ];

@@ -10,9 +10,16 @@ import type { Route } from './route.js';
  * @param fields query and body; @param path what the address holds, which wins
  */
 export function parseParams(route: Route, fields: Record<string, unknown>, path: Readonly<Record<string, string>>) {
-  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('_')));
+  const own = withoutMarked(fields);
   if (route.bodyRequired && Object.keys(own).length === 0) throw emptyBody();
-  return parseFields(route.params, { ...own, ...path }) as unknown;
+  const given = route.pathParams.length === 0 ? own : { ...own, ...path };
+  return route.quick(given) ?? (parseFields(route.params, given) as unknown);
+}
+
+/** `_fields` and the like are not parameters of a row. */
+function withoutMarked(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.keys(fields).some((name) => name.startsWith('_'))) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('_')));
 }
 
 /** Any object against its schema, with the errors of parameters. */

@@ -26,43 +26,51 @@ export interface RunParts {
 
 /** Where the collections stand: the namespace of WordPress, and the short alias. */
 const MOUNTS = ['/wp-json/wp-abilities/v1', ''] as const;
+const UNINTERRUPTED = new AbortController().signal;
 const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const run = runner(parts);
   const discovery = createExplorer(parts);
-  app.onError((error, c) => {
-    const known = asServiceError(error);
-    if (isOurFault(known)) {
-      const { request_id } = c.get('arrival');
-      parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
+  // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
+  const answering = (mount: string) => async (c: RunContext) => {
+    try {
+      return await at(c, mount);
+    } catch (error) {
+      const known = asServiceError(error);
+      if (isOurFault(known)) {
+        const { request_id } = c.env.arrival;
+        parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
+      }
+      return errorAnswer(c, known);
     }
-    return errorAnswer(c, known);
-  });
-  for (const mount of MOUNTS) {
-    app.all(`${mount}/abilities`, (c) => discovery.operations(c, mount));
-    app.all(`${mount}/abilities/*`, (c) => {
-      const rest = pathBelow(c, `${mount}/abilities/`);
-      if (rest === '') return discovery.operations(c, mount);
-      const runs = /^(.+)\/run$/.exec(rest)?.[1];
-      return runs === undefined ? discovery.operation(c, mount, rest) : run(c, runs);
-    });
-    app.all(`${mount}/categories`, (c) => discovery.categories(c, mount));
-    app.all(`${mount}/categories/*`, (c) => {
-      const slug = pathBelow(c, `${mount}/categories/`);
-      return slug === '' ? discovery.categories(c, mount) : discovery.category(c, mount, slug);
-    });
+  };
+
+  function at(c: RunContext, mount: string): Promise<Response> {
+    const [, collection] = /^\/(abilities|categories)(?:\/|$)/.exec(c.req.path.slice(mount.length)) ?? [];
+    if (collection === undefined) throw noRoute();
+    const rest = pathBelow(c, `${mount}/${collection}`);
+    if (collection === 'categories')
+      return rest === '' ? discovery.categories(c, mount) : discovery.category(c, mount, rest);
+    if (rest === '') return discovery.operations(c, mount);
+    const runs = /^(.+)\/run$/.exec(rest)?.[1];
+    return runs === undefined ? discovery.operation(c, mount, rest) : run(c, runs);
   }
-  app.all(`${MOUNTS[0]}/*`, () => {
-    throw noRoute();
-  });
+
+  const [namespace, short] = MOUNTS;
+  // Where two patterns fit a path, Hono would chain their handlers: so one for all that is below the namespace.
+  app.all(`${namespace}/*`, answering(namespace));
+  for (const collection of ['abilities', 'categories']) app.all(`${short}/${collection}/*`, answering(short));
   return app;
 }
 
-/** The rest of the path without trailing slashes. Names are of `[A-Za-z0-9-/]`; anything else is no route. */
+/** The rest of the path without slashes around it. Names are of `[A-Za-z0-9-/]`; anything else is no route. */
 function pathBelow(c: RunContext, prefix: string): string {
-  const rest = c.req.path.slice(prefix.length).replaceAll(/%2f/gi, '/').replace(/\/+$/, '');
+  const rest = c.req.path
+    .slice(prefix.length)
+    .replaceAll(/%2f/gi, '/')
+    .replace(/^\/|\/+$/g, '');
   if (!/^[A-Za-z0-9/-]*$/.test(rest)) throw noRoute();
   return rest;
 }
@@ -72,7 +80,7 @@ function runner({ operations, invoke, auth, readOnly }: RunParts) {
 
   return async (c: RunContext, id: string): Promise<Response> => {
     if (c.req.method === 'OPTIONS') return routeDescription(c, RUN_METHODS);
-    const arrival = c.get('arrival');
+    const arrival = c.env.arrival;
     const actor = await auth.basic(arrival, 'run');
     const operation = byId.get(id);
     requireRight(actor, operation, readOnly);
@@ -80,7 +88,7 @@ function runner({ operations, invoke, auth, readOnly }: RunParts) {
     requireMethod(c.req.method, operation);
     const input = await readInput(c, operation);
     // A change that was begun is finished even when its caller hangs up; looking at sites is not.
-    const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : new AbortController().signal;
+    const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
     return c.json(await invoke(operation, input, { actor, request_id: arrival.request_id, signal }));
   };
 }

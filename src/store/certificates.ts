@@ -42,6 +42,17 @@ export interface SeenCertificate {
   error: string | null;
 }
 
+export interface CertificateRecord {
+  site_id: number;
+  /** Until when it was claimed for this look; null for one by hand. */
+  claim: number | null;
+  seen: SeenCertificate | null;
+  error: string | null;
+  /** Nothing is known any more: the site has no TLS. */
+  forget: boolean;
+  next_check_at: number;
+}
+
 export interface CertificateFilter {
   /** OR-ed; empty = all. */
   status: readonly CertificateStatus[];
@@ -66,14 +77,28 @@ const OF_SITE = 'JOIN site_detail d ON d.site_id = s.id LEFT JOIN site_certifica
 
 export function createCertificates(db: Db) {
   return {
-    /** Sites whose certificate is to be looked at, most overdue first. Suspended sites wait. */
-    due(at: CertificateClock, limit: number): Promise<CertificateRow[]> {
+    /**
+     * Claims certificates that are to be looked at, most overdue first, by moving their turn to `until` (monitor-claims.ts says
+     * why that is enough): at most `most`, and no more than this process's part. Suspended sites wait.
+     */
+    async claim(
+      at: CertificateClock,
+      until: number,
+      { most, members }: { most: number; members: number },
+    ): Promise<CertificateRow[]> {
+      const due =
+        'FROM certificate_plan p JOIN site x ON x.id = p.site_id WHERE p.next_check_at <= ?2 AND x.suspended = 0';
+      const claimed = await db.all(
+        `UPDATE certificate_plan SET next_check_at = ?1 WHERE site_id IN (
+           SELECT p.site_id ${due} ORDER BY p.next_check_at, p.site_id LIMIT CAST(min(?3,
+             ((SELECT count(*) FROM (SELECT 1 ${due} LIMIT ?3 * ?4)) + ?4 - 1) / ?4) AS INTEGER)) RETURNING site_id`,
+        [until, at.now, most, members],
+      );
+      if (claimed.length === 0) return [];
       return db.all<CertificateRow>(
-        `SELECT ${COLUMNS} FROM (SELECT p.site_id, p.next_check_at FROM certificate_plan p JOIN site x ON x.id = p.site_id
-           WHERE p.next_check_at <= ? AND x.suspended = 0 ORDER BY p.next_check_at, p.site_id LIMIT ?) k
-         JOIN site s ON s.id = k.site_id ${OF_SITE} ORDER BY k.next_check_at, s.id`,
+        `SELECT ${COLUMNS} FROM site s ${OF_SITE} WHERE s.id IN (SELECT value FROM json_each(?))`,
         // The statuses of the column list come first in the text.
-        [at.now, at.expiring, at.now, limit],
+        [at.now, at.expiring, JSON.stringify(claimed.map(({ site_id }) => Number(site_id)))],
       );
     },
 
@@ -119,33 +144,36 @@ export function createCertificates(db: Db) {
       return { items: items as CertificateRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Stores looks and the next time of each. A look that saw no certificate keeps what is known and notes why. */
-    async save(
-      looks: readonly {
-        site_id: number;
-        seen: SeenCertificate | null;
-        error: string | null;
-        /** Nothing is known any more: the site has no TLS. */
-        forget: boolean;
-        next_check_at: number;
-      }[],
-      now: number,
-    ): Promise<void> {
-      await db.batch(
-        looks.flatMap(({ site_id, seen, error, forget, next_check_at }) => [
-          seen === null ? missedStatement(site_id, error, forget, now) : seenStatement(site_id, seen, now),
-          sql('UPDATE certificate_plan SET next_check_at = ? WHERE site_id = ?', next_check_at, site_id),
+    /**
+     * Stores looks and the next time of each; answers the sites of those that were stored. A look that saw no certificate
+     * keeps what is known and notes why. One whose claim went to another process leaves nothing.
+     */
+    async save(looks: readonly CertificateRecord[], now: number): Promise<Set<number>> {
+      const results = await db.batch(
+        looks.flatMap((look) => [
+          look.seen === null ? missedStatement(look, now) : seenStatement(look, look.seen, now),
+          // Last, for it ends the claim.
+          sql(
+            `UPDATE certificate_plan SET next_check_at = ? WHERE site_id = ? AND next_check_at = coalesce(?, next_check_at)`,
+            look.next_check_at,
+            look.site_id,
+            look.claim,
+          ),
         ]),
       );
+      return new Set(looks.filter((_, i) => results[2 * i + 1]?.changes === 1).map(({ site_id }) => site_id));
     },
   };
 }
 
-function seenStatement(siteId: number, seen: SeenCertificate, now: number) {
+/** The site, while the claim stands. */
+const STANDS = 'FROM certificate_plan WHERE site_id = ? AND next_check_at = coalesce(?, next_check_at)';
+
+function seenStatement({ site_id, claim }: CertificateRecord, seen: SeenCertificate, now: number) {
   const inDate = seen.valid_from <= now && now < seen.valid_to;
   return sql(
     `INSERT INTO site_certificate (site_id, status, good, issuer_o, issuer_cn, subject_cn, subject_alt_names, serial, signature_algorithm,
-       fingerprint, valid_from, valid_to, error, last_check) SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM site WHERE id = ?
+       fingerprint, valid_from, valid_to, error, last_check) SELECT site_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? ${STANDS}
      ON CONFLICT (site_id) DO UPDATE SET status = excluded.status, good = excluded.good, issuer_o = excluded.issuer_o,
        issuer_cn = excluded.issuer_cn, subject_cn = excluded.subject_cn, subject_alt_names = excluded.subject_alt_names,
        serial = excluded.serial, signature_algorithm = excluded.signature_algorithm, fingerprint = excluded.fingerprint,
@@ -163,13 +191,14 @@ function seenStatement(siteId: number, seen: SeenCertificate, now: number) {
     seen.valid_to,
     seen.error,
     now,
-    siteId,
+    site_id,
+    claim,
   );
 }
 
-function missedStatement(siteId: number, error: string | null, forget: boolean, now: number) {
+function missedStatement({ site_id, claim, error, forget }: CertificateRecord, now: number) {
   return sql(
-    `INSERT INTO site_certificate (site_id, status, error, last_check) SELECT id, 'unknown', ?, ? FROM site WHERE id = ?
+    `INSERT INTO site_certificate (site_id, status, error, last_check) SELECT site_id, 'unknown', ?, ? ${STANDS}
      ON CONFLICT (site_id) DO UPDATE SET error = excluded.error, last_check = excluded.last_check${
        forget
          ? `, status = 'unknown', good = 0, issuer_o = NULL, issuer_cn = NULL, subject_cn = NULL, subject_alt_names = '[]', serial = NULL,
@@ -178,6 +207,7 @@ function missedStatement(siteId: number, error: string | null, forget: boolean, 
      }`,
     error,
     now,
-    siteId,
+    site_id,
+    claim,
   );
 }

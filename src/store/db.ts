@@ -52,6 +52,7 @@ export class StorageError extends Error {
     | 'busy'
     | 'full'
     | 'readonly'
+    | 'disk'
     | 'unavailable'
     | 'corrupt'
     | 'other';

@@ -1,7 +1,7 @@
 /** Judged checks and all that follows from them, in one transaction for any number. */
 
 import { alertValues, type NewAlert } from './alerts.js';
-import type { BatchResult, Db, Statement } from './db.js';
+import type { BatchResult, Db, Statement, Value } from './db.js';
 import { sql } from './db.js';
 
 /** Seconds in each state within one hour, and the answer time of a beat that was up. */
@@ -14,10 +14,12 @@ export interface HourShare {
   ping_ms: number | null;
 }
 
-/** One judged check and all that follows from it. Recorded only while the monitor still has `seq`. */
+/** One judged check and all that follows from it. Recorded only while the monitor still has `seq` and its claim stands. */
 export interface CheckRecord {
   site_id: number;
   seq: number;
+  /** The claim it was made under (see monitor-claims.ts): recorded only while it stands. Null: by hand, without one. */
+  claim: number | null;
   at: number;
   beat: {
     status: number;
@@ -35,11 +37,18 @@ export interface CheckRecord {
   alert: NewAlert | null;
 }
 
-const CURRENT = 'FROM monitor WHERE site_id = ? AND seq = ?';
+const STANDS = 'site_id = ? AND seq = ? AND next_check_at IS coalesce(?, next_check_at)';
+const CURRENT = `FROM monitor WHERE ${STANDS}`;
+
+/** The arguments of `STANDS`. */
+function standing({ site_id, seq, claim }: CheckRecord): Value[] {
+  return [site_id, seq, claim];
+}
 
 /**
  * Stores what is still current, each check wholly or not at all. Answers which were stored and the alerts that are
- * new: a check measured against an older state (a second process, a site deleted meanwhile) leaves nothing.
+ * new: a check measured against an older state (settings changed, a site deleted meanwhile), or under a claim that has
+ * lapsed and gone to another process, leaves nothing.
  */
 export async function recordChecks(
   db: Db,
@@ -65,7 +74,7 @@ export async function recordChecks(
 
 /** The beat, the hours and the incident, each only while the monitor is as it was when the check began. */
 function consequences(check: CheckRecord): Statement[] {
-  const { beat, site_id, seq, at } = check;
+  const { beat, site_id, at } = check;
   const statements = [
     sql(
       `INSERT INTO heartbeat (site_id, at, status, important, ping_ms, http_code, duration, down_count, msg)
@@ -78,8 +87,7 @@ function consequences(check: CheckRecord): Statement[] {
       beat.duration,
       beat.down_count,
       beat.msg,
-      site_id,
-      seq,
+      ...standing(check),
     ),
     ...check.hours.map((share) => hourStatement(check, share)),
   ];
@@ -91,8 +99,7 @@ function consequences(check: CheckRecord): Statement[] {
         beat.http_code,
         beat.msg,
         beat.down_count,
-        site_id,
-        seq,
+        ...standing(check),
       ),
     );
   } else if (check.incident !== null) {
@@ -102,15 +109,14 @@ function consequences(check: CheckRecord): Statement[] {
         check.incident === 'continue' ? 1 : 0,
         check.incident === 'close' ? at : null,
         site_id,
-        site_id,
-        seq,
+        ...standing(check),
       ),
     );
   }
   return statements;
 }
 
-function hourStatement({ site_id, seq }: CheckRecord, share: HourShare): Statement {
+function hourStatement(check: CheckRecord, share: HourShare): Statement {
   const { hour, up_s, down_s, pending_s, ping_ms } = share;
   return sql(
     `INSERT INTO monitor_hour (site_id, hour, up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max)
@@ -127,24 +133,23 @@ function hourStatement({ site_id, seq }: CheckRecord, share: HourShare): Stateme
     ping_ms ?? 0,
     ping_ms,
     ping_ms,
-    site_id,
-    seq,
+    ...standing(check),
   );
 }
 
-function guardedAlert({ site_id, seq }: CheckRecord, alert: NewAlert): Statement {
+function guardedAlert(check: CheckRecord, alert: NewAlert): Statement {
   return sql(
     `INSERT INTO alert (key, kind, site_id, at, facts) SELECT ?, ?, ?, ?, ? ${CURRENT} ON CONFLICT (key) DO NOTHING`,
     ...alertValues(alert),
-    site_id,
-    seq,
+    ...standing(check),
   );
 }
 
-function stateStatement({ site_id, seq, at, beat, state, next_check_at }: CheckRecord): Statement {
+function stateStatement(check: CheckRecord): Statement {
+  const { at, beat, state, next_check_at } = check;
   return sql(
     `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?, last_check_at = ?,
-       last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + 1 WHERE site_id = ? AND seq = ?`,
+       last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + 1 WHERE ${STANDS}`,
     beat.status,
     state.settled,
     state.told,
@@ -156,7 +161,6 @@ function stateStatement({ site_id, seq, at, beat, state, next_check_at }: CheckR
     beat.ping_ms,
     beat.msg,
     next_check_at,
-    site_id,
-    seq,
+    ...standing(check),
   );
 }

@@ -49,31 +49,6 @@ export function createMonitorResults(db: Db) {
     /** See `recordChecks`. */
     record: (checks: readonly CheckRecord[]) => recordChecks(db, checks),
 
-    /** Takes monitors out of the plan: their state is forgotten and an open incident ends, silently. */
-    async pause(ids: readonly number[], now: number): Promise<void> {
-      const list = idList(ids);
-      await db.batch([
-        sql(
-          'UPDATE incident SET ended_at = ? WHERE ended_at IS NULL AND site_id IN (SELECT value FROM json_each(?))',
-          now,
-          list,
-        ),
-        sql(
-          `UPDATE monitor SET next_check_at = NULL, status = 99, settled = 1, told = 1, failures = 0, down_count = 0, flapping_until = NULL,
-             seq = seq + 1 WHERE site_id IN (SELECT value FROM json_each(?))`,
-          list,
-        ),
-      ]);
-    },
-
-    /** Puts checks off without a trace, as while our own network is down. */
-    async postpone(ids: readonly number[], until: number): Promise<void> {
-      await db.run(
-        'UPDATE monitor SET next_check_at = ? WHERE next_check_at IS NOT NULL AND site_id IN (SELECT value FROM json_each(?))',
-        [until, idList(ids)],
-      );
-    },
-
     /** Starts and ends of incidents since `since`, by site: how often each one changed. */
     async changesSince(ids: readonly number[], since: number): Promise<Map<number, number>> {
       const rows = await db.all(

@@ -1,4 +1,4 @@
-/** Uptime monitors: settings, what is due, lists. What checks leave behind is in monitor-results.ts. */
+/** Uptime monitors: settings, plan, lists. Whose turn it is: monitor-claims.ts; what checks leave behind: monitor-results.ts. */
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
@@ -39,6 +39,12 @@ export interface MonitorRow extends Row, MonitorOwnSettings {
   phase: number;
 }
 
+/** HTTP login in front of a site. */
+export interface Login {
+  user: string;
+  pass: string;
+}
+
 export type MonitorWord = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
 
 export interface MonitorFilter {
@@ -50,13 +56,6 @@ export interface MonitorFilter {
   denied: readonly number[];
   /** The global switch, for monitors that follow it. */
   active: number;
-}
-
-export interface EngineRow extends Row {
-  planned: string;
-  network_down_since: number | null;
-  reference_asked_at: number | null;
-  reference_ok_at: number | null;
 }
 
 const COLUMNS = `m.site_id, s.url, s.name, s.suspended, d.ssl_verify, m.active, m.interval_min, m.timeout_s, m.maxretries, m.type, m.method,
@@ -92,33 +91,17 @@ function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
 
 export function createMonitors(db: Db, vault: Vault) {
   return {
-    /** Monitors whose time has come, most overdue first. Includes those to be switched off. */
-    due(now: number, limit: number): Promise<MonitorRow[]> {
-      return db.all<MonitorRow>(
-        `SELECT ${COLUMNS} FROM (SELECT site_id FROM monitor WHERE next_check_at <= ? ORDER BY next_check_at, site_id LIMIT ?) k
-         JOIN monitor m ON m.site_id = k.site_id ${OF_SITE} ORDER BY m.next_check_at, m.site_id`,
-        [now, limit],
-      );
-    },
-
     one(siteId: number): Promise<MonitorRow | undefined> {
       return db.one<MonitorRow>(`SELECT ${COLUMNS} FROM monitor m ${OF_SITE} WHERE m.site_id = ?`, [siteId]);
     },
 
     /** HTTP logins in front of sites; sites without one are absent. */
-    async logins(ids: readonly number[]): Promise<Map<number, { user: string; pass: string }>> {
+    async logins(ids: readonly number[]): Promise<Map<number, Login>> {
       const rows = await db.all(
         'SELECT site_id, http_user, http_pass FROM site_secret WHERE http_user IS NOT NULL AND site_id IN (SELECT value FROM json_each(?))',
         [idList(ids)],
       );
-      const open = (id: number, column: string, sealed: unknown) =>
-        typeof sealed === 'string' ? vault.open(sealed, `site_secret:${id}:${column}`) : '';
-      return new Map(
-        rows.map((row) => {
-          const id = Number(row.site_id);
-          return [id, { user: open(id, 'http_user', row.http_user), pass: open(id, 'http_pass', row.http_pass) }];
-        }),
-      );
+      return loginsOf(rows, vault);
     },
 
     /** One page in URL order with the true total. */
@@ -165,32 +148,42 @@ export function createMonitors(db: Db, vault: Vault) {
       ]);
     },
 
-    /** Makes the plan of every monitor that follows a global setting anew. */
-    async replan(global: { active: number; interval_min: number }, planned: string, now: number): Promise<void> {
+    /** What a run begins with: the settings the plan was made with, whether anything is due, and whether `host` is cut off. */
+    async outlook(now: number, host: string): Promise<{ planned: string; due: boolean; down: boolean }> {
+      const row = await db.one(
+        `SELECT planned, EXISTS (SELECT 1 FROM monitor WHERE next_check_at <= ?) AS due,
+           EXISTS (SELECT 1 FROM monitor_network WHERE host = ? AND down_since IS NOT NULL) AS down FROM monitor_engine WHERE id = 1`,
+        [now, host],
+      );
+      return { planned: String(row?.planned ?? ''), due: row?.due === 1, down: row?.down === 1 };
+    },
+
+    /** Makes the plan of every monitor that follows a global setting anew, unless another process did so meanwhile. */
+    async replan(
+      global: { active: number; interval_min: number },
+      planned: { before: string; after: string },
+      now: number,
+    ): Promise<void> {
+      const unchanged = '(SELECT planned FROM monitor_engine WHERE id = 1) = ?';
       await db.batch([
-        planStatement('(active IS NULL OR interval_min IS NULL)', [], global, now),
-        sql('UPDATE monitor_engine SET planned = ? WHERE id = 1', planned),
+        planStatement(`(active IS NULL OR interval_min IS NULL) AND ${unchanged}`, [planned.before], global, now),
+        sql('UPDATE monitor_engine SET planned = ? WHERE id = 1 AND planned = ?', planned.after, planned.before),
       ]);
     },
-
-    async engine(): Promise<EngineRow> {
-      const row = await db.one<EngineRow>(
-        'SELECT planned, network_down_since, reference_asked_at, reference_ok_at FROM monitor_engine WHERE id = 1',
-      );
-      return row ?? { planned: '', network_down_since: null, reference_asked_at: null, reference_ok_at: null };
-    },
-
-    async saveNetwork(state: {
-      network_down_since: number | null;
-      reference_asked_at: number | null;
-      reference_ok_at: number | null;
-    }): Promise<void> {
-      await db.run(
-        'UPDATE monitor_engine SET network_down_since = ?, reference_asked_at = ?, reference_ok_at = ? WHERE id = 1',
-        [state.network_down_since, state.reference_asked_at, state.reference_ok_at],
-      );
-    },
   };
+}
+
+/** Logins out of rows of `site_id`, `http_user`, `http_pass`; sites without one are absent. */
+export function loginsOf(rows: readonly Row[], vault: Vault): Map<number, Login> {
+  const open = (id: number, column: string, sealed: unknown) =>
+    typeof sealed === 'string' ? vault.open(sealed, `site_secret:${id}:${column}`) : '';
+  return new Map(
+    rows.flatMap(({ site_id, http_user, http_pass }) => {
+      const id = Number(site_id);
+      if (http_user === null) return [];
+      return [[id, { user: open(id, 'http_user', http_user), pass: open(id, 'http_pass', http_pass) }]];
+    }),
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Db } from './db.js';
+import type { Replica, ReplicaOptions } from './embedded-replica.js';
 
 export interface OpenOptions {
   /** Access token of a server; a file has none. */
@@ -26,4 +27,13 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
   throw new TypeError(
     'The database URL must begin with file:, libsql://, https://, http://, wss:// or ws://, or be :memory:.',
   );
+}
+
+/**
+ * Opens a storage server for reading, with a copy of it in a file of this process that answers instead of it.
+ * @throws StorageError `other` when another process has the name of the copy, or a file has it
+ */
+export async function openReplicated(url: string, options: ReplicaOptions): Promise<Replica> {
+  const { openReplica } = await import('./embedded-replica.js');
+  return openReplica(url, options);
 }

@@ -14,6 +14,15 @@ export interface ScheduleRun extends Row {
   next_run: number | null;
 }
 
+/** What one process did of an entry that several share. */
+export interface SchedulePart extends Row {
+  name: string;
+  owner: string;
+  last_started: number;
+  last_finished: number | null;
+  last_outcome: string;
+}
+
 export function createSchedule(db: Db) {
   return {
     /** Takes or keeps a right that only one process may have at a time. Answers its fence, or null when another has it. */
@@ -33,37 +42,43 @@ export function createSchedule(db: Db) {
       await db.run('UPDATE lease SET until = 0 WHERE name = ? AND owner = ?', [name, owner]);
     },
 
-    /** Notes that a process lives until then, and answers the owners of all that do, in order. One round trip. */
-    async attend(owner: string, now: number, until: number): Promise<string[]> {
+    /**
+     * Notes that a process lives until then, and answers the owners of all that do, in order. One round trip. `kind` is
+     * what they share: limits towards child sites (`process`), the monitors (`monitor`).
+     */
+    async attend(owner: string, now: number, until: number, kind = 'process'): Promise<string[]> {
+      const [from, to] = [`${kind}:`, `${kind};`];
       const results = await db.batch([
         sql(
           `INSERT INTO lease (name, owner, until, fence) VALUES (?, ?, ?, 1)
            ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
-          `process:${owner}`,
+          `${from}${owner}`,
           owner,
           until,
         ),
-        sql("DELETE FROM lease WHERE name > 'process:' AND name < 'process;' AND until < ?", now - FORGOTTEN_MS),
+        sql('DELETE FROM lease WHERE name > ? AND name < ? AND until < ?', from, to, now - FORGOTTEN_MS),
         sql(
-          "SELECT owner FROM lease WHERE name > 'process:' AND name < 'process;' AND until > ? ORDER BY name LIMIT 1000",
+          'SELECT owner FROM lease WHERE name > ? AND name < ? AND until > ? ORDER BY name LIMIT 1000',
+          from,
+          to,
           now,
         ),
       ]);
       return (results[2]?.rows ?? []).map((row) => String(row.owner));
     },
 
-    /** Owners of processes that live, as far as they take part in calling sites. */
-    async living(now: number): Promise<string[]> {
+    /** Owners of processes that live, as far as they share what `kind` says (see `attend`). */
+    async living(now: number, kind = 'process'): Promise<string[]> {
       const rows = await db.all(
-        "SELECT owner FROM lease WHERE name > 'process:' AND name < 'process;' AND until > ? ORDER BY name LIMIT 1000",
-        [now],
+        'SELECT owner FROM lease WHERE name > ? AND name < ? AND until > ? ORDER BY name LIMIT 1000',
+        [`${kind}:`, `${kind};`, now],
       );
       return rows.map((row) => String(row.owner));
     },
 
     /** The process ends: the others need not wait until its word lapses. */
-    async leave(owner: string): Promise<void> {
-      await db.run('DELETE FROM lease WHERE name = ?', [`process:${owner}`]);
+    async leave(owner: string, kind = 'process'): Promise<void> {
+      await db.run('DELETE FROM lease WHERE name = ?', [`${kind}:${owner}`]);
     },
 
     async started(name: string, at: number): Promise<void> {
@@ -81,6 +96,35 @@ export function createSchedule(db: Db) {
         nextRun,
         name,
       ]);
+    },
+
+    /** The same for an entry that every process takes a share of: a row each. Those of processes long gone are dropped. */
+    async partStarted(name: string, owner: string, at: number): Promise<void> {
+      await db.run(
+        `INSERT INTO schedule_part (name, owner, last_started, last_outcome) VALUES (?, ?, ?, 'running')
+         ON CONFLICT (name, owner) DO UPDATE SET last_started = excluded.last_started, last_outcome = 'running'`,
+        [name, owner, at],
+      );
+    },
+
+    async partFinished(name: string, owner: string, at: number, outcome: string): Promise<void> {
+      await db.batch([
+        sql(
+          'UPDATE schedule_part SET last_finished = ?, last_outcome = ? WHERE name = ? AND owner = ?',
+          at,
+          outcome,
+          name,
+          owner,
+        ),
+        sql('DELETE FROM schedule_part WHERE name = ? AND last_started < ?', name, at - FORGOTTEN_MS),
+      ]);
+    },
+
+    /** Last runs by entry and process, the newest first. */
+    parts(): Promise<SchedulePart[]> {
+      return db.all<SchedulePart>(
+        'SELECT name, owner, last_started, last_finished, last_outcome FROM schedule_part ORDER BY name, last_started DESC, owner',
+      );
     },
 
     runs(): Promise<ScheduleRun[]> {

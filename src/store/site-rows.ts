@@ -23,7 +23,6 @@ export interface SiteRecord extends SiteRow {
   admin_username: string;
   notes: string;
   ssl_verify: number;
-  unique_id: string;
   child_version: string;
   wp_version: string;
   php_version: string;

@@ -5,6 +5,10 @@ import { idList } from './site-filter.js';
 import { reachOf, type SiteConnection } from './site-rows.js';
 import type { Vault } from './vault.js';
 
+const SECRETS = ['private_key', 'regverify', 'http_user', 'http_pass', 'unique_id'] as const;
+/** Sites per transaction when many are sealed. */
+const AT_ONCE = 500;
+
 /** Seals and opens a column of one site's secrets. */
 export function createSeals(vault: Vault) {
   const place = (siteId: number, column: string) => `site_secret:${siteId}:${column}`;
@@ -17,11 +21,38 @@ export function createSeals(vault: Vault) {
 
 export function createSiteSecrets(db: Db, vault: Vault) {
   const { seal, open } = createSeals(vault);
+
+  /**
+   * Databases from before schema 7 have unique ids in the clear, and a migration knows no key: they are sealed when one is
+   * there. Costs a look into an empty index once that is done; two processes may do it at once.
+   */
+  const sealPlain = async (): Promise<void> => {
+    const rows = await db.all("SELECT site_id, unique_id FROM site_detail WHERE unique_id <> ''");
+    if (rows.length === 0) return;
+    for (let from = 0; from < rows.length; from += AT_ONCE) {
+      await db.batch(
+        rows.slice(from, from + AT_ONCE).flatMap(({ site_id, unique_id }) => {
+          const id = Number(site_id);
+          const sealed = seal(id, 'unique_id', String(unique_id));
+          return [
+            sql('UPDATE site_secret SET unique_id = ifnull(unique_id, ?) WHERE site_id = ?', sealed, id),
+            sql("UPDATE site_detail SET unique_id = '' WHERE site_id = ?", id),
+          ];
+        }),
+      );
+    }
+    // What stood there can still be read from unused space, of which a file is rid by writing it anew; a server has its own
+    // ways. While others write, or without room for it, that does not go; backups are free of it in any case.
+    if (db.kind === 'embedded') await db.run('VACUUM').catch(() => undefined);
+  };
+
   return {
+    sealPlain,
+
     /** Connections of any number of sites; a site without a stored key is absent. */
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(
-        `SELECT s.id, s.url, d.admin_username, d.unique_id, d.ssl_verify, d.force_use_ipv4, d.ssl_version, x.private_key, x.regverify, x.http_user, x.http_pass
+        `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
          FROM site s JOIN site_detail d ON d.site_id = s.id JOIN site_secret x ON x.site_id = s.id
          WHERE s.id IN (SELECT value FROM json_each(?))`,
         [idList(ids)],
@@ -35,7 +66,7 @@ export function createSiteSecrets(db: Db, vault: Vault) {
           user: String(row.admin_username),
           private_key: open(id, 'private_key', row.private_key) ?? '',
           regverify: open(id, 'regverify', row.regverify),
-          unique_id: String(row.unique_id),
+          unique_id: open(id, 'unique_id', row.unique_id) ?? '',
           http_user: open(id, 'http_user', row.http_user),
           http_pass: open(id, 'http_pass', row.http_pass),
           ssl_verify: row.ssl_verify === 1,
@@ -50,15 +81,15 @@ export function createSiteSecrets(db: Db, vault: Vault) {
       id: number,
       secret: { private_key: string; regverify: string | null; unique_id: string },
     ): Promise<void> {
-      await db.batch([
-        sql(
-          'UPDATE site_secret SET private_key = ?, regverify = ifnull(?, regverify) WHERE site_id = ?',
+      await db.run(
+        'UPDATE site_secret SET private_key = ?, regverify = ifnull(?, regverify), unique_id = ? WHERE site_id = ?',
+        [
           seal(id, 'private_key', secret.private_key),
           seal(id, 'regverify', secret.regverify),
+          seal(id, 'unique_id', secret.unique_id || null),
           id,
-        ),
-        sql('UPDATE site_detail SET unique_id = ? WHERE site_id = ?', secret.unique_id, id),
-      ]);
+        ],
+      );
     },
 
     /** A fresh reconnect secret; the key stays. */
@@ -68,14 +99,11 @@ export function createSiteSecrets(db: Db, vault: Vault) {
 
     /** Sites whose sealed secrets cannot be opened with the present keys. */
     async unreadableSecrets(): Promise<number[]> {
-      const rows = await db.all(
-        'SELECT site_id, private_key, regverify, http_user, http_pass FROM site_secret ORDER BY site_id',
-      );
+      const rows = await db.all(`SELECT site_id, ${SECRETS.join(', ')} FROM site_secret ORDER BY site_id`);
       return rows
         .filter((row) => {
           try {
-            for (const column of ['private_key', 'regverify', 'http_user', 'http_pass'])
-              open(Number(row.site_id), column, row[column]);
+            for (const column of SECRETS) open(Number(row.site_id), column, row[column]);
             return false;
           } catch {
             return true;
@@ -86,18 +114,14 @@ export function createSiteSecrets(db: Db, vault: Vault) {
 
     /** Seals every secret anew with the current key; answers how many sites were rewritten. */
     async resealSecrets(): Promise<number> {
-      const rows = await db.all(
-        'SELECT site_id, private_key, regverify, http_user, http_pass FROM site_secret ORDER BY site_id',
-      );
+      await sealPlain();
+      const rows = await db.all(`SELECT site_id, ${SECRETS.join(', ')} FROM site_secret ORDER BY site_id`);
       const statements = rows.map((row) => {
         const id = Number(row.site_id);
-        const again = (column: string) => seal(id, column, open(id, column, row[column]));
+        const sets = SECRETS.map((column) => `${column} = ?`).join(', ');
         return sql(
-          'UPDATE site_secret SET private_key = ?, regverify = ?, http_user = ?, http_pass = ? WHERE site_id = ? AND private_key = ?',
-          again('private_key'),
-          again('regverify'),
-          again('http_user'),
-          again('http_pass'),
+          `UPDATE site_secret SET ${sets} WHERE site_id = ? AND private_key = ?`,
+          ...SECRETS.map((column) => seal(id, column, open(id, column, row[column]))),
           id,
           row.private_key ?? null,
         );

@@ -36,7 +36,6 @@ export interface SiteSettings {
 const DETAIL_COLUMNS = [
   'notes',
   'admin_username',
-  'unique_id',
   'ssl_verify',
   'ssl_version',
   'force_use_ipv4',
@@ -50,7 +49,7 @@ const DETAIL_COLUMNS = [
   'ignore_themes',
 ] as const satisfies readonly (keyof SiteSettings)[];
 
-const SECRET_COLUMNS = ['http_user', 'http_pass'] as const;
+const SECRET_COLUMNS = ['http_user', 'http_pass', 'unique_id'] as const;
 
 export function createSiteSettings(db: Db, vault: Vault) {
   return {
@@ -92,7 +91,9 @@ function secretStatements(vault: Vault, id: number, settings: SiteSettings): Sta
   const columns: Record<string, Value | undefined> = {};
   for (const column of SECRET_COLUMNS) {
     const plain = settings[column];
-    columns[column] = plain === undefined || plain === null ? plain : vault.seal(plain, `site_secret:${id}:${column}`);
+    // A site without a unique id has an empty one.
+    const none = plain === null || (column === 'unique_id' && plain === '');
+    columns[column] = none ? null : plain && vault.seal(plain, `site_secret:${id}:${column}`);
   }
   return updateOf('site_secret', 'site_id', id, columns);
 }

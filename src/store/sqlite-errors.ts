@@ -19,7 +19,7 @@ const KINDS: ReadonlyArray<readonly [prefix: string, kind: Kind]> = [
   ['SQLITE_AUTH', 'readonly'],
   ['BLOCKED', 'readonly'],
   ['SQLITE_CANTOPEN', 'unavailable'],
-  ['SQLITE_IOERR', 'unavailable'],
+  ['SQLITE_IOERR', 'disk'],
   ['SQLITE_CORRUPT', 'corrupt'],
   ['SQLITE_NOTADB', 'corrupt'],
 ];

@@ -16,6 +16,8 @@ import { createInventory } from './inventory.js';
 import { createJobs } from './jobs.js';
 import { createKeys } from './keys.js';
 import { createMail } from './mail.js';
+import { createMonitorClaims } from './monitor-claims.js';
+import { createMonitorNetwork } from './monitor-network.js';
 import { createMonitorResults } from './monitor-results.js';
 import { createMonitors } from './monitors.js';
 import { createReportData } from './report-data.js';
@@ -63,6 +65,8 @@ export function createStore(db: Db, vault: Vault) {
     toolJobs: createToolJobs(db),
     denials: createDenials(db),
     monitors: createMonitors(db, vault),
+    monitorClaims: createMonitorClaims(db, vault),
+    monitorNetwork: createMonitorNetwork(db),
     monitorResults: createMonitorResults(db),
     certificates: createCertificates(db),
     domains: createDomains(db),

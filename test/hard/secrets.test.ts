@@ -7,13 +7,20 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/auth.js';
+import { rotateKey } from '../../src/cli/rotate-key.js';
 import { errorBody } from '../../src/errors.js';
 import { createLog } from '../../src/log.js';
 import { routes } from '../../src/rest/index.js';
+import { openVault } from '../../src/secret-key.js';
+import { sql } from '../../src/store/db.js';
 import { backup } from '../../src/store/embedded.js';
+import { migrate } from '../../src/store/migrate.js';
+import { migrations } from '../../src/store/migrations/index.js';
 import { openDb } from '../../src/store/open.js';
+import { createSeals } from '../../src/store/site-secrets.js';
+import { createStore } from '../../src/store/store.js';
 import { hashPassword } from '../../src/store/vault.js';
-import { type TestApp, testApp, testKey } from '../harness.js';
+import { type TestApp, testApp, testConfig, testKey } from '../harness.js';
 import { everyOperation } from './every-operation.js';
 
 const SITES = 4;
@@ -33,6 +40,7 @@ const own = {
   backup_password: made('backup'),
   pagespeed: made('pagespeed'),
   site_password: made('wp'),
+  unique_id: made('unique'),
 };
 /** Name → the secret in the clear. Filled while the run goes on. */
 const secrets = new Map<string, string>(Object.entries(own));
@@ -68,7 +76,10 @@ beforeAll(async () => {
       site_timeout_ms: 2000,
     },
   });
-  for (let i = 0; i < SITES; i++) await app.connect(i);
+  for (let i = 0; i < SITES; i++) {
+    app.fleet.site(i).uniqueId = own.unique_id;
+    await app.connect(i);
+  }
   http = await app.service.http();
   const { store } = app.service;
   const now = Date.now();
@@ -111,7 +122,8 @@ async function fullRun(): Promise<void> {
   const first = app.fleet.site(0);
   // A site behind HTTP Basic: its login is stored, sent, and refused when it changes.
   first.faults.httpAuth = { user: own.http_user, pass: own.http_pass };
-  await ask('PUT', '/v2/sites/1/edit', bearer(), { http_user: own.http_user, http_pass: own.http_pass });
+  const { http_user, http_pass, unique_id: uniqueid } = own;
+  await ask('PUT', '/v2/sites/1/edit', bearer(), { http_user, http_pass, uniqueid });
   await everyOperation(app, SITES, async ({ name, input }) => {
     const run = `/wp-json/wp-abilities/v1/abilities/svc/${name}-v1/run`;
     const answer = await app.call(name, input).catch((error: unknown) => {
@@ -214,6 +226,66 @@ function spellings(secret: string): string[] {
   ];
 }
 
+describe('unique ids that an earlier version stored in the clear', () => {
+  // Enough that rows move within their pages and leave what they were behind.
+  const ids = Array.from({ length: 60 }, () => made('older'));
+  const numbers = ids.map((_, at) => at + 1);
+  const config = () => testConfig({ db: `file:${join(folder, 'older.db')}`, secret_key: own.secret_key });
+  const inClear = () => {
+    const bytes = ['older.db', 'older.db-wal'].map((name) => readFileSync(join(folder, name), 'latin1')).join('');
+    return ids.filter((id) => bytes.includes(id));
+  };
+  const uniqueIds = async (key: string): Promise<string[]> => {
+    const vault = openVault({ ...config(), secret_key: key });
+    const db = await openDb(config().db);
+    try {
+      const connections = await createStore(db, vault).sites.connections(numbers);
+      return numbers.map((number) => connections.get(number)?.unique_id ?? '');
+    } finally {
+      await db.close();
+    }
+  };
+
+  it('are sealed at the next start, leave nothing in the file, and are sealed anew with the key', async () => {
+    const db = await openDb(config().db);
+    await migrate(
+      db,
+      migrations.filter((migration) => migration.id < 7),
+    );
+    const { seal } = createSeals(openVault(config()));
+    await db.batch(
+      ids.flatMap((id, at) => [
+        sql(
+          'INSERT INTO site (id, url, url_key, name, search, created_at) VALUES (?, ?, ?, ?, ?, 0)',
+          at + 1,
+          `http://a${at}.example/`,
+          `a${at}.example`,
+          `a${at}`,
+          `a${at}`,
+        ),
+        sql("INSERT INTO site_detail (site_id, admin_username, unique_id) VALUES (?, 'ada', ?)", at + 1, id),
+        sql(
+          'INSERT INTO site_secret (site_id, private_key) VALUES (?, ?)',
+          at + 1,
+          seal(at + 1, 'private_key', 'none'),
+        ),
+      ]),
+    );
+    expect(inClear()).toEqual(ids);
+    await db.close();
+
+    const started = await testApp({ sites: 1, config: config() });
+    await started.close();
+    expect(inClear()).toEqual([]);
+    expect(await uniqueIds(own.secret_key)).toEqual(ids);
+
+    const newKey = randomBytes(32).toString('hex');
+    await rotateKey({ ...config(), secret_key: newKey }, { oldKey: own.secret_key, json: false });
+    expect(await uniqueIds(newKey)).toEqual(ids);
+    await expect(uniqueIds(own.secret_key)).rejects.toThrow('not configured');
+  });
+});
+
 describe('a full run', () => {
   it('leaves none of its secrets anywhere', async () => {
     await fullRun();
@@ -221,7 +293,8 @@ describe('a full run', () => {
     for (const { site_id, regverify } of connections.values())
       if (regverify !== null) secrets.set(`regverify ${site_id}`, regverify);
     // They were all taken in, or there would be nothing to leak.
-    expect(connections.get(1)).toMatchObject({ http_user: own.http_user, http_pass: own.http_pass });
+    const { http_user, http_pass, unique_id } = own;
+    expect(connections.get(1)).toMatchObject({ http_user, http_pass, unique_id });
     for (const name of ['api-backups-secret.cpanel', 'api-backups-secret.vultr'])
       expect(await app.service.store.settings.secret(name)).toBe(own.backup_password);
     expect(secrets.size).toBeGreaterThan(SITES + Object.keys(own).length);

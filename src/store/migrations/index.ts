@@ -4,6 +4,8 @@ import { rest } from './0002_rest.js';
 import { settings } from './0003_settings.js';
 import { monitors } from './0004_monitors.js';
 import { engines } from './0005_engines.js';
+import { shares } from './0006_shares.js';
+import { uniqueId } from './0007_unique_id.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -11,4 +13,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 3, name: 'settings', sql: settings },
   { id: 4, name: 'monitors', sql: monitors },
   { id: 5, name: 'engines', sql: engines },
+  { id: 6, name: 'shares', sql: shares },
+  { id: 7, name: 'unique_id', sql: uniqueId },
 ];

@@ -1,0 +1,53 @@
+/** Whether the files that a command needs can be made and written, told before anything is opened. */
+
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { databaseFile } from '../config.js';
+import type { Config } from '../context.js';
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the disk is mounted read-only',
+  ENOTDIR: 'a part of the path is no folder',
+  EISDIR: 'that is a folder',
+};
+
+const { R_OK, W_OK, X_OK } = constants;
+
+/** Throws an Error that names the place, the reason, the setting and what to do. Leaves nothing behind. */
+export function assertWritable(config: Pick<Config, 'db' | 'secret_key_file'>): void {
+  const database = databaseFile(config.db);
+  if (database !== null) check(database, 'database', 'SITEFLEET_DB', R_OK | W_OK);
+  const key = config.secret_key_file;
+  // One that is there is only read.
+  if (key !== null) check(key, 'secret key', 'SITEFLEET_SECRET_KEY_FILE', R_OK);
+}
+
+function check(path: string, what: string, setting: string, needed: number): void {
+  const file = resolve(path);
+  try {
+    if (exists(file)) {
+      if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+      accessSync(file, needed);
+      // A database keeps its log beside it.
+      if (needed & W_OK) accessSync(dirname(file), W_OK | X_OK);
+      return;
+    }
+    let folder = dirname(file);
+    while (!exists(folder) && folder !== dirname(folder)) folder = dirname(folder);
+    if (!statSync(folder).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    accessSync(folder, W_OK | X_OK);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    throw new Error(
+      `The ${what} cannot be kept in ${file}: ${REASONS[code] ?? `the system says ${code || String(error)}`}. ` +
+        `Let this user write there, or name another file with ${setting}.`,
+      { cause: error },
+    );
+  }
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,25 @@
+/** The processes that share what comes up by the clock, as one of them sees it. */
+
+import { hostname } from 'node:os';
+
+export interface Crew {
+  /** Name of this machine: what one cannot reach, another may. */
+  readonly host: string;
+  /** How long a claim of a process that says nothing lasts, milliseconds. */
+  readonly leaseMs: number;
+  /** Shows this process to the others and counts them; later calls cost nothing unless it was paused meanwhile. */
+  join(): Promise<void>;
+  /** Processes that live, this one included. */
+  members(): number;
+  /** This process's part of what all of them together may do at once; 0 while it has none. */
+  places(limit: number): number;
+}
+
+/** A database that no other process can open: claims need not lapse. */
+export const ALONE: Crew = {
+  host: hostname(),
+  leaseMs: 3_600_000,
+  join: async () => undefined,
+  members: () => 1,
+  places: (limit) => limit,
+};

@@ -1,0 +1,319 @@
+/**
+ * Several processes share the monitors of one database, and are killed and paused: every turn of every monitor is taken by one of
+ * them, the work is spread, and an outage is one incident and one alert. What one claim means is in test/monitoring/shared.test.ts.
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/log.js';
+import { assemble, type Service } from '../../src/main.js';
+import type { Db } from '../../src/store/db.js';
+import { testConfig } from '../harness.js';
+import { kill, type Program, pause, program, random } from '../processes/program.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
+import { shortOrLong } from './soak.js';
+
+const SITES = 300;
+const PROCESSES = 4;
+/** A turn of 2.4 seconds: settings know whole minutes, the column takes any number. */
+const INTERVAL_MIN = 0.04;
+const INTERVAL_MS = INTERVAL_MIN * 60_000;
+/** Claims last three beats. */
+const BEAT_MS = 600;
+const LEASE_MS = 3 * BEAT_MS;
+/** Checks at once, of all processes together. */
+const LIMIT = 16;
+const QUIET_MS = shortOrLong(2 * INTERVAL_MS, 20 * INTERVAL_MS);
+const ROUNDS = shortOrLong(1, 40);
+/** Nobody waits longer than this for a look, whatever happens to the processes and however busy the machine is. */
+const LONGEST_GAP_MS = 10 * INTERVAL_MS;
+/** Every one of these is down for a while. */
+const DOWN_EVERY = 25;
+
+interface Look {
+  site: number;
+  at: number;
+  by: string;
+}
+
+/** 300 sites behind one address: counts who asked for what, and when. */
+async function startSites() {
+  const looks: Look[] = [];
+  const state = { down: false, inFlight: 0, most: 0 };
+  const server = createServer((request, response) => {
+    const site = Number(/^\/s(\d+)\//.exec(request.url ?? '')?.[1] ?? 0);
+    // Site 0 is the reference address.
+    if (site > 0) looks.push({ site, at: Date.now(), by: request.headers['user-agent'] ?? '' });
+    if (site > 0) state.most = Math.max(state.most, ++state.inFlight);
+    const ended = setTimeout(
+      () => {
+        if (site > 0) state.inFlight--;
+        response.writeHead(state.down && site % DOWN_EVERY === 0 ? 500 : 200).end('a page');
+      },
+      20 + (site % 7) * 15,
+    );
+    ended.unref();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    looks,
+    state,
+    url: (site: number) => `http://127.0.0.1:${port}/s${site}/`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+type Sites = Awaited<ReturnType<typeof startSites>>;
+
+interface Watcher {
+  name: string;
+  process: ChildProcess;
+}
+
+class Crew {
+  readonly watchers: Watcher[] = [];
+  readonly outcomes: { at: number; late: number; checked: number }[] = [];
+  readonly events: string[] = [];
+  #count = 0;
+  readonly #program: Program;
+  readonly #parts: object;
+
+  constructor(program: Program, parts: object) {
+    this.#program = program;
+    this.#parts = parts;
+  }
+
+  async start(at: number): Promise<void> {
+    const name = `watcher-${++this.#count}`;
+    const child = await this.#program.start({ ...this.#parts, name });
+    if (child.stdout === null) throw new Error('no stdout');
+    createInterface(child.stdout).on('line', (line) => {
+      const said = JSON.parse(line) as { outcome?: string; event?: string; site_id?: number };
+      if (said.event?.startsWith('monitor.') === true) this.events.push(`${said.event} ${said.site_id}`);
+      if (said.outcome === undefined) return;
+      const number = (pattern: RegExp) => Number(pattern.exec(said.outcome ?? '')?.[1] ?? 0);
+      this.outcomes.push({ at: Date.now(), late: number(/(\d+) came too late/), checked: number(/^(\d+) checked/) });
+    });
+    this.watchers[at] = { name, process: child };
+  }
+}
+
+/** Puts sites with a turn of seconds into the database, and answers a way to look into it. */
+async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: Db; ids: number[] }> {
+  let raw: Db | undefined;
+  const service = await assemble({
+    config: testConfig({ db }),
+    log: createLog('silent'),
+    engine: 'inline',
+    jobs: false,
+    wrapDb: (opened) => {
+      raw = opened;
+      return opened;
+    },
+  });
+  if (raw === undefined) throw new Error('the database was not opened');
+  const add = async (site: number) => {
+    const url = sites.url(site);
+    const details = { client_id: null, tags: [], admin_username: 'admin', ssl_verify: true, unique_id: '' };
+    const secrets = { private_key: 'none', regverify: null, http_user: null, http_pass: null };
+    const names = { url, url_key: url.replace('http://', ''), name: `Site ${site}` };
+    return (await service.store.sites.add({ ...names, ...details, ...secrets }, Date.now(), () => [])) ?? 0;
+  };
+  const ids: number[] = [];
+  for (let first = 1; first <= SITES; first += 30)
+    ids.push(...(await Promise.all(Array.from({ length: 30 }, (_, i) => add(first + i)))));
+  await service.store.settings.write(
+    [
+      { key: 'monitoring.svc_uptime_monitoring_active', value: 1 },
+      { key: 'monitoring.svc_uptime_monitoring_method', value: 'get' },
+      { key: 'monitoring.svc_uptime_monitoring_down_confirmation_check', value: 1 },
+      { key: 'advanced.svc_maximum_uptime_monitoring_requests', value: LIMIT },
+    ],
+    Date.now(),
+  );
+  await raw.run('UPDATE monitor SET interval_min = ?', [INTERVAL_MIN]);
+  return { service, raw, ids };
+}
+
+/** Which turn of its grid a site was looked at in: a look that was stored is followed by one of a later turn. */
+function turnOf(id: number, at: number): number {
+  const phase = (id * 0.6180339887498949) % 1;
+  return Math.floor((at - Math.floor(phase * INTERVAL_MS)) / INTERVAL_MS);
+}
+
+/** Looks beyond one in a turn of a site. A failing site is asked twice in a look. */
+function extraLooks(looks: readonly Look[], ids: readonly number[]): number {
+  const perTurn = new Map<string, number>();
+  for (const { site, at } of looks) {
+    if (site % DOWN_EVERY === 0) continue;
+    const turn = `${site} ${turnOf(ids[site - 1] ?? 0, at)}`;
+    perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1);
+  }
+  return [...perTurn.values()].reduce((sum, n) => sum + n - 1, 0);
+}
+
+/** Longest time that any site was not looked at, within a span. */
+function longestGap(looks: readonly Look[], from: number, until: number): number {
+  const last = new Map(Array.from({ length: SITES }, (_, i) => [i + 1, from]));
+  let longest = 0;
+  for (const { site, at } of looks) {
+    if (at < from || at > until) continue;
+    longest = Math.max(longest, at - (last.get(site) ?? from));
+    last.set(site, at);
+  }
+  return Math.max(longest, ...[...last.values()].map((at) => until - at));
+}
+
+async function until(what: () => Promise<boolean>, ms: number): Promise<void> {
+  for (const end = Date.now() + ms; !(await what()); await pause(200)) if (Date.now() > end) return;
+}
+
+let watchers: Program;
+beforeAll(async () => {
+  watchers = await program('watcher.ts');
+}, 60_000);
+afterAll(() => watchers?.close());
+
+const kinds = [
+  { kind: 'a file', skip: false },
+  { kind: 'a libSQL server', skip: sqldBinary() === undefined },
+];
+
+describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip }) => {
+  let folder: string;
+  let server: Sqld | undefined;
+  let sites: Sites;
+  let crew: Crew;
+  let service: Service;
+  let raw: Db;
+  let ids: number[];
+  const down = Array.from({ length: SITES / DOWN_EVERY }, (_, i) => (i + 1) * DOWN_EVERY);
+
+  beforeAll(async () => {
+    if (skip) return;
+    folder = mkdtempSync(join(tmpdir(), 'sitefleet-monitors-'));
+    server = kind === 'a file' ? undefined : await startSqld();
+    sites = await startSites();
+    const db = server === undefined ? `file:${join(folder, 'shared.db')}` : `http://${server.host}`;
+    ({ service, raw, ids } = await seed(db, sites));
+    crew = new Crew(watchers, { config: service.config, beatMs: BEAT_MS, reference: sites.url(0) });
+    await Promise.all(Array.from({ length: PROCESSES }, (_, i) => crew.start(i)));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all((crew?.watchers ?? []).map((watcher) => kill(watcher.process)));
+    await service?.stop();
+    sites?.close();
+    await server?.stop();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.skipIf(skip)(
+    skip ? sqldMissing : 'each turn is taken once, by any of them',
+    async () => {
+      // Everybody has counted everybody, and the first round, of all sites at once, has begun.
+      await pause(2 * BEAT_MS + 1_500);
+      const from = Date.now();
+      sites.state.most = 0;
+      await pause(QUIET_MS);
+      const till = Date.now();
+      // What came too late is told at the end of a run.
+      await pause(500);
+      const looks = sites.looks.filter(({ at }) => at >= from && at < till);
+      const late = crew.outcomes.filter(({ at }) => at >= from).reduce((sum, outcome) => sum + outcome.late, 0);
+      const shares = new Map(crew.watchers.map(({ name }) => [name, looks.filter(({ by }) => by === name).length]));
+      const gap = longestGap(sites.looks, from, till);
+      const extra = extraLooks(looks, ids);
+      tell({ kind, looks: looks.length, shares: [...shares.values()], gap, late, extra, most: sites.state.most });
+      // Twice only what could not be stored in time, which a machine that is very busy may bring about.
+      expect(extra).toBeLessThanOrEqual(late + looks.length / 100);
+      expect(late).toBeLessThan(looks.length / 20);
+      expect(looks.length).toBeGreaterThan(SITES * (QUIET_MS / INTERVAL_MS) * 0.5);
+      expect(gap).toBeLessThan(LONGEST_GAP_MS);
+      for (const share of shares.values()) expect(share).toBeGreaterThan(looks.length / PROCESSES / 3);
+      expect(sites.state.most).toBeLessThanOrEqual(LIMIT);
+    },
+    60_000 + QUIET_MS,
+  );
+
+  it.skipIf(skip)(
+    skip ? sqldMissing : `outages are told once, through a pause and a kill, ${ROUNDS} times`,
+    async () => {
+      const next = random(20_27);
+      const from = Date.now();
+      const lateBefore = crew.outcomes.reduce((sum, { late }) => sum + late, 0);
+      sites.state.down = true;
+      for (let round = 0; round < ROUNDS; round++) await disturb(crew, next);
+      const isTold = (word: string) => async () =>
+        (await raw.all('SELECT 1 FROM alert WHERE kind = ?', [word])).length >= down.length;
+      await until(isTold('monitor.down'), 20_000);
+      sites.state.down = false;
+      await until(isTold('monitor.up'), 20_000);
+      // Whoever was paused has long found out; nothing more may come.
+      await pause(INTERVAL_MS + 1_000);
+      const till = Date.now();
+      const looks = sites.looks.filter(({ at }) => at >= from);
+      const late = crew.outcomes.reduce((sum, outcome) => sum + outcome.late, 0) - lateBefore;
+      const extra = extraLooks(looks, ids);
+      const gap = longestGap(sites.looks, from, till);
+      tell({ kind, looks: looks.length, rounds: ROUNDS, late, extra, gap });
+
+      await expectToldOnce();
+      // No turn has two results: beats of one monitor are of different turns.
+      const beats = await raw.all('SELECT site_id, at FROM heartbeat');
+      const turns = beats.map(({ site_id, at }) => `${site_id} ${turnOf(Number(site_id), Number(at))}`);
+      expect(new Set(turns).size).toBe(turns.length);
+      // Twice in a turn only what a killed or paused process had under way or could not store: its places, and a portion.
+      expect(extra).toBeLessThanOrEqual(late + ROUNDS * 2 * 3 * LIMIT);
+      expect(gap).toBeLessThan(LONGEST_GAP_MS);
+      const living = crew.watchers.map(({ name }) => looks.filter(({ by }) => by === name).length);
+      expect(Math.min(...living)).toBeGreaterThan(0);
+    },
+    120_000 + ROUNDS * 10_000,
+  );
+
+  async function expectToldOnce(): Promise<void> {
+    const alerts = await raw.all('SELECT kind, site_id FROM alert ORDER BY kind, site_id');
+    const expected = ['monitor.down', 'monitor.up'].flatMap((word) =>
+      down.map((site) => ({ kind: word, site_id: ids[site - 1] })),
+    );
+    expect(alerts).toEqual(expected);
+    const incidents = await raw.all('SELECT site_id, ended_at IS NULL AS open FROM incident ORDER BY site_id');
+    expect(incidents).toEqual(down.map((site) => ({ site_id: ids[site - 1], open: 0 })));
+    // A process may be killed between the alert and its event, but no event comes twice.
+    expect(new Set(crew.events).size).toBe(crew.events.length);
+    const told = new Set(expected.map((alert) => `${alert.kind} ${alert.site_id}`));
+    expect(crew.events.filter((event) => !told.has(event))).toEqual([]);
+  }
+});
+
+/** Stops one process for longer than its claims last, and kills another meanwhile, to be started anew. */
+async function disturb(crew: Crew, next: () => number): Promise<void> {
+  const paused = Math.floor(next() * PROCESSES);
+  const killed = (paused + 1 + Math.floor(next() * (PROCESSES - 1))) % PROCESSES;
+  // At any moment of a second, so that some are hit in the middle of their checks.
+  await pause(next() * 700);
+  const sleeper = crew.watchers[paused]?.process;
+  sleeper?.kill('SIGSTOP');
+  // Stopped in the middle of a write it holds the lock of a file, so nobody waits for anybody before it is woken.
+  const awake = pause(LEASE_MS + 300 + next() * 500).then(() => sleeper?.kill('SIGCONT'));
+  await pause(next() * 400);
+  await kill(crew.watchers[killed]?.process as ChildProcess);
+  await crew.start(killed);
+  await awake;
+}
+
+function tell(facts: object): void {
+  process.stderr.write(`${JSON.stringify(facts)}\n`);
+}
