@@ -96,6 +96,19 @@ export function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
+/**
+ * Milliseconds that the main thread of a process had work and waited for a CPU: what others took from it, not what it does
+ * itself. From /proc; null where there is none.
+ */
+export function cpuWaitMs(pid: number): number | null {
+  try {
+    const [, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(waited) / 1e6;
+  } catch {
+    return null;
+  }
+}
+
 /** Resident memory of a process in MB: now, and at its highest; from /proc. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -88,15 +88,25 @@ function countHeaders(c: RestContext, answer: Answer, query: URLSearchParams, he
 
 function pageLinks(c: RestContext, page: number, pages: number, query: URLSearchParams): string {
   if (pages <= 1 && page <= 1) return '';
-  const others = new URLSearchParams(query);
-  others.delete('page');
-  const before = others.size === 0 ? '' : `${others}&`;
+  const others = otherThanPage(c.req.url, query);
+  const before = others === '' ? '' : `${others}&`;
   const address = `${c.env.arrival.base_url}${pathOf(c.req.url)}?${before}page=`;
   const link = (rel: string, to: number) => `<${address}${to}>; rel="${rel}"`;
   const links: string[] = [];
   if (page > 1 && pages > 0) links.push(link('first', 1), link('prev', Math.min(page - 1, pages)));
   if (page < pages) links.push(link('next', page + 1), link('last', pages));
   return links.join(', ');
+}
+
+/** What is spelled in one way only need not be taken apart and put together again. */
+const PLAIN_QUERY = /^[\w.=&-]*$/;
+
+function otherThanPage(url: string, query: URLSearchParams): string {
+  const sent = url.slice(endOfPath(url) + 1);
+  if (PLAIN_QUERY.test(sent) && !query.has('page')) return sent;
+  const others = new URLSearchParams(query);
+  others.delete('page');
+  return others.toString();
 }
 
 /** Path of an absolute URL, as it was sent, still encoded. */

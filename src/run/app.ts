@@ -3,6 +3,7 @@
  * the root for short (operations §1, §2).
  */
 
+import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor, Log } from '../context.js';
@@ -27,6 +28,8 @@ export interface RunParts {
 /** Where the collections stand: the namespace of WordPress, and the short alias. */
 const MOUNTS = ['/wp-json/wp-abilities/v1', ''] as const;
 const UNINTERRUPTED = new AbortController().signal;
+// Every change under way in the engine listens to it.
+setMaxListeners(0, UNINTERRUPTED);
 const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
