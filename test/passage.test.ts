@@ -184,6 +184,30 @@ describe('over a socket', () => {
     expect(await raw(`${head}${chunk.repeat(20)}`)).toMatch(/^HTTP\/1.1 413 [\s\S]*svc_rest_request_entity_too_large/);
   });
 
+  it('requests that come together are all answered, those of one connection in their order', async () => {
+    const request = (i: number) => `GET /plain HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: n${i}\r\n`;
+    const last = 'GET /plain HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    const lines = Array.from({ length: 40 }, (_, i) => `${request(i)}\r\n`);
+    const connections = await Promise.all(Array.from({ length: 8 }, () => raw(lines.join('') + last)));
+    for (const answers of connections) {
+      const ids = [...answers.matchAll(/x-request-id: n(\d+)/g)].map(([, id]) => Number(id));
+      expect(ids).toEqual(lines.map((_, i) => i));
+    }
+  });
+
+  it('a newcomer is answered while many others keep on asking', async () => {
+    let on = true;
+    const busy = Array.from({ length: 60 }, async () => {
+      while (on) await (await fetch(`${listener.url}/later`)).text();
+    });
+    const answers = [];
+    for (let i = 0; i < 5; i++)
+      answers.push(await raw('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'));
+    on = false;
+    await Promise.all(busy);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
   it('names are written once, whoever wrote them', async () => {
     for (const path of ['/plain', '/own', '/headers', '/stream', '/away-long', '/nowhere']) {
       const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);

@@ -47,14 +47,18 @@ export const scenario: Scenario = {
   },
 };
 
+/** Requests of one session that may be under way at once have ids of their own. */
+const IDS = 1_000;
+
 /** A list of sites by REST and by MCP, in turns. */
 async function probes({ url, key }: ServerReady): Promise<Exchange[]> {
   const session = await openSession(url, '/mcp', key);
   const call = { name: 'svc-list-sites-v1', arguments: {} };
-  return [
-    { method: 'GET', path: '/v2/sites/basic?per_page=20', headers: { authorization: key } },
-    { method: 'POST', path: '/mcp', headers: session, body: message('legacy', 1, 'tools/call', call) },
-  ];
+  const rest: Exchange = { method: 'GET', path: '/v2/sites/basic?per_page=20', headers: { authorization: key } };
+  return Array.from({ length: IDS }, (_, i) => [
+    rest,
+    { method: 'POST' as const, path: '/mcp', headers: session, body: message('legacy', i + 1, 'tools/call', call) },
+  ]).flat();
 }
 
 /** How much of the time the serving thread had something to do and no CPU to do it on. */
