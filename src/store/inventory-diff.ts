@@ -56,38 +56,35 @@ export function extensionStatements(
       ),
     );
   }
-  if (changed.length > 0) {
-    const rows = JSON.stringify(
-      changed.map((e) => [
-        e.kind,
-        e.slug,
-        e.name,
-        e.description,
-        e.position,
-        e.version,
-        e.active,
-        e.flags,
-        e.update_version,
-      ]),
-    );
+  if (changed.length === 0) return statements;
+  // Most changes are of versions: their packages are known, with the same words.
+  const unknown = changed.filter((item) => {
+    const row = before.get(key(item));
+    return row === undefined || (item.description !== '' && item.description !== row.description);
+  });
+  if (unknown.length > 0) {
     statements.push(
       sql(
         `INSERT INTO package (kind, slug, name, description)
          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
          ON CONFLICT (kind, slug, name) DO UPDATE SET description = excluded.description WHERE excluded.description <> '' AND description <> excluded.description`,
-        rows,
-      ),
-      sql(
-        `INSERT INTO site_extension (site_id, kind, package_id, position, version, active, flags, update_version)
-         SELECT ?, j.value ->> 0, p.id, j.value ->> 4, j.value ->> 5, j.value ->> 6, j.value ->> 7, j.value ->> 8
-         FROM json_each(?) j JOIN package p ON p.kind = j.value ->> 0 AND p.slug = j.value ->> 1 AND p.name = j.value ->> 2 WHERE true
-         ON CONFLICT (site_id, kind, package_id) DO UPDATE SET position = excluded.position, version = excluded.version,
-           active = excluded.active, flags = excluded.flags, update_version = excluded.update_version`,
-        siteId,
-        rows,
+        JSON.stringify(unknown.map((e) => [e.kind, e.slug, e.name, e.description])),
       ),
     );
   }
+  statements.push(
+    sql(
+      `INSERT INTO site_extension (site_id, kind, package_id, position, version, active, flags, update_version)
+       SELECT ?, j.value ->> 0, p.id, j.value ->> 3, j.value ->> 4, j.value ->> 5, j.value ->> 6, j.value ->> 7
+       FROM json_each(?) j JOIN package p ON p.kind = j.value ->> 0 AND p.slug = j.value ->> 1 AND p.name = j.value ->> 2 WHERE true
+       ON CONFLICT (site_id, kind, package_id) DO UPDATE SET position = excluded.position, version = excluded.version,
+         active = excluded.active, flags = excluded.flags, update_version = excluded.update_version`,
+      siteId,
+      JSON.stringify(
+        changed.map((e) => [e.kind, e.slug, e.name, e.position, e.version, e.active, e.flags, e.update_version]),
+      ),
+    ),
+  );
   return statements;
 }
 

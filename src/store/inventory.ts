@@ -74,7 +74,7 @@ export function createInventory(db: Db) {
     /** Statements that store the first look at a new site. */
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
-        ...saveStatements({ site_id: siteId, url_key: urlKey, content_hash: '' }, snapshot, NO_INVENTORY),
+        ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),
         ...succeededStatements(siteId, now, false),
       ];
     },
@@ -100,7 +100,7 @@ export function createInventory(db: Db) {
         return guarded(db, [...guard, ...(succeeded ? marks : []), ...changes]);
       }
       const stored = await this.read(target.site_id);
-      const statements = saveStatements(target, snapshot, stored);
+      const statements = saveStatements(target, snapshot, digest, stored);
       return guarded(db, [...guard, ...statements, ...(succeeded ? marks : [])]);
     },
 
@@ -154,7 +154,13 @@ function succeededStatements(siteId: number, now: number, reconnects: boolean): 
     ),
   ];
 }
-function saveStatements(target: SaveTarget, snapshot: Snapshot, stored: StoredInventory): Statement[] {
+
+function saveStatements(
+  target: Pick<SaveTarget, 'site_id' | 'url_key'>,
+  snapshot: Snapshot,
+  digest: string,
+  stored: StoredInventory,
+): Statement[] {
   const { site_id: siteId, url_key: urlKey } = target;
   const offers = wantedOffers(snapshot, stored);
   const extensions = extensionStatements(siteId, snapshot, stored, offers);
@@ -168,6 +174,6 @@ function saveStatements(target: SaveTarget, snapshot: Snapshot, stored: StoredIn
     ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, snapshot.themes),
     ...documentStatements(siteId, snapshot),
     ...changeStatements(siteId, snapshot),
-    detailStatement(siteId, snapshot),
+    detailStatement(siteId, snapshot, digest),
   ];
 }

@@ -131,7 +131,7 @@ export function changeStatements(siteId: number, snapshot: Snapshot): Statement[
 }
 
 /** Columns of `site_detail` that a look fills, where it brought them. */
-export function detailStatement(siteId: number, snapshot: Snapshot): Statement {
+export function detailStatement(siteId: number, snapshot: Snapshot, digest: string): Statement {
   const bit = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0);
   const columns: Record<string, Value | undefined> = {
     child_version: snapshot.child_version,
@@ -150,7 +150,7 @@ export function detailStatement(siteId: number, snapshot: Snapshot): Statement {
     health_recommended: snapshot.health?.recommended,
     health_critical: snapshot.health?.critical,
     last_post: snapshot.last_post,
-    content_hash: contentHash(snapshot),
+    content_hash: digest,
   };
   const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);
   return sql(
