@@ -6,6 +6,7 @@ import type { Arrival, Head, HttpEnv } from './auth.js';
 import type { Config, Log } from './context.js';
 import { completeHead } from './departure.js';
 import { errorBody, isOurFault, ServiceError } from './errors.js';
+import { pathOf } from './request-url.js';
 
 export interface PassageParts {
   config: Pick<Config, 'base_url' | 'trust_proxy'>;
@@ -59,6 +60,7 @@ function notes(log: Log): ((request: Request, arrival: Arrival, status: number) 
   const leveled = log as Log & { isLevelEnabled?(level: string): boolean };
   if (leveled.isLevelEnabled?.('debug') === false) return undefined;
   return ({ method, url }, { request_id }, status) =>
+    // Without the query: credentials have been seen there.
     log.debug({ request_id, method, path: pathOf(url), status }, 'request');
 }
 
@@ -73,13 +75,6 @@ async function stamped(
   depart(response.status, head);
   for (let i = own; i < head.length; i += 2) response.headers.set(String(head[i]), String(head[i + 1]));
   return response;
-}
-
-/** Path of a URL, without the query: credentials have been seen there. */
-function pathOf(url: string): string {
-  const from = url.indexOf('/', url.indexOf('://') + 3);
-  const end = url.slice(from).search(/[?#]/);
-  return end === -1 ? url.slice(from) : url.slice(from, from + end);
 }
 
 export function refused(parts: Pick<PassageParts, 'log'>, error: unknown, arrival: Arrival, url: string): Response {

@@ -1,9 +1,14 @@
-/** A signal that lives as long as the process, and from which one is derived for every call. */
+/** Signals that live as long as the process: one that never comes, and one from which a signal is derived for every call. */
 
 import { setMaxListeners } from 'node:events';
 import { types } from 'node:util';
 
 const SWEEP_MS = 60_000;
+
+/** Of calls that are finished even when their caller hangs up. It never comes. */
+export const UNINTERRUPTED = new AbortController().signal;
+// Every change under way in the engine listens to it.
+setMaxListeners(0, UNINTERRUPTED);
 
 /**
  * A controller whose signal may be given to `AbortSignal.any` any number of times. Node 20 notes every derived signal at

@@ -3,12 +3,13 @@
  * right, module, parameters, then the row (REST §1.4). A caller without a key learns nothing but the interface itself.
  */
 
-import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor, Clock, Config, Log } from '../context.js';
 import { requireModule } from '../domain/modules.js';
 import { asServiceError, isOurFault, ServiceError } from '../errors.js';
+import { pathOf, queryOf } from '../request-url.js';
+import { UNINTERRUPTED } from '../signals.js';
 import { createDocs } from './docs.js';
 import { readInput } from './input.js';
 import { createRateLimit, type RateLimit } from './limit.js';
@@ -16,7 +17,7 @@ import { createMatcher, type Match } from './match.js';
 import { fingerprintOf, idempotencyKey, type Once } from './once.js';
 import { openApi } from './openapi.js';
 import type { Perform } from './perform.js';
-import { answered, failed, type HeaderFields, pathOf, queryOf, type RestContext } from './respond.js';
+import { answered, failed, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
 import { parseParams } from './validate.js';
 
@@ -84,10 +85,6 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   });
   return app;
 }
-
-const UNINTERRUPTED = new AbortController().signal;
-// Every change under way in the engine listens to it.
-setMaxListeners(0, UNINTERRUPTED);
 
 /** Credentials in an address end up in logs and histories. */
 const URL_CREDENTIALS = ['consumer_key', 'consumer_secret', 'oauth_consumer_key', 'access_token'];

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { HttpEnv } from '../auth.js';
 import { errorBody, type ServiceError } from '../errors.js';
+import { endOfPath, pathOf } from '../request-url.js';
 import { pickFields } from './fields.js';
 import type { Answer, AnswerFile, Route } from './route.js';
 
@@ -107,24 +108,6 @@ function otherThanPage(url: string, query: URLSearchParams): string {
   const others = new URLSearchParams(query);
   others.delete('page');
   return others.toString();
-}
-
-/** Path of an absolute URL, as it was sent, still encoded. */
-export function pathOf(url: string): string {
-  return url.slice(url.indexOf('/', url.indexOf('://') + 3), endOfPath(url));
-}
-
-/** The query of an absolute URL. */
-export function queryOf(url: string): URLSearchParams {
-  const end = endOfPath(url);
-  return new URLSearchParams(url[end] === '?' ? url.slice(end + 1).split('#', 1)[0] : '');
-}
-
-function endOfPath(url: string): number {
-  const query = url.indexOf('?');
-  const fragment = url.indexOf('#');
-  if (query === -1 && fragment === -1) return url.length;
-  return query === -1 || (fragment !== -1 && fragment < query) ? fragment : query;
 }
 
 /** The error as an answer, with the headers that belong to its status. @param headers those it has already */

@@ -3,18 +3,19 @@
  * the root for short (operations §1, §2).
  */
 
-import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor, Log } from '../context.js';
 import { contractOf } from '../contract.js';
 import { asServiceError, isOurFault, ServiceError } from '../errors.js';
 import type { GroupedOperation, Invoke } from '../operation.js';
+import { queryOf } from '../request-url.js';
+import { UNINTERRUPTED } from '../signals.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery.js';
 import { createExplorer } from './explorer.js';
 import { hasQueryInput, queryInput } from './query.js';
-import { errorAnswer, noRoute, queryOf, type RunContext, routeDescription, wrongMethod } from './respond.js';
+import { errorAnswer, noRoute, type RunContext, routeDescription, wrongMethod } from './respond.js';
 
 export interface RunParts {
   operations: readonly GroupedOperation[];
@@ -27,9 +28,6 @@ export interface RunParts {
 
 /** Where the collections stand: the namespace of WordPress, and the short alias. */
 const MOUNTS = ['/wp-json/wp-abilities/v1', ''] as const;
-const UNINTERRUPTED = new AbortController().signal;
-// Every change under way in the engine listens to it.
-setMaxListeners(0, UNINTERRUPTED);
 const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
@@ -115,7 +113,7 @@ function requireMethod(method: string, operation: GroupedOperation): void {
 }
 
 async function readInput(c: RunContext, operation: GroupedOperation): Promise<Record<string, unknown>> {
-  const query = queryOf(c);
+  const query = queryOf(c.req.url);
   if (c.req.method !== 'POST') return queryInput(query, contractOf(operation).input_schema);
   if (hasQueryInput(query)) {
     throw new ServiceError('ability_invalid_input', 'A POST takes its input from the body, not from the address.', {

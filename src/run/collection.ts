@@ -1,7 +1,8 @@
 /** Query parameters and headers that the two collections of discovery share (operations §2). */
 
+import { queryOf } from '../request-url.js';
 import type { Fields, Filters, View } from './discovery.js';
-import { invalidParam, queryOf, type RunContext } from './respond.js';
+import { invalidParam, type RunContext } from './respond.js';
 
 /** The page a query asks for. Throws `rest_invalid_param` outside the bounds. */
 export function paging(query: URLSearchParams): { page: number; perPage: number } {
@@ -55,7 +56,7 @@ export function collectionAnswer<T>(
   url: string,
   show: (item: T) => object,
 ): Response {
-  const query = queryOf(c);
+  const query = queryOf(c.req.url);
   const { page, perPage } = paging(query);
   const pages = Math.ceil(all.length / perPage);
   c.header('X-WP-Total', String(all.length));

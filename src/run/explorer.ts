@@ -3,6 +3,7 @@
 import type { Auth } from '../auth.js';
 import { ServiceError } from '../errors.js';
 import type { GroupedOperation } from '../operation.js';
+import { queryOf } from '../request-url.js';
 import { collectionAnswer, fieldsOf, filtersOf, viewOf } from './collection.js';
 import {
   type CategoryEntry,
@@ -15,7 +16,7 @@ import {
   showCategory,
   showOperation,
 } from './discovery.js';
-import { queryOf, type RunContext, routeDescription } from './respond.js';
+import { type RunContext, routeDescription } from './respond.js';
 
 const READ_METHODS = ['GET', 'HEAD'] as const;
 
@@ -41,7 +42,7 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
     async operations(c: RunContext, mount: string): Promise<Response> {
       const early = await enter(c);
       if (early !== undefined) return early;
-      const query = queryOf(c);
+      const query = queryOf(c.req.url);
       const filters = filtersOf(query);
       const view = viewOf(query);
       const fields = fieldsOf(query);
@@ -55,14 +56,14 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
       if (early !== undefined) return early;
       const entry = byName.get(name);
       if (entry === undefined) throw operationNotFound(name);
-      const query = queryOf(c);
+      const query = queryOf(c.req.url);
       return c.json(showOperation(entry, `${mountUrl(c, mount)}/abilities`, viewOf(query), fieldsOf(query)));
     },
 
     async categories(c: RunContext, mount: string): Promise<Response> {
       const early = await enter(c);
       if (early !== undefined) return early;
-      const query = queryOf(c);
+      const query = queryOf(c.req.url);
       viewOf(query);
       const fields = fieldsOf(query);
       const root = mountUrl(c, mount);
@@ -76,7 +77,7 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
       if (early !== undefined) return early;
       const entry = categories.find((category) => category.slug === slug);
       if (entry === undefined) throw categoryNotFound(slug);
-      return c.json(showCategory(entry, mountUrl(c, mount), fieldsOf(queryOf(c))));
+      return c.json(showCategory(entry, mountUrl(c, mount), fieldsOf(queryOf(c.req.url))));
     },
   };
 }

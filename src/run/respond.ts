@@ -7,12 +7,6 @@ import { asServiceError, errorBody, ServiceError } from '../errors.js';
 
 export type RunContext = Context<HttpEnv>;
 
-/** Parameters of the address. */
-export function queryOf(c: RunContext): URLSearchParams {
-  const mark = c.req.url.indexOf('?');
-  return new URLSearchParams(mark === -1 ? '' : c.req.url.slice(mark + 1).split('#', 1)[0]);
-}
-
 /** The error as an answer, with the headers that belong to its status. */
 export function errorAnswer(c: RunContext, error: unknown): Response {
   const known = asServiceError(error);
