@@ -3,7 +3,7 @@
 import type { Head } from './auth.js';
 
 /** On every answer that does not say otherwise: none is a page, none is to be framed, sniffed or kept. */
-const STANDARD = [
+export const STANDARD = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
   ['referrer-policy', 'no-referrer'],

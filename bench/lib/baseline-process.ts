@@ -6,6 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server';
+import { STANDARD } from '../../src/departure.js';
 import { openBare } from './native.js';
 import { cpuMs, serveCommands } from './process.js';
 
@@ -24,15 +25,6 @@ export interface BaselineReady {
   modern: string;
 }
 
-/** What an answer of ours carries as well: the same bytes go over the wire on both sides. */
-const HEADERS = [
-  ['x-content-type-options', 'nosniff'],
-  ['x-frame-options', 'DENY'],
-  ['referrer-policy', 'no-referrer'],
-  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
-  ['cache-control', 'no-store'],
-] as const;
-
 const servers: HttpServer[] = [];
 let cachedBytes = Buffer.from('{}');
 
@@ -49,7 +41,8 @@ const answering = (body: () => string | Buffer): RequestListener => {
   return (request, response) => {
     request.resume();
     const content = body();
-    for (const [name, value] of HEADERS) response.setHeader(name, value);
+    // What an answer of ours carries as well: the same bytes go over the wire on both sides.
+    for (const [name, value] of STANDARD) response.setHeader(name, value);
     response.setHeader('x-request-id', randomUUID());
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) });
     response.end(content);

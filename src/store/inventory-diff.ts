@@ -16,17 +16,10 @@ import { idList } from './site-filter.js';
 
 // Plugins and themes
 
-interface WantedExtension {
-  kind: number;
-  slug: string;
-  name: string;
-  description: string;
-  position: number;
-  version: string;
-  active: number;
-  flags: number;
-  update_version: string | null;
-}
+type WantedExtension = Pick<
+  ExtensionRow,
+  'kind' | 'slug' | 'name' | 'description' | 'position' | 'version' | 'active' | 'flags' | 'update_version'
+>;
 
 export function extensionStatements(
   siteId: number,
@@ -126,14 +119,7 @@ function wantedExtensions(
 
 // Offers
 
-export interface WantedOffer {
-  type: number;
-  slug: string;
-  position: number;
-  name: string;
-  current_version: string;
-  new_version: string;
-}
+export type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
 
 /** Offers after this look: parts the look brought replace the stored ones of their type. */
 export function wantedOffers(snapshot: Snapshot, stored: StoredInventory): WantedOffer[] {

@@ -3,6 +3,7 @@
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { idList, sitePredicate } from './site-filter.js';
+import { createSeals } from './site-secrets.js';
 import type { Vault } from './vault.js';
 
 /** Own settings of a monitor; null = the global one. */
@@ -175,13 +176,12 @@ export function createMonitors(db: Db, vault: Vault) {
 
 /** Logins out of rows of `site_id`, `http_user`, `http_pass`; sites without one are absent. */
 export function loginsOf(rows: readonly Row[], vault: Vault): Map<number, Login> {
-  const open = (id: number, column: string, sealed: unknown) =>
-    typeof sealed === 'string' ? vault.open(sealed, `site_secret:${id}:${column}`) : '';
+  const { open } = createSeals(vault);
   return new Map(
     rows.flatMap(({ site_id, http_user, http_pass }) => {
       const id = Number(site_id);
       if (http_user === null) return [];
-      return [[id, { user: open(id, 'http_user', http_user), pass: open(id, 'http_pass', http_pass) }]];
+      return [[id, { user: open(id, 'http_user', http_user) ?? '', pass: open(id, 'http_pass', http_pass) ?? '' }]];
     }),
   );
 }
