@@ -2,6 +2,7 @@
 
 import { type Db, type Statement, sql, type Value } from './db.js';
 import { fold, needle } from './lists.js';
+import { packed } from './packed.js';
 import type { SiteRow, SiteStatus } from './site-rows.js';
 
 export interface SiteFilter {
@@ -18,7 +19,27 @@ export interface SiteFilter {
   with_updates?: boolean | undefined;
 }
 
-export const LIST_COLUMNS = 's.id, s.url, s.name, s.status, s.client_id';
+const LISTED = ['id', 'url', 'name', 'status', 'client_id'];
+export const LIST_COLUMNS = LISTED.map((name) => `s.${name}`).join(', ');
+/** Rows of `LIST_COLUMNS`. */
+export const siteRows = packed<SiteRow>(LISTED);
+
+/** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
+const NEAR = 100;
+
+/** Statement of one page of sites in an order of columns of `s`. */
+export function pageStatement(
+  { where, args }: ReturnType<typeof sitePredicate>,
+  order: string,
+  skip: number,
+  perPage: number,
+): Statement {
+  const keys = `FROM site s WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+  // Keys first: the rows before the page are walked in the index only. CROSS keeps the page in front: SQLite likes to
+  // walk all sites in order and look each up in the page.
+  const rows = `FROM (SELECT s.id ${keys}) k CROSS JOIN site s ON s.id = k.id ORDER BY ${order}`;
+  return sql(`SELECT ${LIST_COLUMNS} ${skip <= NEAR ? keys : rows}`, ...args, perPage, skip);
+}
 
 /** Ids as one JSON argument: any number of them is one bound value. */
 export function idList(ids: readonly number[]): string {
@@ -127,13 +148,16 @@ export async function searchPage(db: Db, needle: string, offset: number, perPage
   const rowsWalked = ((offset + perPage) * Number(count?.sites ?? 0)) / total;
   // A match costs about three times as much as a row that is only walked by.
   const walks = rowsWalked < 3 * total;
-  const items = await db.all<SiteRow>(
-    walks
-      ? `SELECT ${LIST_COLUMNS} FROM site s WHERE s.search LIKE ? ESCAPE '\\' ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`
-      : `SELECT ${LIST_COLUMNS} FROM site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?
-         ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-    [walks ? likePattern(needle) : phrase(needle), perPage, offset],
+  const matching = walks
+    ? "site s WHERE s.search LIKE ? ESCAPE '\\'"
+    : 'site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?';
+  const page = sql(
+    `SELECT ${LIST_COLUMNS} FROM ${matching} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+    walks ? likePattern(needle) : phrase(needle),
+    perPage,
+    offset,
   );
+  const items = await siteRows.all(db, page);
   return full({ items, total }, offset, perPage);
 }
 
@@ -146,11 +170,14 @@ async function rarePage(db: Db, needle: string, offset: number, perPage: number)
   const total = Number(matches?.n ?? 0);
   if (total > RARE_MATCHES) return 'many';
   if (offset >= total) return { items: [], total };
-  const items = await db.all<SiteRow>(
+  const page = sql(
     `SELECT ${LIST_COLUMNS} FROM json_each(?) f CROSS JOIN site s ON s.id = f.value
      ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-    [matches?.ids ?? '[]', perPage, offset],
+    matches?.ids ?? '[]',
+    perPage,
+    offset,
   );
+  const items = await siteRows.all(db, page);
   return full({ items, total }, offset, perPage);
 }
 

@@ -4,7 +4,7 @@ import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
 import { offset } from './lists.js';
 import type { ChangeRow } from './reports.js';
-import { countStatement, idList, sitePredicate } from './site-filter.js';
+import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './site-filter.js';
 import type { SiteFilter, SiteRow } from './sites.js';
 
 export interface SiteTag {
@@ -73,23 +73,14 @@ export function createSiteRecords(db: Db) {
       page: number,
       perPage: number,
     ): Promise<{ items: SiteRow[]; total: number }> {
-      const { where, args } = listPredicate(filter);
+      const matching = listPredicate(filter);
       const way = order.descending ? 'DESC' : 'ASC';
-      const by = `ORDER BY ${ORDERS[order.by]} ${way}, s.url_key ${way}, s.id ${way}`;
-      const [items = [], counts = []] = await db.read([
-        sql(
-          // Keys first: the rows before the page are walked in the index only.
-          `SELECT s.id, s.url, s.name, s.status, s.client_id
-           FROM (SELECT s.id FROM site s WHERE ${where} ${by} LIMIT ? OFFSET ?) k CROSS JOIN site s ON s.id = k.id ${by}`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
+      const by = ORDERS[order.by].map((column) => `${column} ${way}`).join(', ');
+      const count =
         filter.or_with_updates === true
-          ? sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args)
-          : countStatement(filter),
-      ]);
-      return { items: items as SiteRow[], total: Number(counts[0]?.n ?? 0) };
+          ? sql(`SELECT count(*) FROM site s WHERE ${matching.where}`, ...matching.args)
+          : countStatement(filter);
+      return siteRows.page(db, pageStatement(matching, by, offset(page, perPage), perPage), count);
     },
 
     async count(filter: SiteListFilter): Promise<number> {

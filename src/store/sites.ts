@@ -9,10 +9,12 @@ import {
   isUnfiltered,
   LIST_COLUMNS,
   needleOf,
+  pageStatement,
   type SiteFilter,
   searchPage,
   searchText,
   sitePredicate,
+  siteRows,
 } from './site-filter.js';
 import type { NewSite, SiteRecord, SiteRow } from './site-rows.js';
 import { createSeals, createSiteSecrets } from './site-secrets.js';
@@ -33,30 +35,23 @@ export function createSites(db: Db, vault: Vault) {
 
     /** One page in URL order with the true total, in one snapshot; a search counts first and then chooses its way. */
     async list(filter: SiteFilter, page: number, perPage: number): Promise<{ items: SiteRow[]; total: number }> {
+      const skip = offset(page, perPage);
       const needle = needleOf(filter);
       if (isIndexed(needle) && filter.status === undefined && isUnfiltered({ ...filter, search: '' })) {
-        const found = await searchPage(db, needle, offset(page, perPage), perPage);
+        const found = await searchPage(db, needle, skip, perPage);
         if (found !== null) return found;
       }
-      const { where, args } = sitePredicate(filter);
-      const keys = `SELECT s.id FROM site s WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`;
-      // CROSS keeps the page in front: SQLite likes to walk all sites in order and look each up in the page.
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${LIST_COLUMNS} FROM (${keys}) k CROSS JOIN site s ON s.id = k.id ORDER BY s.url_key, s.id`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        countStatement(filter),
-      ]);
-      return { items: items as SiteRow[], total: Number(counts[0]?.n ?? 0) };
+      const rows = pageStatement(sitePredicate(filter), 's.url_key, s.id', skip, perPage);
+      return siteRows.page(db, rows, countStatement(filter));
     },
 
     /** Every match in URL order. */
     all(filter: SiteFilter): Promise<SiteRow[]> {
       const { where, args } = sitePredicate(filter);
-      return db.all<SiteRow>(`SELECT ${LIST_COLUMNS} FROM site s WHERE ${where} ORDER BY s.url_key, s.id`, args);
+      return siteRows.all(
+        db,
+        sql(`SELECT ${LIST_COLUMNS} FROM site s WHERE ${where} ORDER BY s.url_key, s.id`, ...args),
+      );
     },
 
     async count(filter: SiteFilter): Promise<number> {

@@ -4,6 +4,7 @@ import type { Db, Row, Statement, Value } from './db.js';
 import { sql } from './db.js';
 import { refreshIgnored } from './ignored.js';
 import { offset } from './lists.js';
+import { packed } from './packed.js';
 import { idList } from './site-filter.js';
 
 export interface FleetOffer extends Row {
@@ -38,8 +39,20 @@ export interface IgnoredRow extends Row {
 /** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
 const NEAR = 100;
 
-const COLUMNS =
-  'u.site_id, s.url AS site_url, s.name AS site_name, u.type, u.slug, u.name, u.current_version, u.new_version';
+const OFFER = {
+  site_id: 'u.site_id',
+  site_url: 's.url',
+  site_name: 's.name',
+  type: 'u.type',
+  slug: 'u.slug',
+  name: 'u.name',
+  current_version: 'u.current_version',
+  new_version: 'u.new_version',
+};
+const COLUMNS = Object.entries(OFFER)
+  .map(([name, column]) => `${column} AS ${name}`)
+  .join(', ');
+const offers = packed<FleetOffer>(Object.keys(OFFER));
 
 export function createUpdates(db: Db) {
   return {
@@ -63,11 +76,13 @@ export function createUpdates(db: Db) {
     /** Visible offers of some sites, for applying them. */
     ofSites(siteIds: readonly number[], types: readonly number[]): Promise<FleetOffer[]> {
       const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
-      return db.all<FleetOffer>(
+      const rows = sql(
         `SELECT ${COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
          WHERE u.site_id IN (SELECT value FROM json_each(?)) AND u.ignored = 0 ${typed} ORDER BY u.site_id, u.type, u.position`,
-        types.length === 0 ? [idList(siteIds)] : [idList(siteIds), idList(types)],
+        idList(siteIds),
+        ...(types.length === 0 ? [] : [idList(types)]),
       );
+      return offers.all(db, rows);
     },
 
     /**
@@ -194,28 +209,38 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
   const index = oneType ? 'site_update_page_by_type' : 'site_update_page';
   if (offset <= NEAR) {
     // Nothing to skip: the rows come in order as they are, and the keys need no sorting of their own.
-    return db.all<FleetOffer>(
+    const near = sql(
       `SELECT ${COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
        WHERE ${parts.map((part) => `u.${part}`).join(' AND ')} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
-      [...args, perPage, offset],
+      ...args,
+      perPage,
+      offset,
     );
+    return offers.all(db, near);
   }
-  return db.all<FleetOffer>(
+  const far = sql(
     `SELECT ${COLUMNS} FROM (
        SELECT url_key, site_id, type, position, slug FROM site_update INDEXED BY ${index}
        WHERE ${parts.join(' AND ')} ORDER BY ${order('', direction)} LIMIT ? OFFSET ?
      ) k CROSS JOIN site_update u ON u.site_id = k.site_id AND u.type = k.type AND u.slug = k.slug
      JOIN site s ON s.id = u.site_id ORDER BY ${order('k.', 'ASC')}`,
-    [...args, size, skip],
+    ...args,
+    size,
+    skip,
   );
+  return offers.all(db, far);
 }
 
 /** A page of chosen sites, in the order they were given. */
 function chosenPage(db: Db, filter: OfferFilter, perPage: number, offset: number): Promise<FleetOffer[]> {
   const typed = filter.types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
-  return db.all<FleetOffer>(
+  const rows = sql(
     `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN site_update u ON u.site_id = j.value
      JOIN site s ON s.id = u.site_id WHERE u.ignored = 0 ${typed} ORDER BY j.key, u.type, u.position LIMIT ? OFFSET ?`,
-    [idList(filter.site_ids ?? []), ...(filter.types.length === 0 ? [] : [idList(filter.types)]), perPage, offset],
+    idList(filter.site_ids ?? []),
+    ...(filter.types.length === 0 ? [] : [idList(filter.types)]),
+    perPage,
+    offset,
   );
+  return offers.all(db, rows);
 }

@@ -99,17 +99,18 @@ describe('lists', () => {
     expect(await count('include[]=1&include[]=2')).toBe(2);
     expect(await count('search=ITE%201')).toBe(1);
     const ids = async (query: string) =>
-      (await app.rest(`GET /sites/basic?orderby=id&${query}`)).body.data.map((site: { id: number }) => site.id);
-    expect(await ids('order=desc')).toEqual([3, 2, 1]);
+      (await app.rest(`GET /sites/basic?${query}`)).body.data.map((site: { id: number }) => site.id);
+    expect(await ids('orderby=id&order=desc')).toEqual([3, 2, 1]);
+    expect(await ids('orderby=name&order=desc')).toEqual([1, 3, 2]);
     for (const site of [1, 2, 3]) await app.rest(`PUT /updates/${site}/ignore/plugins`);
     for (const site of [1, 2]) {
       await app.rest(`PUT /updates/${site}/ignore/themes`);
       await app.rest(`PUT /updates/${site}/ignore/wp`);
     }
     await app.rest('PATCH /sites/3/edit', { body: { ignore_plugin_updates: 0 } });
-    const offers = await ids('status=available_update');
+    const offers = await ids('orderby=id&status=available_update');
     expect(offers).toContain(3);
-    expect(await ids('status=available_update,suspended')).toEqual([...new Set([1, ...offers])].sort());
+    expect(await ids('orderby=id&status=available_update,suspended')).toEqual([...new Set([1, ...offers])].sort());
     const wrong = await app.rest('GET /sites?status=nonsense');
     expect(wrong.body.data.params).toHaveProperty('status[0]');
   });
