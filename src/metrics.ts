@@ -114,8 +114,9 @@ export function createMetrics(thread: string): Metrics {
   const dbCalls = new Counter();
   const dbTime = new Counter();
   const requests = new Counter();
+  // It wakes the thread fifty times a second, so it begins with the first look: who never looks, such as a desktop app over
+  // stdio, does not pay for it.
   const lag = monitorEventLoopDelay({ resolution: TICK_MS });
-  lag.enable();
 
   const ofMethod = (method: string, outcome: string): Labels => ({ thread, method, outcome });
   const ofThread = (): Labels => ({ thread });
@@ -165,6 +166,7 @@ export function createMetrics(thread: string): Metrics {
         ),
       ];
       lag.reset();
+      lag.enable();
       return families.filter(({ samples }) => samples.length > 0);
     },
     close: () => {

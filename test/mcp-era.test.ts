@@ -1,7 +1,8 @@
-import { isLegacyRequest } from '@modelcontextprotocol/server';
+import { isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
+import * as modern from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { evidentEra } from '../src/mcp/messages.js';
+import { evidentEra, isEvidentRequest } from '../src/mcp/messages.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const whole = {
@@ -67,9 +68,25 @@ it('what is evident to us is what the SDK finds out', async () => {
         ...(header === null ? {} : { 'mcp-protocol-version': header }),
       };
       const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(body) });
-      expect(await isLegacyRequest(request, body)).toBe(era === 'legacy');
+      expect(await modern.isLegacyRequest(request, body)).toBe(era === 'legacy');
     }),
     { numRuns: 6_000, seed: 3 },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+});
+
+it('what is evidently a request is one to both SDKs, and nothing else', () => {
+  let seen = 0;
+  fc.assert(
+    fc.property(message.map(sent), (body) => {
+      if (!isEvidentRequest(body)) return;
+      seen++;
+      for (const sdk of [{ isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse }, modern]) {
+        expect(sdk.isJSONRPCRequest(body)).toBe(true);
+        expect(sdk.isJSONRPCResultResponse(body) || sdk.isJSONRPCErrorResponse(body)).toBe(false);
+      }
+    }),
+    { numRuns: 6_000, seed: 3 },
+  );
+  expect(seen).toBeGreaterThan(500);
 });

@@ -25,6 +25,31 @@ export function cancelledRequest(message: unknown): string | number | undefined 
 
 const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 const CLAIM = 'io.modelcontextprotocol/protocolVersion';
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+interface Evident {
+  method: string;
+  meta: Record<string, unknown> | undefined;
+}
+
+/** A request of JSON-RPC that leaves no doubt of it; undefined where the SDK has to look, which it does with whole schemas. */
+function evident(message: unknown): Evident | undefined {
+  if (!isRecord(message) || message.jsonrpc !== '2.0' || typeof message.method !== 'string') return undefined;
+  const { id, method, params } = message;
+  if (!isId(id)) return undefined;
+  for (const name in message) if (!MEMBERS.has(name)) return undefined;
+  if (params !== undefined && !isRecord(params)) return undefined;
+  const meta = params?._meta;
+  return meta === undefined || isRecord(meta) ? { method, meta } : undefined;
+}
+
+/** Whether a message is a request and could not be anything else. */
+export function isEvidentRequest(message: unknown): boolean {
+  const request = evident(message);
+  if (request?.meta === undefined) return request !== undefined;
+  const { progressToken: token, [RELATED_TASK]: task } = request.meta;
+  return task === undefined && (token === undefined || isId(token));
+}
 
 /**
  * The era of a request that leaves no doubt of it; undefined where the SDK has to look. Its own look is at the whole
@@ -32,16 +57,12 @@ const CLAIM = 'io.modelcontextprotocol/protocolVersion';
  * @param version as the header of the request has it
  */
 export function evidentEra(message: unknown, version: string | null): 'legacy' | 'modern' | undefined {
-  if (!isRecord(message) || message.jsonrpc !== '2.0' || typeof message.method !== 'string') return undefined;
-  const { id, params } = message;
-  if (!isId(id)) return undefined;
-  for (const name in message) if (!MEMBERS.has(name)) return undefined;
-  if (params !== undefined && !isRecord(params)) return undefined;
-  const meta = params?._meta;
-  if (meta !== undefined && !isRecord(meta)) return undefined;
+  const request = evident(message);
+  if (request === undefined) return undefined;
+  const { method, meta } = request;
   if (meta !== undefined && Object.hasOwn(meta, CLAIM)) {
     const claimed = meta[CLAIM] === FIRST_MODERN && version === FIRST_MODERN;
-    return claimed && message.method !== 'initialize' ? 'modern' : undefined;
+    return claimed && method !== 'initialize' ? 'modern' : undefined;
   }
   return isTimeless(meta) && version !== null && LEGACY.has(version) ? 'legacy' : undefined;
 }

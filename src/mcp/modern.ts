@@ -1,6 +1,6 @@
 /** The core as an MCP server of revision 2026-07-28: no session, every request stands alone. */
 
-import type { ClientCapabilities, ServerContext, Tool } from '@modelcontextprotocol/server';
+import type { ClientCapabilities, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -14,6 +14,7 @@ import { asServiceError, errorBody, isOurFault } from '../errors.js';
 import { type Dialogue, Question } from './confirm.js';
 import type { McpCore } from './core.js';
 import { Departure } from './departure.js';
+import { sortRequests } from './dispatch.js';
 import type { Participant } from './inflight.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -38,8 +39,15 @@ const CACHE_HINTS = {
 /** The one thing that is asked for. */
 const ASKED = 'confirm';
 
+class QuickServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    sortRequests(this, transport);
+    await super.connect(transport);
+  }
+}
+
 export function createModernServer(core: McpCore, actor: Actor): Server {
-  const server = new Server(core.info, {
+  const server = new QuickServer(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
     instructions: core.instructions,
     cacheHints: CACHE_HINTS,

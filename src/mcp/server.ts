@@ -25,6 +25,7 @@ import { failure } from './answer.js';
 import { type Dialogue, Question, type Reply } from './confirm.js';
 import type { McpCore } from './core.js';
 import { Departure } from './departure.js';
+import { sortRequests } from './dispatch.js';
 import type { Participant } from './inflight.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -56,6 +57,7 @@ class SessionServer extends Server {
       this.whenClosing?.();
       before?.();
     };
+    sortRequests(this, transport);
     await super.connect(transport);
   }
 }

@@ -7,7 +7,7 @@
 
 import type { Db, Value } from './db.js';
 import { sql } from './db.js';
-import { type Login, loginsOf, type MonitorRow } from './monitors.js';
+import { type Login, loginsOf, type MonitorRow, OWN_COLUMNS } from './monitors.js';
 import type { Vault } from './vault.js';
 
 /** A claim on one monitor: `until` is both when it lapses and the proof of it. */
@@ -16,13 +16,16 @@ export interface Claim {
   until: number;
 }
 
-const SITE = ['url', 'name', 'suspended'].map((column) => `(SELECT ${column} FROM site WHERE id = monitor.site_id)`);
-const OF_SECRET = (column: string) => `(SELECT ${column} FROM site_secret WHERE site_id = monitor.site_id)`;
+const of = (table: string, column: string, key: string) =>
+  `(SELECT ${column} FROM ${table} WHERE ${key} = monitor.site_id) AS ${column}`;
 /** What `MonitorRow` has, of tables that an UPDATE cannot join; and the login, which saves a round trip. */
-const RETURNED = `site_id, ${SITE[0]} AS url, ${SITE[1]} AS name, ${SITE[2]} AS suspended,
-  (SELECT ssl_verify FROM site_detail WHERE site_id = monitor.site_id) AS ssl_verify, active, interval_min, timeout_s, maxretries, type, method,
-  expected_status, keyword, status, settled, told, failures, down_count, flapping_until, last_check_at, last_http_code, last_ping_ms, last_msg,
-  next_check_at, seq, phase, ${OF_SECRET('http_user')} AS http_user, ${OF_SECRET('http_pass')} AS http_pass`;
+const RETURNED = [
+  'site_id',
+  ...['url', 'name', 'suspended'].map((column) => of('site', column, 'id')),
+  of('site_detail', 'ssl_verify', 'site_id'),
+  ...OWN_COLUMNS,
+  ...['http_user', 'http_pass'].map((column) => of('site_secret', column, 'site_id')),
+].join(', ');
 
 export function createMonitorClaims(db: Db, vault: Vault) {
   return {

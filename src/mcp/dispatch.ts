@@ -1,0 +1,30 @@
+/** Handing requests to a server of either SDK without having it find out what they are. */
+
+import { isEvidentRequest } from './messages.js';
+
+interface Wire {
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+  start(): Promise<void>;
+}
+
+/** Of the servers of both SDKs; declared private there, as of the pinned versions. */
+interface Internals {
+  _onrequest(message: unknown, extra: unknown): void;
+}
+
+/**
+ * To be called before the server connects. The SDKs hold each message against the schemas of a result and of an error before
+ * that of a request, and a schema that does not match costs ten times one that does: a quarter of a small call over stdio, and more.
+ */
+export function sortRequests(server: object, transport: Wire): void {
+  const start = transport.start.bind(transport);
+  transport.start = () => {
+    const handle = transport.onmessage as ((message: unknown, extra?: unknown) => void) | undefined;
+    const sorted = (message: unknown, extra?: unknown) => {
+      if (isEvidentRequest(message)) (server as Internals)._onrequest(message, extra);
+      else handle?.(message, extra);
+    };
+    transport.onmessage = sorted;
+    return start();
+  };
+}
