@@ -3,11 +3,12 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { bareAnswer } from './bare-tool.js';
 
-const result = JSON.parse(process.env.BENCH_RESULT ?? '{}') as Record<string, unknown>;
+const answer = bareAnswer();
 const server = new Server({ name: 'bare', version: '1' }, { capabilities: { tools: {} } });
-server.setRequestHandler(CallToolRequestSchema, () => ({
-  content: [{ type: 'text', text: JSON.stringify(result) }],
-  structuredContent: result,
-}));
+server.setRequestHandler(CallToolRequestSchema, () => {
+  const result = answer();
+  return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
+});
 await server.connect(new StdioServerTransport());

@@ -2,13 +2,14 @@
 
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { bareAnswer } from './bare-tool.js';
 
-const result = JSON.parse(process.env.BENCH_RESULT ?? '{}') as Record<string, unknown>;
+const answer = bareAnswer();
 serveStdio(() => {
   const server = new Server({ name: 'bare', version: '1' }, { capabilities: { tools: {} } });
-  server.setRequestHandler('tools/call', () => ({
-    content: [{ type: 'text', text: JSON.stringify(result) }],
-    structuredContent: result,
-  }));
+  server.setRequestHandler('tools/call', () => {
+    const result = answer();
+    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
+  });
   return server;
 });

@@ -22,10 +22,19 @@ export function stdioOurs(dir: string): StdioCommand {
   };
 }
 
-/** The SDK's bare server with one tool that answers `result`; `bytes` answers every request with the same bytes. */
-export function stdioBare(kind: 'legacy' | 'modern' | 'bytes', result: object): StdioCommand {
+/** Where that one keeps its database. */
+export function stdioDatabase(dir: string): string {
+  return `file:${join(dir, 'stdio', 'sitefleet', 'sitefleet.db')}`;
+}
+
+/**
+ * The SDK's bare server with one tool that answers `result`, or the count of sites of the database `count`; `bytes` answers
+ * every request with the same bytes.
+ */
+export function stdioBare(kind: 'legacy' | 'modern' | 'bytes', result: object, count?: string): StdioCommand {
   const file = fileURLToPath(new URL(`./stdio-${kind}.js`, import.meta.url));
-  return { args: [file], env: { BENCH_RESULT: JSON.stringify(result) } };
+  const env = { BENCH_RESULT: JSON.stringify(result) };
+  return { args: [file], env: count === undefined ? env : { ...env, BENCH_COUNT: count } };
 }
 
 /** A server process and the requests that wait for its answers. */

@@ -7,6 +7,12 @@ import { cleanText, cleanValue } from './clean.js';
 
 export type Answer = Record<string, unknown>;
 
+/** An answer and its JSON: what was written out to be measured need not be written out again to be sent. */
+export interface Written {
+  answer: Answer;
+  text: string;
+}
+
 /** An error's text is read whole by a model: a child's page in it must not fill the conversation. */
 const MAX_MESSAGE = 1000;
 const MAX_DETAILS = 4000;
@@ -24,9 +30,9 @@ export function hasText(value: unknown): boolean {
  * Structure and text say the same, because clients differ in which of the two they show to the model.
  * @param notes further text blocks
  */
-export function success(answer: Answer, notes: readonly string[] = []): CallToolResult {
+export function success({ answer, text }: Written, notes: readonly string[] = []): CallToolResult {
   return {
-    content: [JSON.stringify(answer), ...notes].map((text) => ({ type: 'text', text })),
+    content: [text, ...notes].map((text) => ({ type: 'text', text })),
     structuredContent: answer,
   };
 }

@@ -2,7 +2,7 @@
 
 import { contractOf, toolName } from '../contract.js';
 import type { GroupedOperation } from '../operation.js';
-import type { Answer } from './answer.js';
+import type { Answer, Written } from './answer.js';
 import { cleanText } from './clean.js';
 import { listsOf } from './tool.js';
 
@@ -13,7 +13,10 @@ const NOTE_TOKENS = 120;
 const TEXT_CAPS = [4000, 1000, 250, 80] as const;
 
 export function estimateTokens(value: unknown): number {
-  const text = JSON.stringify(value) ?? '';
+  return tokensOf(JSON.stringify(value) ?? '');
+}
+
+function tokensOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
   const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]/g, '').length;
   return Math.ceil((text.length - wide) / CHARACTERS + wide);
@@ -30,8 +33,14 @@ export interface BudgetParts {
 }
 
 /** The answer, or a smaller one with `truncated` in front that says what is missing and how to get it. */
-export async function withinBudget(parts: BudgetParts): Promise<Answer> {
-  if (estimateTokens(parts.answer) <= parts.maxTokens) return parts.answer;
+export async function withinBudget(parts: BudgetParts): Promise<Written> {
+  const text = JSON.stringify(parts.answer);
+  if (tokensOf(text) <= parts.maxTokens) return { answer: parts.answer, text };
+  const answer = await smaller(parts);
+  return { answer, text: JSON.stringify(answer) };
+}
+
+async function smaller(parts: BudgetParts): Promise<Answer> {
   const room = parts.maxTokens - NOTE_TOKENS;
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;

@@ -22,14 +22,13 @@ export function cleanText(text: string, max = Number.POSITIVE_INFINITY): string 
 /** A JSON value with every text in it cleaned; the value itself where there was nothing to do. */
 export function cleanValue<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;
-  if (Array.isArray(value)) return cleanList(value) as T;
   if (value === null || typeof value !== 'object') return value;
-  const before = Object.entries(value);
-  const after = before.map(([name, member]) => [name, cleanValue(member)] as const);
-  return after.some(([, member], index) => member !== before[index]?.[1]) ? (Object.fromEntries(after) as T) : value;
+  // Hardly ever is there anything to do, and a copy of a long list costs as much as the look.
+  if (Array.isArray(value)) return (value.some(isUnclean) ? value.map(cleanValue) : value) as T;
+  if (!Object.values(value).some(isUnclean)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cleanValue(member)])) as T;
 }
 
-function cleanList(list: readonly unknown[]): readonly unknown[] {
-  const cleaned = list.map(cleanValue);
-  return cleaned.some((item, index) => item !== list[index]) ? cleaned : list;
+function isUnclean(value: unknown): boolean {
+  return cleanValue(value) !== value;
 }

@@ -8,7 +8,7 @@ import type { Actor, Clock, ConfirmPolicy, Log, Right, Toolset } from '../contex
 import { toolName } from '../contract.js';
 import { asServiceError, isOurFault } from '../errors.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation.js';
-import { type Answer, failure, hasText, SITE_TEXT_NOTE, success } from './answer.js';
+import { type Answer, failure, hasText, SITE_TEXT_NOTE, success, type Written } from './answer.js';
 import { withinBudget } from './budget.js';
 import { canonicalJson } from './canonical.js';
 import { cleanValue } from './clean.js';
@@ -94,7 +94,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return cleanValue(answer);
   }
 
-  function fitted(operation: GroupedOperation, input: Answer, answer: Answer, caller: Caller): Promise<Answer> {
+  function fitted(operation: GroupedOperation, input: Answer, answer: Answer, caller: Caller): Promise<Written> {
     const rerun = (other: Answer) => run(operation, other, caller);
     return withinBudget({ operation, input, answer, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
   }
@@ -106,7 +106,10 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     dialogue?: Dialogue,
   ): Promise<CallToolResult | Question> {
     const operation = find(name, caller.actor);
-    if (!isRecord(args)) return success(await run(operation, args, caller));
+    if (!isRecord(args)) {
+      const answer = await run(operation, args, caller);
+      return success({ answer, text: JSON.stringify(answer) });
+    }
     const outcome = await confirmations.guard({
       operation,
       args,
@@ -115,8 +118,8 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       run: (input) => run(operation, input, caller),
     });
     if (outcome instanceof Question) return outcome;
-    const answer = await fitted(operation, args, outcome, caller);
-    return success(answer, carriesSiteText(operation) && hasText(answer) ? [SITE_TEXT_NOTE] : []);
+    const shown = await fitted(operation, args, outcome, caller);
+    return success(shown, carriesSiteText(operation) && hasText(shown.answer) ? [SITE_TEXT_NOTE] : []);
   }
 
   return {
@@ -151,7 +154,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     async read(id, args, caller) {
       const operation = find(id, caller.actor);
-      return fitted(operation, args, await run(operation, args, caller), caller);
+      return (await fitted(operation, args, await run(operation, args, caller), caller)).answer;
     },
 
     rightFor(name) {
