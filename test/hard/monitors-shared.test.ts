@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.js';
 import { assemble, type Service } from '../../src/main.js';
 import type { Db } from '../../src/store/db.js';
+import { bareSite } from '../bare-site.js';
 import { testConfig } from '../harness.js';
 import { kill, type Program, pause, program, random } from '../processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
@@ -125,11 +126,8 @@ async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: 
   });
   if (raw === undefined) throw new Error('the database was not opened');
   const add = async (site: number) => {
-    const url = sites.url(site);
-    const details = { client_id: null, tags: [], admin_username: 'admin', ssl_verify: true, unique_id: '' };
-    const secrets = { private_key: 'none', regverify: null, http_user: null, http_pass: null };
-    const names = { url, url_key: url.replace('http://', ''), name: `Site ${site}` };
-    return (await service.store.sites.add({ ...names, ...details, ...secrets }, Date.now(), () => [])) ?? 0;
+    const bare = bareSite(sites.url(site), { name: `Site ${site}` });
+    return (await service.store.sites.add(bare, Date.now(), () => [])) ?? 0;
   };
   const ids: number[] = [];
   for (let first = 1; first <= SITES; first += 30)

@@ -6,6 +6,7 @@ import { assemble, type Service } from '../../src/main.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
 import type { Db } from '../../src/store/db.js';
+import { bareSite } from '../bare-site.js';
 import { type CountingDb, countingDb } from '../counting-db.js';
 import { type HandClock, handClock, testConfig } from '../harness.js';
 
@@ -80,24 +81,8 @@ export async function monitorBench(
       const ids: number[] = [];
       for (let i = 1; i <= n; i++) {
         const address = url(i);
-        const id = await service.store.sites.add(
-          {
-            url: address,
-            url_key: address.replace(/^https?:\/\//, ''),
-            name: `Site ${i}`,
-            client_id: null,
-            tags: [],
-            admin_username: 'admin',
-            ssl_verify: true,
-            unique_id: '',
-            private_key: 'none',
-            regverify: null,
-            http_user: null,
-            http_pass: null,
-          },
-          clock.now(),
-          () => [],
-        );
+        const site = bareSite(address, { name: `Site ${i}` });
+        const id = await service.store.sites.add(site, clock.now(), () => []);
         if (id === undefined) throw new Error(`${address} is there already`);
         ids.push(id);
       }

@@ -3,6 +3,7 @@ import { judge } from '../../src/domain/monitor-judge.js';
 import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitor-settings.js';
 import { pruneMonitoring, runDueMonitors } from '../../src/jobs/monitoring.js';
 import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
+import { bareSite } from '../bare-site.js';
 import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
 
 const MINUTE = 60_000;
@@ -243,24 +244,8 @@ describe('a run', () => {
 
   it('sends the login of a protected site', async () => {
     const [id = 0] = await start(2);
-    const sealed = await bench.service.store.sites.add(
-      {
-        url: 'https://locked.example/',
-        url_key: 'locked.example/',
-        name: 'Locked',
-        client_id: null,
-        tags: [],
-        admin_username: 'admin',
-        ssl_verify: false,
-        unique_id: '',
-        private_key: 'none',
-        regverify: null,
-        http_user: 'ada',
-        http_pass: 'secret',
-      },
-      bench.clock.now(),
-      () => [],
-    );
+    const locked = bareSite('https://locked.example/', { ssl_verify: false, http_user: 'ada', http_pass: 'secret' });
+    const sealed = await bench.service.store.sites.add(locked, bench.clock.now(), () => []);
     expect(sealed).not.toBe(id);
     await run();
     expect(asked.find(({ url }) => url.includes('locked'))).toMatchObject({

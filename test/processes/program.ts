@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { BUNDLED } from './bundle.js';
 
 export interface Program {
   /** Starts a process with `parts` as its JSON argument; resolves once it said something on stdout. */
@@ -21,14 +22,7 @@ export async function program(entry: string): Promise<Program> {
   await build({
     entryPoints: [fileURLToPath(new URL(`./${entry}`, import.meta.url))],
     outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['libsql', '@libsql/client', '@libsql/client/*', 'lighthouse', 'chrome-launcher'],
-    banner: {
-      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-    },
-    logLevel: 'error',
+    ...BUNDLED,
   });
   const running = new Set<ChildProcess>();
   return {

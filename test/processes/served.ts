@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { BUNDLED } from './bundle.js';
 
 /** What a serving command says once it is ready. */
 export interface Served {
@@ -64,15 +65,8 @@ export async function commands(): Promise<Commands> {
       fleet: source('demo/process.ts'),
     },
     outdir: folder,
-    bundle: true,
+    ...BUNDLED,
     splitting: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['libsql', '@libsql/client', '@libsql/client/*', 'lighthouse', 'chrome-launcher'],
-    banner: {
-      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-    },
-    logLevel: 'error',
   });
   const running = new Set<ChildProcess>();
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCertificates } from '../../src/jobs/expiry.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { DomainAnswer } from '../../src/probe/probe.js';
+import { bareSite } from '../bare-site.js';
 import { ADMIN, START } from '../harness.js';
 import { authority } from '../monitoring/authority.js';
 import { closeServers, tlsServer } from '../monitoring/servers.js';
@@ -16,24 +17,7 @@ let registry: DomainAnswer;
 const ids: Record<string, number> = {};
 
 async function addSite(url: string): Promise<number> {
-  const id = await app.service.store.sites.add(
-    {
-      url,
-      url_key: url.replace(/^https?:\/\//, ''),
-      name: url,
-      client_id: null,
-      tags: [],
-      admin_username: 'admin',
-      ssl_verify: true,
-      unique_id: '',
-      private_key: 'none',
-      regverify: null,
-      http_user: null,
-      http_pass: null,
-    },
-    START,
-    () => [],
-  );
+  const id = await app.service.store.sites.add(bareSite(url), START, () => []);
   if (id === undefined) throw new Error(`${url} is there`);
   return id;
 }

@@ -8,6 +8,7 @@ import { runAudits } from '../../src/domain/audit-queue.js';
 import { createProbe } from '../../src/probe/create.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
+import { bareSite } from '../bare-site.js';
 import { START } from '../harness.js';
 import { fakePagespeed } from '../pagespeed.js';
 import { type RestApp, restApp } from './client.js';
@@ -25,16 +26,7 @@ let openapi: any;
 
 async function addShop(): Promise<number> {
   const url = 'https://shop.brand.co.uk/';
-  const site = { url, url_key: 'shop.brand.co.uk', name: 'Shop', client_id: null, tags: [], admin_username: 'admin' };
-  const login = {
-    ssl_verify: true,
-    unique_id: '',
-    private_key: 'none',
-    regverify: null,
-    http_user: null,
-    http_pass: null,
-  };
-  const id = await app.service.store.sites.add({ ...site, ...login }, START, () => []);
+  const id = await app.service.store.sites.add(bareSite(url, { name: 'Shop' }), START, () => []);
   if (id === undefined) throw new Error('the site is there');
   await app.service.store.sites.mark([id], { suspended: true, disconnected: false });
   return id;

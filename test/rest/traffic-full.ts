@@ -2,6 +2,7 @@
 
 import { SEGMENT_NAMES, SEGMENTS } from '../../schemas/report.js';
 import { RECORD_SEGMENTS } from '../../src/domain/reports/record-segments.js';
+import { bareSite } from '../bare-site.js';
 import { START } from '../harness.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
@@ -19,16 +20,7 @@ const THEN = START - 5 * DAY;
 /** Never synced, and nothing is known of it. */
 async function addBlank(app: RestApp): Promise<number> {
   const url = 'https://blank.example.com/';
-  const site = { url, url_key: 'blank.example.com', name: 'Blank', client_id: null, tags: [], admin_username: 'admin' };
-  const login = {
-    ssl_verify: true,
-    unique_id: '',
-    private_key: 'none',
-    regverify: null,
-    http_user: null,
-    http_pass: null,
-  };
-  const id = await app.service.store.sites.add({ ...site, ...login }, START, () => []);
+  const id = await app.service.store.sites.add(bareSite(url, { name: 'Blank' }), START, () => []);
   if (id === undefined) throw new Error('the site is there');
   return id;
 }
