@@ -1,8 +1,8 @@
 /** Certificates of sites as they were last seen. Whether one still holds depends on the time: it is asked when reading. */
 
-import type { Db, Row, Value } from './db.js';
+import type { Db, Row } from './db.js';
 import { sql } from './db.js';
-import { sitePredicate } from './site-filter.js';
+import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.js';
 
 export type CertificateStatus = 'valid' | 'expiring' | 'expired' | 'invalid' | 'unknown';
 
@@ -53,21 +53,9 @@ export interface CertificateRecord {
   next_check_at: number;
 }
 
-export interface CertificateFilter {
-  /** OR-ed; empty = all. */
-  status: readonly CertificateStatus[];
-  search?: string | undefined;
-  include?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-  denied: readonly number[];
-}
+export type CertificateFilter = ExpiryFilter<CertificateStatus>;
 
-/** Instants that the statuses are told by. */
-export interface CertificateClock {
-  now: number;
-  /** A certificate that ends before this is `expiring`. */
-  expiring: number;
-}
+export type CertificateClock = ExpiryClock;
 
 const STATUS = `CASE WHEN c.valid_to IS NULL THEN 'unknown' WHEN c.valid_to <= ? THEN 'expired' WHEN c.status = 'invalid' THEN 'invalid'
   WHEN c.valid_to <= ? THEN 'expiring' ELSE 'valid' END`;
@@ -111,37 +99,13 @@ export function createCertificates(db: Db) {
     },
 
     /** One page in URL order with the true total. */
-    async list(
+    list(
       filter: CertificateFilter,
       at: CertificateClock,
       page: number,
       perPage: number,
     ): Promise<{ items: CertificateRow[]; total: number }> {
-      const base = sitePredicate({
-        search: filter.search,
-        ids: filter.include,
-        exclude: filter.exclude,
-        denied: filter.denied,
-      });
-      const byStatus = filter.status.length > 0;
-      const where = byStatus ? `${base.where} AND ${STATUS} IN (SELECT value FROM json_each(?))` : base.where;
-      const args: Value[] = byStatus
-        ? [...base.args, at.now, at.expiring, JSON.stringify(filter.status)]
-        : [...base.args];
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${COLUMNS} FROM site s ${OF_SITE} WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-          at.now,
-          at.expiring,
-          ...args,
-          perPage,
-          Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER),
-        ),
-        byStatus
-          ? sql(`SELECT count(*) AS n FROM site s ${OF_SITE} WHERE ${where}`, ...args)
-          : sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args),
-      ]);
-      return { items: items as CertificateRow[], total: Number(counts[0]?.n ?? 0) };
+      return expiryList(db, { columns: COLUMNS, status: STATUS, from: `site s ${OF_SITE}` }, filter, at, page, perPage);
     },
 
     /**

@@ -1,8 +1,8 @@
 /** Registered domains: one record each, however many sites live under it. */
 
-import type { Db, Row, Value } from './db.js';
+import type { Db, Row } from './db.js';
 import { sql } from './db.js';
-import { sitePredicate } from './site-filter.js';
+import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.js';
 
 export type DomainStatus = 'valid' | 'expiring' | 'expired' | 'unknown';
 
@@ -57,20 +57,9 @@ export interface SiteDomainRow extends Row {
   last_check: number | null;
 }
 
-export interface DomainFilter {
-  /** OR-ed; empty = all. */
-  status: readonly DomainStatus[];
-  search?: string | undefined;
-  include?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-  denied: readonly number[];
-}
+export type DomainFilter = ExpiryFilter<DomainStatus>;
 
-export interface DomainClock {
-  now: number;
-  /** A domain that ends before this is `expiring`. */
-  expiring: number;
-}
+export type DomainClock = ExpiryClock;
 
 const DOMAIN = `name, registrar, registrar_url, registrar_iana_id, creation_date, updated_date, expiry_date, domain_status, name_servers,
   source, error, last_check, failures, next_check_at`;
@@ -165,37 +154,13 @@ export function createDomains(db: Db) {
     },
 
     /** One page in URL order with the true total. */
-    async list(
+    list(
       filter: DomainFilter,
       at: DomainClock,
       page: number,
       perPage: number,
     ): Promise<{ items: SiteDomainRow[]; total: number }> {
-      const base = sitePredicate({
-        search: filter.search,
-        ids: filter.include,
-        exclude: filter.exclude,
-        denied: filter.denied,
-      });
-      const byStatus = filter.status.length > 0;
-      const where = byStatus ? `${base.where} AND ${STATUS} IN (SELECT value FROM json_each(?))` : base.where;
-      const args: Value[] = byStatus
-        ? [...base.args, at.now, at.expiring, JSON.stringify(filter.status)]
-        : [...base.args];
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${COLUMNS} FROM ${TABLES} WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-          at.now,
-          at.expiring,
-          ...args,
-          perPage,
-          Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER),
-        ),
-        byStatus
-          ? sql(`SELECT count(*) AS n FROM ${TABLES} WHERE ${where}`, ...args)
-          : sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args),
-      ]);
-      return { items: items as SiteDomainRow[], total: Number(counts[0]?.n ?? 0) };
+      return expiryList(db, { columns: COLUMNS, status: STATUS, from: TABLES }, filter, at, page, perPage);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { offset } from './lists.js';
 import { type CheckRecord, recordChecks } from './monitor-record.js';
 import { idList } from './site-filter.js';
 
@@ -75,7 +76,7 @@ export function createMonitorResults(db: Db) {
            ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
           ...args,
           limit,
-          Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+          offset(page, limit),
         ),
         sql(`SELECT count(*) AS n FROM heartbeat WHERE ${where}`, ...args),
       ]);
@@ -90,7 +91,7 @@ export function createMonitorResults(db: Db) {
            ORDER BY started_at DESC, id DESC LIMIT ? OFFSET ?`,
           siteId,
           perPage,
-          Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER),
+          offset(page, perPage),
         ),
         sql('SELECT count(*) AS n FROM incident WHERE site_id = ?', siteId),
       ]);

@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { offset } from './lists.js';
 import { idList, sitePredicate } from './site-filter.js';
 import { createSeals } from './site-secrets.js';
 import type { Vault } from './vault.js';
@@ -118,7 +119,7 @@ export function createMonitors(db: Db, vault: Vault) {
            JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY s.url_key, s.id`,
           ...args,
           perPage,
-          Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER),
+          offset(page, perPage),
         ),
         sql(`SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`, ...args),
       ]);
