@@ -7,6 +7,7 @@ import { forgetOld } from '../src/domain/retention.js';
 import { reportHealth } from '../src/domain/upkeep.js';
 import { createMailer } from '../src/mail/smtp.js';
 import type { NewAlert } from '../src/store/alerts.js';
+import { bareSite } from './bare-site.js';
 import { type TestApp, testApp } from './harness.js';
 import { type Mailbox, mailbox } from './smtp.js';
 
@@ -340,6 +341,20 @@ describe('the daily digest', () => {
     expect(mail?.text).toContain('plugin updated · 1');
     app.clock.move(23 * HOUR);
     expect(await dailyDigest(ctx())).toBe('queued');
+  });
+
+  test('counts every site that is down, however few it lists', async () => {
+    await readers('daily_digest');
+    for (let i = 0; i < 25; i++) {
+      const id = await app.service.store.sites.add(bareSite(`https://down${i}.example/`), app.clock.now(), () => []);
+      await app.db.run("INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, '', 1)", [
+        id ?? 0,
+        app.clock.now() - HOUR,
+      ]);
+    }
+    const { text } = await previewMail(ctx(), 'daily_digest');
+    expect(text).toContain('25 sites are down.');
+    expect(text).toContain('And 5 more.');
   });
 
   test('is not sent when there is nothing to tell', async () => {

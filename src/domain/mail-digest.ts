@@ -30,7 +30,7 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
 
 export function isEmpty(digest: Digest): boolean {
   const pending = digest.updates.reduce((sum, { n }) => sum + n, 0);
-  return pending + digest.disconnected_total + digest.down.length + digest.done.length === 0;
+  return pending + digest.disconnected_total + digest.down_total + digest.done.length === 0;
 }
 
 export function digestMail(digest: Digest, head: MailHead, now: number, zone: string) {
@@ -43,7 +43,7 @@ export function digestMail(digest: Digest, head: MailHead, now: number, zone: st
   return finished('daily_digest', `daily_digest:${day}`, null, head, oneLine(`${head.subject}, ${day}`, 150), content);
 }
 
-function summary({ updates, disconnected_total, down }: Digest): string {
+function summary({ updates, disconnected_total, down_total }: Digest): string {
   const counts = updates
     .filter(({ n }) => n > 0)
     .map(({ type, n }) => {
@@ -55,7 +55,7 @@ function summary({ updates, disconnected_total, down }: Digest): string {
     disconnected_total === 0
       ? 'All sites are connected.'
       : `${plural(disconnected_total, 'site is', 'sites are')} disconnected.`;
-  return [pending, lost, ...(down.length === 0 ? [] : [`${plural(down.length, 'site is', 'sites are')} down.`])].join(
+  return [pending, lost, ...(down_total === 0 ? [] : [`${plural(down_total, 'site is', 'sites are')} down.`])].join(
     ' ',
   );
 }
@@ -66,6 +66,9 @@ function tables(digest: Digest, now: number): MailTable[] {
       title: 'Down now',
       columns: ['Site', 'For'],
       rows: digest.down.map((site) => [site.name, duration(now - site.since)]),
+      ...(digest.down_total > digest.down.length
+        ? { more: `And ${digest.down_total - digest.down.length} more.` }
+        : {}),
     },
     {
       title: 'Disconnected',
