@@ -253,6 +253,8 @@ describe('administration', () => {
     expect((await run(env, ['key', 'add', '--scope', 'all'])).code).toBe(1);
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(0);
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(1);
+    // No key, no line.
+    expect(await run(env, ['key', 'list'])).toEqual({ code: 0, out: '', err: '' });
   }, 20_000);
 
   it('migrates, checks and copies', async () => {

@@ -29,10 +29,11 @@ export function keepStdoutClean(): void {
 
 export type Cell = string | number | boolean | null;
 
-/** Rows with their headings: aligned for a terminal, tab-separated for programs. */
+/** Rows with their headings: aligned for a terminal, a tab-separated line each for programs. */
 export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const texts = rows.map((row) => row.map((cell) => (cell === null ? '' : String(cell))));
-  print(process.stdout.isTTY ? tableText([headings, ...texts]) : texts.map((row) => row.join('\t')).join('\n'));
+  if (process.stdout.isTTY) print(tableText([headings, ...texts]));
+  else for (const row of texts) print(row.join('\t'));
 }
 
 /** Columns as wide as their widest cell. */
