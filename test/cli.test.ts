@@ -255,6 +255,11 @@ describe('administration', () => {
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(1);
     // No key, no line.
     expect(await run(env, ['key', 'list'])).toEqual({ code: 0, out: '', err: '' });
+    // One line a key and one column a field, whatever stands in it.
+    await run(env, ['key', 'add', '--description', 'a\tb\nc\u001b[31m']);
+    const listed = (await run(env, ['key', 'list'])).out;
+    expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c \[31m\t/), '']);
+    expect(listed.split('\t')).toHaveLength(7);
   }, 20_000);
 
   it('migrates, checks and copies', async () => {

@@ -31,9 +31,14 @@ export type Cell = string | number | boolean | null;
 
 /** Rows with their headings: aligned for a terminal, a tab-separated line each for programs. */
 export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
-  const texts = rows.map((row) => row.map((cell) => (cell === null ? '' : String(cell))));
+  const texts = rows.map((row) => row.map(cellText));
   if (process.stdout.isTTY) print(tableText([headings, ...texts]));
   else for (const row of texts) print(row.join('\t'));
+}
+
+/** A tab or a line break would begin another cell, and an escape would be obeyed by the terminal. */
+function cellText(cell: Cell): string {
+  return cell === null ? '' : String(cell).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 /** Columns as wide as their widest cell. */
