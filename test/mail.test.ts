@@ -115,7 +115,7 @@ describe('an alert', () => {
   test('a name full of markup and line breaks stays text', async () => {
     await readers('uptime', ['ada@example.com'], {
       heading: 'Alarm for [site.name]',
-      subject: '[site.name] [unknown]',
+      subject: '[site.name] [unknown] [constructor]',
     });
     await rename('<script>alert(1)</script>\r\nBcc: all@example.com & "more"');
     await tell(alert('monitor.down', { msg: '<b>bold</b>' }));
@@ -123,7 +123,7 @@ describe('an alert', () => {
     const [mail] = box.mails;
     expect(mail?.to).toEqual(['ada@example.com']);
     expect(mail?.headers).not.toHaveProperty('bcc');
-    expect(mail?.headers.subject).toContain('[unknown]');
+    expect(mail?.headers.subject).toContain('[unknown] [constructor]');
     expect(mail?.html).not.toContain('<script');
     expect(mail?.html).not.toContain('<b>');
     expect(mail?.html).toContain(
