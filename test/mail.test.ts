@@ -163,7 +163,8 @@ describe('an alert', () => {
     await rename('Shop');
     await tell(...Array.from({ length: 250 }, () => alert('monitor.down')));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
-    expect(box.mails[0]?.headers.subject).toContain('250 alerts');
+    // They are of one and the same site.
+    expect(box.mails[0]?.headers.subject).toBe('1 site: uptime – 250 alerts');
     expect(box.mails[0]?.text.match(/Shop is down/g)).toHaveLength(200);
     expect(box.mails[0]?.text).toContain('And 50 more.');
   });

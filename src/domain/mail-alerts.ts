@@ -124,7 +124,9 @@ function details(alert: Tellable, facts: Facts, url: string, zone: string): stri
 
 /** Many at once: when a host fails, nobody wants two hundred mails. */
 function together(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail {
-  const count = `${alerts.length} sites`;
+  // A site may have gone down and come back among them.
+  const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
+  const count = sites === 1 ? '1 site' : `${sites} sites`;
   const tokens = { 'site.name': count, 'site.url': '', 'site.id': '' };
   const rows = alerts.slice(0, ROWS).map((alert) => [wordpressTime(alert.at, zone), sentence(alert, factsOf(alert))]);
   const left = alerts.length - rows.length;
