@@ -79,6 +79,12 @@ describe('an alert', () => {
       { days_left: 7, valid_to: '2026-11-27T00:00:00Z' },
       'The certificate of Shop expires in 7 days, on 2026-11-27.',
     ],
+    [
+      'certificate.expiring',
+      'ssl_certificate',
+      { days_left: 0, valid_to: '2026-11-21T00:00:00Z' },
+      'The certificate of Shop expires within a day, on 2026-11-21.',
+    ],
     ['certificate.expired', 'ssl_certificate', { valid_to: '2026-11-19T00:00:00Z' }, 'has expired on 2026-11-19'],
     [
       'certificate.invalid',
@@ -91,6 +97,12 @@ describe('an alert', () => {
       'domain_expiry',
       { domain_name: 'shop.example', expires: 30, expiry_date: '2026-12-20T00:00:00Z' },
       'The registration of shop.example ends in 30 days, on 2026-12-20.',
+    ],
+    [
+      'domain.expiring',
+      'domain_expiry',
+      { domain_name: 'shop.example', expires: 1, expiry_date: '2026-11-21T12:00:00Z' },
+      'The registration of shop.example ends in 1 day, on 2026-11-21.',
     ],
     [
       'domain.expired',
