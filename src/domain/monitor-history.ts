@@ -7,6 +7,9 @@ import { isoTime } from './sites.js';
 
 const HOUR_MS = 3_600_000;
 
+/** Sums by the hour, of which all figures of uptime are made, are kept this long. */
+export const HOURS_KEPT_MS = 31 * 24 * HOUR_MS;
+
 /** Words of the stored states. */
 export const WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
 
