@@ -356,6 +356,34 @@ describe('the daily digest', () => {
     expect(await dailyDigest(ctx())).toBe('queued');
   });
 
+  test('tells what was done once, however far apart two of them are', async () => {
+    await readers('daily_digest');
+    await app.db.run('DELETE FROM site_update');
+    const update = (slug: string) =>
+      app.service.store.history.add([
+        { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
+      ]);
+    // Nothing to tell in the morning, but at noon.
+    expect(await dailyDigest(ctx())).toBe('nothing to tell');
+    app.clock.move(MINUTE);
+    await update('first');
+    app.clock.move(HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await update('second');
+    app.clock.move(20 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await update('third');
+    app.clock.move(30 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await sendMail(ctx());
+    expect(box.mails.map(({ text }) => text.match(/(?<=plugin )(first|second|third)/g))).toEqual([
+      ['first'],
+      ['second'],
+      ['third'],
+    ]);
+    expect(box.mails[1]?.text).toContain('Done since 2026-11-20 13:01');
+  });
+
   test('counts every site that is down, however few it lists', async () => {
     await readers('daily_digest');
     for (let i = 0; i < 25; i++) {

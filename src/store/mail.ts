@@ -127,6 +127,15 @@ export function createMail(db: Db) {
       return changes;
     },
 
+    /** When the newest mail of a kind was made, by what the keys of its occasions begin with. */
+    async newest(kind: string): Promise<number | null> {
+      const row = await db.one(
+        'SELECT created_at FROM mail WHERE event_key > ? AND event_key < ? ORDER BY event_key DESC LIMIT 1',
+        [`${kind}:`, `${kind};`],
+      );
+      return row === undefined ? null : Number(row.created_at);
+    },
+
     /** What the daily digest tells. Lists are cut at `limit`, counts are true. */
     async digest(since: number, limit: number) {
       const [updates = [], sites = [], disconnected = [], totals = [], down = [], done = []] = await db.read([
