@@ -9,6 +9,8 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createJobs } from '../src/store/jobs.js';
+import { openDb } from '../src/store/open.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-cli-'));
@@ -253,6 +255,30 @@ describe('administration', () => {
     expect((await run(env, ['key', 'add', '--scope', 'all'])).code).toBe(1);
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(0);
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(1);
+    // No key, no line.
+    expect(await run(env, ['key', 'list'])).toEqual({ code: 0, out: '', err: '' });
+    // One line a key and one column a field, whatever stands in it.
+    await run(env, ['key', 'add', '--description', 'a\tb\nc\u001b[31m']);
+    const listed = (await run(env, ['key', 'list'])).out;
+    expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c \[31m\t/), '']);
+    expect(listed.split('\t')).toHaveLength(7);
+  }, 20_000);
+
+  it('says of a job that ran too long why it failed', async () => {
+    const file = join(folder, 'late.db');
+    const late = { ...env, SITEFLEET_DB: `file:${file}` };
+    await run(late, ['migrate']);
+    const db = await openDb(`file:${file}`, { mode: 'writer' });
+    const jobs = createJobs(db);
+    const pace = { chunk: 1, delay_ms: 0, timeout_ms: 1000, next_run_at: 0 };
+    await jobs.add({ id: 'sync_1', type: 'sync', params: {}, sites: [1], refused: [], begun: false, ...pace }, 0);
+    await jobs.claim('nobody', 0, 1);
+    await jobs.reap(1000);
+    await db.close();
+    const seen = await run(late, ['jobs', 'watch', 'sync_1', '--json']);
+    expect(seen.code).toBe(1);
+    expect(JSON.parse(seen.out)).toMatchObject({ status: 'failed', errors: [{ site_id: 0, code: 'svc_job_timeout' }] });
+    expect((await run(late, ['jobs', 'watch', 'sync_1'])).err).toContain('\n  svc_job_timeout: The job ran longer');
   }, 20_000);
 
   it('migrates, checks and copies', async () => {

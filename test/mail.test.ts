@@ -7,6 +7,7 @@ import { forgetOld } from '../src/domain/retention.js';
 import { reportHealth } from '../src/domain/upkeep.js';
 import { createMailer } from '../src/mail/smtp.js';
 import type { NewAlert } from '../src/store/alerts.js';
+import { bareSite } from './bare-site.js';
 import { type TestApp, testApp } from './harness.js';
 import { type Mailbox, mailbox } from './smtp.js';
 
@@ -78,6 +79,12 @@ describe('an alert', () => {
       { days_left: 7, valid_to: '2026-11-27T00:00:00Z' },
       'The certificate of Shop expires in 7 days, on 2026-11-27.',
     ],
+    [
+      'certificate.expiring',
+      'ssl_certificate',
+      { days_left: 0, valid_to: '2026-11-21T00:00:00Z' },
+      'The certificate of Shop expires within a day, on 2026-11-21.',
+    ],
     ['certificate.expired', 'ssl_certificate', { valid_to: '2026-11-19T00:00:00Z' }, 'has expired on 2026-11-19'],
     [
       'certificate.invalid',
@@ -90,6 +97,12 @@ describe('an alert', () => {
       'domain_expiry',
       { domain_name: 'shop.example', expires: 30, expiry_date: '2026-12-20T00:00:00Z' },
       'The registration of shop.example ends in 30 days, on 2026-12-20.',
+    ],
+    [
+      'domain.expiring',
+      'domain_expiry',
+      { domain_name: 'shop.example', expires: 1, expiry_date: '2026-11-21T12:00:00Z' },
+      'The registration of shop.example ends in 1 day, on 2026-11-21.',
     ],
     [
       'domain.expired',
@@ -114,7 +127,7 @@ describe('an alert', () => {
   test('a name full of markup and line breaks stays text', async () => {
     await readers('uptime', ['ada@example.com'], {
       heading: 'Alarm for [site.name]',
-      subject: '[site.name] [unknown]',
+      subject: '[site.name] [unknown] [constructor]',
     });
     await rename('<script>alert(1)</script>\r\nBcc: all@example.com & "more"');
     await tell(alert('monitor.down', { msg: '<b>bold</b>' }));
@@ -122,7 +135,7 @@ describe('an alert', () => {
     const [mail] = box.mails;
     expect(mail?.to).toEqual(['ada@example.com']);
     expect(mail?.headers).not.toHaveProperty('bcc');
-    expect(mail?.headers.subject).toContain('[unknown]');
+    expect(mail?.headers.subject).toContain('[unknown] [constructor]');
     expect(mail?.html).not.toContain('<script');
     expect(mail?.html).not.toContain('<b>');
     expect(mail?.html).toContain(
@@ -162,7 +175,8 @@ describe('an alert', () => {
     await rename('Shop');
     await tell(...Array.from({ length: 250 }, () => alert('monitor.down')));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
-    expect(box.mails[0]?.headers.subject).toContain('250 alerts');
+    // They are of one and the same site.
+    expect(box.mails[0]?.headers.subject).toBe('1 site: uptime – 250 alerts');
     expect(box.mails[0]?.text.match(/Shop is down/g)).toHaveLength(200);
     expect(box.mails[0]?.text).toContain('And 50 more.');
   });
@@ -340,6 +354,48 @@ describe('the daily digest', () => {
     expect(mail?.text).toContain('plugin updated · 1');
     app.clock.move(23 * HOUR);
     expect(await dailyDigest(ctx())).toBe('queued');
+  });
+
+  test('tells what was done once, however far apart two of them are', async () => {
+    await readers('daily_digest');
+    await app.db.run('DELETE FROM site_update');
+    const update = (slug: string) =>
+      app.service.store.history.add([
+        { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
+      ]);
+    // Nothing to tell in the morning, but at noon.
+    expect(await dailyDigest(ctx())).toBe('nothing to tell');
+    app.clock.move(MINUTE);
+    await update('first');
+    app.clock.move(HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await update('second');
+    app.clock.move(20 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await update('third');
+    app.clock.move(30 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await sendMail(ctx());
+    expect(box.mails.map(({ text }) => text.match(/(?<=plugin )(first|second|third)/g))).toEqual([
+      ['first'],
+      ['second'],
+      ['third'],
+    ]);
+    expect(box.mails[1]?.text).toContain('Done since 2026-11-20 13:01');
+  });
+
+  test('counts every site that is down, however few it lists', async () => {
+    await readers('daily_digest');
+    for (let i = 0; i < 25; i++) {
+      const id = await app.service.store.sites.add(bareSite(`https://down${i}.example/`), app.clock.now(), () => []);
+      await app.db.run("INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, '', 1)", [
+        id ?? 0,
+        app.clock.now() - HOUR,
+      ]);
+    }
+    const { text } = await previewMail(ctx(), 'daily_digest');
+    expect(text).toContain('25 sites are down.');
+    expect(text).toContain('And 5 more.');
   });
 
   test('is not sent when there is nothing to tell', async () => {

@@ -78,5 +78,8 @@ describe('site health', () => {
     await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
     expect(await reportHealth(ctx())).toBe('1 of 11 sites below good');
     expect(told).toEqual([1, 1]);
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    expect(await reportHealth(ctx())).toBe('0 of 10 sites below good');
+    expect(told).toEqual([1, 1]);
   });
 });

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cron } from 'croner';
 import type { Config } from '../context.js';
+import { TIMED_OUT } from '../domain/jobs.js';
 import { timetable } from '../jobs/timetable.js';
 import { createJobs, type JobProgress } from '../store/jobs.js';
 import { createSchedule } from '../store/schedule.js';
@@ -56,7 +57,8 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
       job = (await jobs.find(id)) ?? job;
     }
     bar.stop();
-    const errors = await jobs.errors(id);
+    const late = { site_id: 0, code: 'svc_job_timeout', message: TIMED_OUT };
+    const errors = [...(await jobs.errors(id)), ...(job.timed_out === 1 ? [late] : [])];
     if (options.json === true)
       printJson({
         job_id: id,
@@ -68,7 +70,8 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
       });
     else {
       say(`${job.status}: ${job.succeeded} of ${job.total} sites succeeded, ${job.failed} failed.`);
-      for (const error of errors) say(`  site ${error.site_id}: ${error.code}: ${error.message}`);
+      for (const { site_id, code, message } of errors)
+        say(`  ${site_id === 0 ? '' : `site ${site_id}: `}${code}: ${message}`);
     }
     if (job.status === 'failed') process.exitCode = 1;
   });

@@ -29,10 +29,16 @@ export function keepStdoutClean(): void {
 
 export type Cell = string | number | boolean | null;
 
-/** Rows with their headings: aligned for a terminal, tab-separated for programs. */
+/** Rows with their headings: aligned for a terminal, a tab-separated line each for programs. */
 export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
-  const texts = rows.map((row) => row.map((cell) => (cell === null ? '' : String(cell))));
-  print(process.stdout.isTTY ? tableText([headings, ...texts]) : texts.map((row) => row.join('\t')).join('\n'));
+  const texts = rows.map((row) => row.map(cellText));
+  if (process.stdout.isTTY) print(tableText([headings, ...texts]));
+  else for (const row of texts) print(row.join('\t'));
+}
+
+/** A tab or a line break would begin another cell, and an escape would be obeyed by the terminal. */
+function cellText(cell: Cell): string {
+  return cell === null ? '' : String(cell).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 /** Columns as wide as their widest cell. */

@@ -20,6 +20,8 @@ interface Known {
   creation_date?: number | null;
   failures?: number;
   error?: string;
+  source?: string | null;
+  registrar?: string | null;
 }
 
 /** Asks the registry, stores the answer, emits the alerts. What is known survives an answer that tells nothing. */
@@ -27,6 +29,9 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
   const { name } = known;
   const answer = await ctx.probe.domain(name, ctx.signal);
   const now = ctx.clock.now();
+  // Of an end that was entered by hand nobody tells but we, as long as no registry does.
+  const byHand = known.source === 'manual' ? (known.expiry_date ?? null) : null;
+  const atMost = (wait: number) => (byHand === null ? wait : Math.min(wait, dueIn(byHand, now)));
   const wasKnown = (known.expiry_date ?? known.creation_date ?? null) !== null;
   switch (answer.outcome) {
     case 'found':
@@ -34,7 +39,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
         name,
         { ...answer.facts, source: answer.source },
         now,
-        now + spread(name, dueIn(answer.facts, now)),
+        now + spread(name, dueIn(answer.facts.expiry_date, now)),
       );
       await tell(ctx, name, expiryAlert(answer.facts, now));
       break;
@@ -56,21 +61,27 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
       break;
     }
     case 'unsupported':
-      await ctx.store.domains.miss(name, answer.message, now, now + spread(name, UNSUPPORTED_MS));
+      await ctx.store.domains.miss(name, answer.message, now, now + spread(name, atMost(UNSUPPORTED_MS)));
       break;
     case 'rate_limited':
       await ctx.store.domains.miss(name, answer.message, now, now + answer.retryAfterMs + spread(name, HOUR_MS) / 4);
       break;
     case 'failed': {
       const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(known.failures ?? 0, 10), FAR_MS);
-      await ctx.store.domains.miss(name, answer.message, now, now + spread(name, wait));
+      await ctx.store.domains.miss(name, answer.message, now, now + spread(name, atMost(wait)));
     }
   }
+  if (byHand !== null && answer.outcome !== 'found' && answer.outcome !== 'not_found')
+    await tell(
+      ctx,
+      name,
+      expiryAlert({ expiry_date: byHand, domain_name: name, registrar: known.registrar ?? null }, now),
+    );
   return answer;
 }
 
-function dueIn({ expiry_date }: DomainFacts, now: number): number {
-  return expiry_date !== null && daysLeft(expiry_date, now) <= NEAR_DAYS ? DAY_MS : FAR_MS;
+export function dueIn(end: number | null, now: number): number {
+  return end !== null && daysLeft(end, now) <= NEAR_DAYS ? DAY_MS : FAR_MS;
 }
 
 /** The wait within a tenth of itself, each name its own: domains that were looked up together drift apart. */
@@ -82,7 +93,7 @@ function spread(name: string, ms: number): number {
 
 type Told = Pick<NewAlert, 'key' | 'kind' | 'facts'>;
 
-function expiryAlert(facts: DomainFacts, now: number): Told | null {
+function expiryAlert(facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'registrar'>, now: number): Told | null {
   const end = facts.expiry_date;
   const step = end === null ? null : expiryStep(end, now);
   if (end === null || step === null) return null;

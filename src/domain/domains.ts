@@ -3,7 +3,7 @@
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
 import type { DomainFilter, DomainStatus, SiteDomainRow } from '../store/domains.js';
-import { lookUpDomain } from './domain-lookup.js';
+import { dueIn, lookUpDomain } from './domain-lookup.js';
 import { daysLeft, expiryClock } from './expiry.js';
 import { requireModule } from './modules.js';
 import { isoTime } from './sites.js';
@@ -155,6 +155,7 @@ export async function enterDomain(
   }
   const known = await ctx.store.domains.find(name);
   const now = ctx.clock.now();
+  const expiry_date = dates.expiry_date === undefined ? (known?.expiry_date ?? null) : dates.expiry_date;
   const kept = <T>(given: T | undefined, before: T): T => (given === undefined ? before : given);
   await ctx.store.domains.save(
     name,
@@ -164,13 +165,14 @@ export async function enterDomain(
       registrar_iana_id: known?.registrar_iana_id ?? null,
       creation_date: kept(dates.creation_date, known?.creation_date ?? null),
       updated_date: known?.updated_date ?? null,
-      expiry_date: kept(dates.expiry_date, known?.expiry_date ?? null),
+      expiry_date,
       domain_status: JSON.parse(known?.domain_status ?? '[]') as string[],
       name_servers: JSON.parse(known?.name_servers ?? '[]') as string[],
       source: 'manual',
     },
     now,
-    known?.next_check_at ?? now,
+    // Where no registry can be asked, the next turn may be a month away: its end is told of at these turns.
+    Math.min(known?.next_check_at ?? now, now + dueIn(expiry_date, now)),
   );
   return getDomain(ctx, site.id);
 }

@@ -105,7 +105,8 @@ export interface JobView {
   job_error_message?: string;
 }
 
-const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';
+/** Said of a job that was ended by its time limit. */
+export const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';
 
 /** Status of a job (operations §7.3). Throws `svc_job_not_found`. */
 export async function jobStatus(ctx: Ctx, id: string): Promise<JobView> {

@@ -47,13 +47,13 @@ function sentence(alert: Tellable, facts: Facts): string {
     case 'monitor.flapping':
       return `${what} keeps changing between up and down. You hear of it again when it is steady.`;
     case 'certificate.expiring':
-      return `The certificate of ${what} expires in ${say('days_left')} days, on ${say('valid_to').slice(0, 10)}.`;
+      return `The certificate of ${what} expires ${inDays(facts.days_left)}, on ${say('valid_to').slice(0, 10)}.`;
     case 'certificate.expired':
       return `The certificate of ${what} has expired on ${say('valid_to').slice(0, 10)}.`;
     case 'certificate.invalid':
       return `The certificate of ${what} is not valid. ${say('problem')}`.trim();
     case 'domain.expiring':
-      return `The registration of ${what} ends in ${say('expires')} days, on ${say('expiry_date').slice(0, 10)}.`;
+      return `The registration of ${what} ends ${inDays(facts.expires)}, on ${say('expiry_date').slice(0, 10)}.`;
     case 'domain.expired':
       return `The registration of ${what} ended on ${say('expiry_date').slice(0, 10)}.`;
     case 'domain.not_found':
@@ -65,6 +65,12 @@ function sentence(alert: Tellable, facts: Facts): string {
     default:
       return `${what}: ${oneLine(alert.kind.replace(/[._]/g, ' '), 100)}. ${say('problem')}`.trim();
   }
+}
+
+/** Whole days left: 0 is less than a day. */
+function inDays(days: unknown): string {
+  const left = Number(days);
+  return left < 1 ? 'within a day' : left === 1 ? 'in 1 day' : `in ${left} days`;
 }
 
 function subjectOf(alert: Tellable, facts: Facts): string {
@@ -124,7 +130,9 @@ function details(alert: Tellable, facts: Facts, url: string, zone: string): stri
 
 /** Many at once: when a host fails, nobody wants two hundred mails. */
 function together(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail {
-  const count = `${alerts.length} sites`;
+  // A site may have gone down and come back among them.
+  const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
+  const count = sites === 1 ? '1 site' : `${sites} sites`;
   const tokens = { 'site.name': count, 'site.url': '', 'site.id': '' };
   const rows = alerts.slice(0, ROWS).map((alert) => [wordpressTime(alert.at, zone), sentence(alert, factsOf(alert))]);
   const left = alerts.length - rows.length;

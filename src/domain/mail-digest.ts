@@ -22,28 +22,39 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
   if (wallOf(now, zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
   if (head === null) return 'nobody wants it';
-  const digest = await ctx.store.mail.digest(now - DAY_MS, ROWS);
+  // What was done is told from where the last digest ended: they are not always a day apart.
+  const last = await ctx.store.mail.newest('daily_digest');
+  const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;
+  const digest = await ctx.store.mail.digest(since, ROWS);
   if (isEmpty(digest)) return 'nothing to tell';
-  const queued = await ctx.store.mail.queue(digestMail(digest, head, now, zone), now);
+  const queued = await ctx.store.mail.queue(digestMail(digest, head, { since, now, zone }), now);
   return queued ? 'queued' : 'queued before';
 }
 
 export function isEmpty(digest: Digest): boolean {
   const pending = digest.updates.reduce((sum, { n }) => sum + n, 0);
-  return pending + digest.disconnected_total + digest.down.length + digest.done.length === 0;
+  return pending + digest.disconnected_total + digest.down_total + digest.done.length === 0;
 }
 
-export function digestMail(digest: Digest, head: MailHead, now: number, zone: string) {
+interface Times {
+  /** From when on it tells what was done. */
+  since: number;
+  now: number;
+  zone: string;
+}
+
+export function digestMail(digest: Digest, head: MailHead, times: Times) {
+  const { now, zone } = times;
   const day = wordpressTime(now, zone).slice(0, 10);
   const content: MailContent = {
     heading: oneLine(`${head.heading}, ${day}`),
     lines: [summary(digest)],
-    tables: tables(digest, now),
+    tables: tables(digest, times),
   };
   return finished('daily_digest', `daily_digest:${day}`, null, head, oneLine(`${head.subject}, ${day}`, 150), content);
 }
 
-function summary({ updates, disconnected_total, down }: Digest): string {
+function summary({ updates, disconnected_total, down_total }: Digest): string {
   const counts = updates
     .filter(({ n }) => n > 0)
     .map(({ type, n }) => {
@@ -55,17 +66,20 @@ function summary({ updates, disconnected_total, down }: Digest): string {
     disconnected_total === 0
       ? 'All sites are connected.'
       : `${plural(disconnected_total, 'site is', 'sites are')} disconnected.`;
-  return [pending, lost, ...(down.length === 0 ? [] : [`${plural(down.length, 'site is', 'sites are')} down.`])].join(
+  return [pending, lost, ...(down_total === 0 ? [] : [`${plural(down_total, 'site is', 'sites are')} down.`])].join(
     ' ',
   );
 }
 
-function tables(digest: Digest, now: number): MailTable[] {
+function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
   const all: MailTable[] = [
     {
       title: 'Down now',
       columns: ['Site', 'For'],
       rows: digest.down.map((site) => [site.name, duration(now - site.since)]),
+      ...(digest.down_total > digest.down.length
+        ? { more: `And ${digest.down_total - digest.down.length} more.` }
+        : {}),
     },
     {
       title: 'Disconnected',
@@ -81,7 +95,7 @@ function tables(digest: Digest, now: number): MailTable[] {
       rows: digest.most_updates.map((site) => [site.name, String(site.n)]),
     },
     {
-      title: 'Done in the last 24 hours',
+      title: `Done since ${wordpressTime(since, zone).slice(0, 16)}`,
       columns: ['What', 'Times'],
       rows: digest.done.map(({ context, action, n }) => [`${context} ${action}`, String(n)]),
     },

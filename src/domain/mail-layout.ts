@@ -23,7 +23,9 @@ const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-s
 
 /** Tokens of headings and subjects, in square brackets. An unknown one stays as it is. */
 export function withTokens(text: string, tokens: Readonly<Record<string, string>>): string {
-  return text.replace(/\[([a-z][a-z0-9._-]*)\]/g, (whole, name: string) => tokens[name] ?? whole);
+  return text.replace(/\[([a-z][a-z0-9._-]*)\]/g, (whole, name: string) =>
+    Object.hasOwn(tokens, name) ? (tokens[name] ?? whole) : whole,
+  );
 }
 
 /** One line: what stands in a header must not start another one. */

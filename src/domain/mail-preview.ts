@@ -70,7 +70,10 @@ export async function previewMail(ctx: Ctx, name: string): Promise<MailPreview> 
 async function sampleMail(ctx: Ctx, type: MailType, name: string, head: MailHead): Promise<NewMail> {
   const now = ctx.clock.now();
   const zone = await dashboardZone(ctx);
-  if (type === 'daily_digest') return digestMail(await ctx.store.mail.digest(now - DAY_MS, 20), head, now, zone);
+  if (type === 'daily_digest') {
+    const since = now - DAY_MS;
+    return digestMail(await ctx.store.mail.digest(since, 20), head, { since, now, zone });
+  }
   const kind = Object.keys(SAMPLES).find((one) => one === name || mailTypeOf(one) === name) ?? name;
   const sample = {
     key: 'sample',

@@ -36,7 +36,8 @@ function withoutConsequences(record: CheckRecord, monitor: MonitorRow): CheckRec
     ...record,
     beat: { ...record.beat, status: record.beat.status === UP ? UP : PENDING, important: false, down_count: 0 },
     state: { settled: monitor.settled, told: monitor.told, failures: 0, flapping_until: null },
-    next_check_at: null,
+    // As it was: one that was switched off just now still waits for the run that ends what is open.
+    next_check_at: monitor.next_check_at,
     hours: [],
     incident: null,
     alert: null,

@@ -3,9 +3,13 @@
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
 import type { BeatRow, IncidentRow } from '../store/monitor-results.js';
+import { dateOf } from './periods.js';
 import { isoTime } from './sites.js';
 
 const HOUR_MS = 3_600_000;
+
+/** Sums by the hour, of which all figures of uptime are made, are kept this long. */
+export const HOURS_KEPT_MS = 31 * 24 * HOUR_MS;
 
 /** Words of the stored states. */
 export const WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
@@ -110,9 +114,15 @@ function instant(text: string | undefined, field: string): number {
       all.slice(0, at).includes(':') ? `+${zone}` : whole,
     );
   const zoned = /T|\s/.test(given) && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(given) ? `${given}Z` : given;
-  const at = ISO.test(given) ? Date.parse(zoned.replace(' ', 'T')) : Number.NaN;
+  const at = ISO.test(given) && isDay(given.slice(0, 10)) ? Date.parse(zoned.replace(' ', 'T')) : Number.NaN;
   if (Number.isNaN(at)) throw wrongPeriod(field, 'is not 24h, 7d, 30d or <start>/<end> with ISO 8601 times');
   return at;
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDay(date: string): boolean {
+  const at = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(at) && dateOf(at) === date;
 }
 
 function wrongPeriod(field: string, what: string): ServiceError {

@@ -89,10 +89,13 @@ export async function syncDueSince(ctx: Source, now: number): Promise<{ since: n
   const [hour, minute] = general.time_daily_update.split(':').map(Number);
   if (hour === undefined || minute === undefined) return { since: now - between, per_day };
   const zone = general.timezone_string;
-  const today = momentOf({ ...wallOf(now, zone), hour, minute, second: 0 }, zone);
-  const yesterday = momentOf({ ...wallOf(today - DAY_MS, zone), hour, minute, second: 0 }, zone);
+  const date = wallOf(now, zone);
+  const today = momentOf({ ...date, hour, minute, second: 0 }, zone);
+  const yesterday = momentOf({ ...date, day: date.day - 1, hour, minute, second: 0 }, zone);
   const first = today <= now ? today : yesterday;
-  return { since: first + Math.floor((now - first) / between) * between, per_day };
+  // The day that ends summer time has 25 hours, but no round more.
+  const round = Math.min(per_day - 1, Math.floor((now - first) / between));
+  return { since: first + round * between, per_day };
 }
 
 const DAY_MS = 24 * 3600_000;

@@ -4,6 +4,7 @@
  */
 
 import type { Ctx } from '../context.js';
+import { HOURS_KEPT_MS } from '../domain/monitor-history.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../domain/settings-effect.js';
 import { ALONE, type Crew } from './crew.js';
 import { MonitorRun } from './monitor-run.js';
@@ -33,7 +34,7 @@ async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: str
 
 const DAY_MS = 24 * 3_600_000;
 /** Beats 180 days, hourly sums 31, incidents and alerts two years. */
-const KEEP = { beats: 180 * DAY_MS, hours: 31 * DAY_MS, incidents: 730 * DAY_MS } as const;
+const KEEP = { beats: 180 * DAY_MS, hours: HOURS_KEPT_MS, incidents: 730 * DAY_MS } as const;
 const PRUNE_ROWS = 5_000;
 const PRUNE_STEPS = 40;
 

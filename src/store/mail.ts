@@ -127,9 +127,18 @@ export function createMail(db: Db) {
       return changes;
     },
 
+    /** When the newest mail of a kind was made, by what the keys of its occasions begin with. */
+    async newest(kind: string): Promise<number | null> {
+      const row = await db.one(
+        'SELECT created_at FROM mail WHERE event_key > ? AND event_key < ? ORDER BY event_key DESC LIMIT 1',
+        [`${kind}:`, `${kind};`],
+      );
+      return row === undefined ? null : Number(row.created_at);
+    },
+
     /** What the daily digest tells. Lists are cut at `limit`, counts are true. */
     async digest(since: number, limit: number) {
-      const [updates = [], sites = [], disconnected = [], lost = [], down = [], done = []] = await db.read([
+      const [updates = [], sites = [], disconnected = [], totals = [], down = [], done = []] = await db.read([
         sql('SELECT type, n FROM update_count ORDER BY type'),
         sql(
           `SELECT s.id, s.name, s.url, u.n FROM (SELECT site_id, count(*) AS n FROM site_update WHERE ignored = 0 GROUP BY site_id) u
@@ -140,7 +149,10 @@ export function createMail(db: Db) {
           `SELECT s.id, s.name, s.url, s.sync_error FROM site s WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
           limit,
         ),
-        sql("SELECT n FROM site_count WHERE status = 'disconnected'"),
+        sql(
+          `SELECT (SELECT n FROM site_count WHERE status = 'disconnected') AS lost,
+             (SELECT count(*) FROM incident WHERE ended_at IS NULL) AS down`,
+        ),
         sql(
           `SELECT s.id, s.name, s.url, i.started_at FROM incident i JOIN site s ON s.id = i.site_id WHERE i.ended_at IS NULL
            ORDER BY i.started_at LIMIT ?`,
@@ -152,8 +164,9 @@ export function createMail(db: Db) {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
         most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
         disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: String(row.sync_error) })),
-        disconnected_total: Number(lost[0]?.n ?? 0),
+        disconnected_total: Number(totals[0]?.lost ?? 0),
         down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
+        down_total: Number(totals[0]?.down ?? 0),
         done: done.map((row) => ({ context: String(row.context), action: String(row.action), n: Number(row.n) })),
       };
     },

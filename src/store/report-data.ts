@@ -93,6 +93,14 @@ export function createReportData(db: Db) {
       return rows.map((row) => ({ up: Number(row.up ?? 0), down: Number(row.down ?? 0) }));
     },
 
+    /** Whether a site was checked before a moment in ms. */
+    async checkedBefore(siteId: number, at: number): Promise<boolean> {
+      return (
+        (await db.one('SELECT 1 AS found FROM heartbeat WHERE site_id = ? AND at < ? LIMIT 1', [siteId, at])) !==
+        undefined
+      );
+    },
+
     /** Incidents that touched a range in ms, newest first; `to` exclusive. */
     async incidents(siteId: number, from: number, to: number, limit: number) {
       const where = 'site_id = ? AND started_at < ? AND (ended_at IS NULL OR ended_at >= ?)';

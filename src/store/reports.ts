@@ -74,7 +74,7 @@ export function createReports(db: Db) {
         : { good: Number(row.good), valid_to: row.valid_to === null ? null : Number(row.valid_to) };
     },
 
-    /** Health counts of every site that reported some. */
+    /** Health counts of every site that reported some; suspended ones are left alone. */
     async health(): Promise<
       {
         site_id: number;
@@ -86,7 +86,8 @@ export function createReports(db: Db) {
       }[]
     > {
       const rows = await db.all(
-        'SELECT site_id, health_good, health_recommended, health_critical, disable_health_checking, health_threshold FROM site_detail WHERE health_good IS NOT NULL',
+        `SELECT d.site_id, d.health_good, d.health_recommended, d.health_critical, d.disable_health_checking, d.health_threshold
+         FROM site_detail d JOIN site s ON s.id = d.site_id WHERE d.health_good IS NOT NULL AND s.suspended = 0`,
       );
       const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
       return rows.map((row) => ({

@@ -1,6 +1,7 @@
 /** Certificates and domains over a week and a life: who is told what, and how often. */
 
 import { afterEach, describe, expect, it } from 'vitest';
+import { enterDomain } from '../../src/domain/domains.js';
 import { runCertificates, runDomains } from '../../src/jobs/expiry.js';
 import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
 import { START } from '../harness.js';
@@ -241,6 +242,20 @@ describe('domains', () => {
     outcome = { outcome: 'rate_limited', message: 'limited', retryAfterMs: 2 * HOUR };
     await days(9, () => runDomains(bench.ctx()));
     expect(await bench.service.store.domains.one(id, at)).toMatchObject({ error: 'limited' });
+  });
+
+  it('whose end was entered by hand are told of where no registry can be asked', async () => {
+    await domains(() => ({ outcome: 'unsupported', message: 'nobody to ask' }));
+    const [id = 0] = await bench.addSites(1, () => 'https://example.org/');
+    // Its next turn is a month away.
+    await runDomains(bench.ctx());
+    await enterDomain(bench.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 20 * DAY });
+    await days(22, () => runDomains(bench.ctx()));
+    expect(await told()).toEqual([...Array(4).fill('domain.expiring'), 'domain.expired']);
+    // A new end is told of anew.
+    await enterDomain(bench.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 40 * DAY });
+    await days(2, () => runDomains(bench.ctx()));
+    expect((await told()).slice(5)).toEqual(['domain.expiring']);
   });
 
   it('that are gone are told of when a second look says so', async () => {

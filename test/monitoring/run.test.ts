@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { checkMonitor } from '../../src/domain/monitor-edit.js';
 import { judge } from '../../src/domain/monitor-judge.js';
 import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitor-settings.js';
 import { pruneMonitoring, runDueMonitors } from '../../src/jobs/monitoring.js';
@@ -226,6 +227,19 @@ describe('a run', () => {
     expect(bench.events.map(({ name }) => name).filter((name) => name.startsWith('monitor.'))).toEqual([
       'monitor.down',
     ]);
+  });
+
+  it('ends the incident of a suspended site that was checked by hand before', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
+    reply = () => answers(500);
+    await run();
+    await bench.service.store.sites.mark([id], { suspended: true });
+    await checkMonitor(bench.ctx(), id);
+    bench.clock.move(MINUTE);
+    await run();
+    const { items } = await bench.service.store.monitorResults.incidents(id, 1, 10);
+    expect(items).toMatchObject([{ ended_at: bench.clock.now() }]);
+    expect(await one(id)).toMatchObject({ status: 99, settled: 1, next_check_at: null });
   });
 
   it('drops a result that was measured before the settings changed', async () => {

@@ -301,7 +301,9 @@ describe('an outage', () => {
       'period=2026-02-01/2026-01-01',
       'period=a/b/c',
       'since=yesterday',
-      'period=2026-02-31/2026-03-01',
+      'period=2026-02-31/2026-04-01',
+      'period=2026-01-01/2026-02-29',
+      'since=2026-11-31T00:00:00Z',
     ])
       expect([wrong, await total(wrong)]).toEqual([wrong, 'invalid_period']);
     expect((await app.rest(`GET /monitors/${ids[1]}/incidents/count?period=24h`)).body.count).toBe(1);

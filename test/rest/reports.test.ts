@@ -557,6 +557,25 @@ describe('the contract', () => {
     });
   });
 
+  test('uptime that is forgotten is not taken for none, nor for all', async () => {
+    const beat = (when: string) =>
+      app.db.run(
+        `INSERT INTO heartbeat (site_id, at, status, important, duration, down_count, msg) VALUES (?, ?, 1, 0, 0, 0, '')`,
+        [site, at(when)],
+      );
+    const notes = async (start: string, end: string) =>
+      (await app.rest(`GET /pro-reports/${site}/uptime?start_date=${start}&end_date=${end}`)).body.meta.notes;
+    // Now is noon of November 20.
+    await beat('2026-10-20T12:00:00Z');
+    expect(await notes('2026-09-01', '2026-09-30')).toEqual(['The monitor made no check in the range.']);
+    await beat('2026-10-20T11:59:59.999Z');
+    const forgotten = 'Figures of uptime are kept for 31 days: what was measured before 2026-10-20 is in none of them.';
+    expect(await notes('2026-09-01', '2026-09-30')).toEqual([forgotten]);
+    expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'The monitor made no check in the range.']);
+    await DATA.uptime.seed();
+    expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'Days are those of UTC.']);
+  });
+
   test('raw rows of plugins carry the tokens of the document', async () => {
     await DATA.plugins.seed();
     const { data } = (await get('plugins', '&action=updated,deactivated')).body;

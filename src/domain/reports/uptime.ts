@@ -1,6 +1,7 @@
 /** The uptime segment: what the service's own monitor measured (REST §6.8.2). */
 
 import type { Ctx } from '../../context.js';
+import { HOURS_KEPT_MS } from '../monitor-history.js';
 import { monitorRow } from '../monitors.js';
 import { isoTime } from '../sites.js';
 import { type Findings, MAX_ROWS, type Question, type ReportValue, type Section } from './types.js';
@@ -13,11 +14,13 @@ export async function uptimeFindings(ctx: Ctx, question: Question): Promise<Find
   const { site, from, to, now, start_date, end_date } = question;
   const until = Math.min(to, now);
   const since = [0, ...WINDOWS.map((days) => until - days * DAY_MS), Math.min(from, until)];
-  const [monitor, sums, days, incidents] = await Promise.all([
+  const kept = now - HOURS_KEPT_MS;
+  const [monitor, sums, days, incidents, older] = await Promise.all([
     monitorRow(ctx, site.id),
     ctx.store.reportData.uptimeSums(site.id, since, until),
     ctx.store.reportData.uptimeDays(site.id, from, until),
     ctx.store.reportData.incidents(site.id, from, to, MAX_ROWS),
+    ctx.store.reportData.checkedBefore(site.id, kept),
   ]);
   const [all, ...windows] = sums.map(({ up, down }) => ratio(up, down));
   const range = sums.at(-1);
@@ -99,8 +102,19 @@ export async function uptimeFindings(ctx: Ctx, question: Question): Promise<Find
     { key: 'status', token: 'uptime.status', title: 'Status', kind: 'text', value: STATUS[monitor.status] ?? null },
   ];
   const section = incidentSection(incidents, until);
-  const notes = days.length === 0 ? ['The monitor made no check in the range.'] : ['Days are those of UTC.'];
+  const notes = notesOf(days.length === 0, older ? kept : null, from);
   return { sections: [section], values, notes, truncated: incidents.items.length < incidents.total };
+}
+
+/** @param kept moment before which figures are forgotten; null when there were none */
+function notesOf(none: boolean, kept: number | null, from: number): string[] {
+  const forgotten = `Figures of uptime are kept for 31 days: what was measured before ${isoTime(kept)?.slice(0, 10)} is in none of them.`;
+  // Whether there was a check that is forgotten cannot be told.
+  const unsure = kept !== null && from < kept;
+  return [
+    ...(kept === null ? [] : [forgotten]),
+    ...(none ? (unsure ? [] : ['The monitor made no check in the range.']) : ['Days are those of UTC.']),
+  ];
 }
 
 const STATUS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
