@@ -115,6 +115,22 @@ describe('lists', () => {
     expect(wrong.body.data.params).toHaveProperty('status[0]');
   });
 
+  it('searches the digits of ids beside names and URLs', async () => {
+    await app.db.run("UPDATE sqlite_sequence SET seq = 987654320 WHERE name = 'site'");
+    await added(3);
+    for (const part of ['987654321', '8765432', '%209876%20', '98']) {
+      const { body } = await app.rest(`GET /sites/basic?search=${part}&include=1,2,987654321`);
+      const digits = part.replaceAll('%20', '');
+      const fits = (site: { id: number; url: string }) => site.id > 3 || (site.id < 3 && site.url.includes(digits));
+      const want = (await app.rest('GET /sites/basic')).body.data.filter(fits).map((site: { id: number }) => site.id);
+      expect([body.total, body.data.map((site: { id: number }) => site.id)]).toEqual([want.length, want]);
+      const { count } = (await app.rest(`GET /sites/count?search=${part}&include=1,2,987654321`)).body;
+      expect(count).toBe(want.length);
+    }
+    // Monitors are searched by name and URL only.
+    expect((await app.rest('GET /monitors/count?search=987654321')).body.count).toBe(0);
+  });
+
   it('gives back only the fields that were asked for', async () => {
     const { body } = await app.rest('GET /sites?_fields=id,stats.health_score');
     expect(Object.keys(body.data[0])).toEqual(['id', 'stats']);
