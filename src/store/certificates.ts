@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { included } from './lists.js';
 import { sitePredicate } from './site-filter.js';
 
 export type CertificateStatus = 'valid' | 'expiring' | 'expired' | 'invalid' | 'unknown';
@@ -119,7 +120,7 @@ export function createCertificates(db: Db) {
     ): Promise<{ items: CertificateRow[]; total: number }> {
       const base = sitePredicate({
         search: filter.search,
-        ids: filter.include,
+        ids: included(filter.include),
         exclude: filter.exclude,
         denied: filter.denied,
       });

@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
+import { included } from './lists.js';
 import { sitePredicate } from './site-filter.js';
 
 export type DomainStatus = 'valid' | 'expiring' | 'expired' | 'unknown';
@@ -173,7 +174,7 @@ export function createDomains(db: Db) {
     ): Promise<{ items: SiteDomainRow[]; total: number }> {
       const base = sitePredicate({
         search: filter.search,
-        ids: filter.include,
+        ids: included(filter.include),
         exclude: filter.exclude,
         denied: filter.denied,
       });
