@@ -296,6 +296,8 @@ describe('one site', () => {
       total: 0,
       data: [],
     });
+    const none = await app.rest('GET /sites/1/non-mainwp-changes?source=dashboard&total_count=1');
+    expect(none.body).toMatchObject({ total: 0, data: { total: 0 } });
     expect((await app.rest('GET /sites/1/non-mainwp-changes?source=elsewhere')).status).toBe(400);
   });
 
