@@ -136,6 +136,40 @@ describe('lists', () => {
     expect(Object.keys(body.data[0])).toEqual(['id', 'stats']);
     expect(Object.keys(body.data[0].stats)).toEqual(['health_score']);
   });
+
+  it('does so for the items of lists that are keyed, too, and keeps their keys', async () => {
+    const cost = { name: 'Hosting', price: 12.5, renewal_type: 'monthly', sites: '1,2', last_renewal: '2026-11-01' };
+    await app.rest('POST /costs/add', { body: cost });
+    await app.db.run(
+      "INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key) VALUES (1, 0, 'old/old.php', 'Old', '1', 1, '')",
+    );
+    const lists: [path: string, member: string][] = [
+      ['/ssl-monitor/info', 'url'],
+      ['/domain-monitor/profiles', 'name'],
+      ['/updates', 'plugins'],
+      ['/updates/1', 'plugins'],
+      ['/sites/1/costs', 'amount'],
+      ['/sites/1/plugins/abandoned', 'last_updated'],
+      ['/posts', 'title'],
+      ['/comments', 'comment_author'],
+    ];
+    for (const [path, member] of lists) {
+      const { data: whole } = (await app.rest(`GET ${path}`)).body;
+      const { data } = (await app.rest(`GET ${path}?_fields=${member},nothing`)).body;
+      const cut = (item: object) => Object.fromEntries(Object.entries(item).filter(([name]) => name === member));
+      const want = Object.entries(whole).map(([key, item]) => [
+        key,
+        Array.isArray(item) ? item.map(cut) : cut(item as object),
+      ]);
+      expect(want.length, path).toBeGreaterThan(0);
+      expect(JSON.stringify(want), path).toContain(member);
+      expect([path, data]).toEqual([path, Object.fromEntries(want)]);
+    }
+    // The keys of these are members.
+    const settings = await app.rest('GET /settings/general?_fields=date_format');
+    expect(Object.keys(settings.body.data)).toEqual(['date_format']);
+    expect(Object.keys((await app.rest('GET /updates/ignored?_fields=themes')).body.data)).toEqual(['themes']);
+  });
 });
 
 describe('one site', () => {
