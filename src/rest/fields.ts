@@ -1,17 +1,32 @@
 /** `_fields=id,name`: only these members of each item, for callers who want small answers (REST §3.2). */
 
-import type { Answer } from './route.js';
+import { z } from '../../schemas/zod.js';
+import type { Answer, Route } from './route.js';
 
-/** Cuts `data` down to the named members. A name with a dot reaches into a member: `stats.health_score`. */
-export function pickFields(answer: Answer, asked: string | null): Answer {
+/**
+ * Cuts the items of `data`, or `data` itself when it is one, down to the named members. A name with a dot reaches into a
+ * member: `stats.health_score`.
+ */
+export function pickFields(route: Pick<Route, 'returns'>, answer: Answer, asked: string | null): Answer {
   const names = (asked ?? '')
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
   if (names.length === 0 || typeof answer.data !== 'object' || answer.data === null) return answer;
   const { data } = answer;
-  if (Array.isArray(data)) return { ...answer, data: data.map((item) => pick(item, names)) };
-  return { ...answer, data: pick(data, names) };
+  const cut = (items: unknown) => (Array.isArray(items) ? items.map((item) => pick(item, names)) : pick(items, names));
+  if (!Array.isArray(data) && isKeyed(route))
+    return { ...answer, data: Object.fromEntries(Object.entries(data).map(([key, items]) => [key, cut(items)])) };
+  return { ...answer, data: cut(data) };
+}
+
+/** Whether `data` is a list that is keyed, by site id, URL or slug: its keys are no members of anything. */
+function isKeyed({ returns }: Pick<Route, 'returns'>): boolean {
+  const shape = returns();
+  let data: unknown = shape instanceof z.ZodObject ? shape.shape.data : undefined;
+  if (data instanceof z.ZodOptional) data = data.unwrap();
+  if (!(data instanceof z.ZodRecord)) return false;
+  return data.element instanceof z.ZodObject || data.element instanceof z.ZodArray;
 }
 
 function pick(item: unknown, names: readonly string[]): unknown {

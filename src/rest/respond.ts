@@ -28,7 +28,7 @@ export function answered(
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
-  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(answer, query.get('_fields'))));
+  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(route, answer, query.get('_fields'))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && headers['cache-control'] === undefined) {
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;

@@ -60,8 +60,8 @@ export const siteChanges = route({
       contexts: spellings(contexts, CONTEXTS),
       oldest_first: order === 'asc',
     };
-    if (source === 'dashboard') return { total: 0, page, per_page, data: [], site: simpleSite(found) };
-    const { items, total } = await changesOf(ctx, found, filter, page, per_page);
+    const { items, total } =
+      source === 'dashboard' ? { items: [], total: 0 } : await changesOf(ctx, found, filter, page, per_page);
     if (total_count) return { total, data: { total }, site: simpleSite(found) };
     return { total, page, per_page, data: items, site: simpleSite(found) };
   },

@@ -37,6 +37,7 @@ export function listFilter({ include, exclude, status = [], search }: Asked): Si
     ids: include === undefined || include.length === 0 ? undefined : include,
     exclude,
     search,
+    search_ids: search === undefined || search === '' ? undefined : true,
     // One state alone is looked up in the order of an index.
     status: any ? undefined : states.length === 1 ? states[0] : states.length === 0 ? undefined : states,
     with_updates: updates && states.length === 0 ? true : undefined,

@@ -1,7 +1,7 @@
 /** Lists of sites by something that ends: certificates and domains. Whether one still holds depends on the time: it is asked when reading. */
 
 import { type Db, type Row, sql } from './db.js';
-import { offset } from './lists.js';
+import { included, offset } from './lists.js';
 import { sitePredicate } from './site-filter.js';
 
 export interface ExpiryFilter<S extends string> {
@@ -37,8 +37,8 @@ export async function expiryList<T extends Row>(
   page: number,
   perPage: number,
 ): Promise<{ items: T[]; total: number }> {
-  const { search, include: ids, exclude, denied } = filter;
-  const base = sitePredicate({ search, ids, exclude, denied });
+  const { search, include, exclude, denied } = filter;
+  const base = sitePredicate({ search, ids: included(include), exclude, denied });
   const byStatus = filter.status.length > 0;
   const where = byStatus ? `${base.where} AND ${status} IN (SELECT value FROM json_each(?))` : base.where;
   const args = byStatus ? [...base.args, at.now, at.expiring, JSON.stringify(filter.status)] : base.args;

@@ -46,6 +46,11 @@ export function among(column: string, ids: readonly number[] | undefined): Fragm
   return { text: ` AND ${column} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(ids)] };
 }
 
+/** Ids of an `include`; undefined when it is blank, for a blank one filters nothing (operations §8.0a). */
+export function included(ids: readonly number[] | undefined): readonly number[] | undefined {
+  return ids === undefined || ids.length === 0 ? undefined : ids;
+}
+
 export function join(fragments: readonly Fragment[]): Fragment {
   return { text: fragments.map(({ text }) => text).join(''), args: fragments.flatMap(({ args }) => args) };
 }

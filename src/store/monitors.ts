@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
-import { offset } from './lists.js';
+import { included, offset } from './lists.js';
 import { idList, sitePredicate } from './site-filter.js';
 import { createSeals } from './site-secrets.js';
 import type { Vault } from './vault.js';
@@ -73,7 +73,7 @@ const SWITCHED_ON = '(coalesce(m.active, ?) = 1 AND s.suspended = 0)';
 function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
   const { where, args } = sitePredicate({
     search: filter.search,
-    ids: filter.include,
+    ids: included(filter.include),
     exclude: filter.exclude,
     denied: filter.denied,
   });

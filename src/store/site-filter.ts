@@ -9,6 +9,8 @@ export interface SiteFilter {
   status?: SiteStatus | readonly SiteStatus[] | undefined;
   /** Case-insensitive substring of name or URL; blank = no filter. */
   search?: string | undefined;
+  /** A search finds the digits of ids, too (REST §3.2). */
+  search_ids?: boolean | undefined;
   client_id?: number | undefined;
   tag_id?: number | undefined;
   ids?: readonly number[] | undefined;
@@ -89,8 +91,17 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
   if (filter.with_updates === true)
     add('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0)');
   const needle = needleOf(filter);
-  if (isIndexed(needle)) add('s.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)', phrase(needle));
-  else if (needle !== '') add("s.search LIKE ? ESCAPE '\\'", likePattern(needle));
+  if (needle !== '') {
+    const indexed = isIndexed(needle);
+    const found = indexed
+      ? 's.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)'
+      : "s.search LIKE ? ESCAPE '\\'";
+    const values = [indexed ? phrase(needle) : likePattern(needle)];
+    // Only digits can be in an id: other searches keep to the index.
+    if (filter.search_ids === true && /^\d+$/.test(needle))
+      add(`(${found} OR instr(CAST(s.id AS TEXT), ?) > 0)`, ...values, needle);
+    else add(found, ...values);
+  }
   return { where: parts.length === 0 ? '1' : parts.join(' AND '), args };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
-import { offset } from './lists.js';
+import { fold, needle, offset } from './lists.js';
 import { idList } from './site-filter.js';
 import type { IgnoredEntry } from './site-records.js';
 
@@ -26,6 +26,14 @@ export interface SiteOfferFilter {
   denied: readonly number[];
 }
 
+interface Chosen extends SiteOfferFilter {
+  /** The texts that the search is part of, where SQLite cannot tell. */
+  texts?: readonly string[] | undefined;
+}
+
+/** What is searched of an offer. */
+const TEXT = 'u.slug || char(31) || u.name';
+
 interface Part {
   text: string;
   args: Value[];
@@ -46,23 +54,35 @@ function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
 }
 
 /** Which offers, with `u` as the offer. */
-function offerParts({ types, search }: SiteOfferFilter): Part {
-  const needle = search.trim().toLowerCase().replaceAll('\0', '');
+function offerParts({ types, search, texts }: Chosen): Part {
+  const part = needle(search);
   return joined([
     { text: 'u.ignored = 0', args: [] },
     ...(types.length === 0 ? [] : [{ text: 'u.type IN (SELECT value FROM json_each(?))', args: [idList(types)] }]),
-    ...(needle === '' ? [] : [{ text: 'instr(lower(u.slug) || char(31) || lower(u.name), ?) > 0', args: [needle] }]),
+    ...(part === '' || texts !== undefined ? [] : [{ text: `instr(lower(${TEXT}), ?) > 0`, args: [part] }]),
+    ...(texts === undefined
+      ? []
+      : [{ text: `${TEXT} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(texts)] }]),
   ]);
+}
+
+/** SQLite folds ASCII only, so a search with other letters is held against the offers here. */
+async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
+  const part = needle(filter.search);
+  if (/^\p{ASCII}*$/u.test(part)) return filter;
+  const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
+  return { ...filter, texts: rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part)) };
 }
 
 export function createSiteUpdates(db: Db) {
   return {
     /** Offers of one page of sites in URL order, and how many sites have any. */
     async page(
-      filter: SiteOfferFilter,
+      asked: SiteOfferFilter,
       page: number,
       perPage: number,
     ): Promise<{ offers: SiteOffer[]; sites: number[]; total: number }> {
+      const filter = await withTexts(db, asked);
       const [chosen, offered] = [siteParts(filter), offerParts(filter)];
       // By site, not by offer: the walk stops at the end of the page, and each look is one seek in the primary key.
       const from = `FROM site s WHERE ${chosen.text}
@@ -83,7 +103,7 @@ export function createSiteUpdates(db: Db) {
     },
 
     /** All matching offers, by site, type and position. */
-    offers(filter: SiteOfferFilter): Promise<SiteOffer[]> {
+    offers(filter: Chosen): Promise<SiteOffer[]> {
       const { text, args } = joined([siteParts(filter), offerParts(filter)]);
       return db.all<SiteOffer>(
         `SELECT u.site_id, u.type, u.slug, u.name, u.current_version, u.new_version,

@@ -105,8 +105,9 @@ export function predicate(filter: TaskFilter, hidden: Hidden, now: number): Frag
     });
   if (filter.from !== undefined || filter.to !== undefined)
     parts.push({
-      text: ' AND EXISTS (SELECT 1 FROM time_entry e WHERE e.task_id = t.id AND e.started_at < ? AND ifnull(e.ended_at, ?) >= ?)',
-      args: [filter.to ?? Number.MAX_SAFE_INTEGER, now, filter.from ?? 0],
+      // What ended at the very start has no time in the range; what began there and ended at once still belongs to it.
+      text: ' AND EXISTS (SELECT 1 FROM time_entry e WHERE e.task_id = t.id AND e.started_at < ? AND (ifnull(e.ended_at, ?) > ? OR e.started_at >= ?))',
+      args: [filter.to ?? Number.MAX_SAFE_INTEGER, now, filter.from ?? 0, filter.from ?? 0],
     });
   const text = needle(filter.search);
   if (text !== '') parts.push({ text: ' AND instr(t.search, ?) > 0', args: [text] });

@@ -54,6 +54,20 @@ describe('before anything was checked', () => {
     expect((await app.rest('GET /monitors/count?status=up,down')).body.count).toBe(0);
   });
 
+  it.each(['include=', 'include[]=', 'include=,', 'exclude='])(
+    'takes a blank list for no filter: %s',
+    async (blank) => {
+      for (const path of [
+        '/monitors',
+        '/monitors/basic',
+        '/monitors/count',
+        '/ssl-monitor/info',
+        '/domain-monitor/profiles',
+      ])
+        expect([path, (await app.rest(`GET ${path}?${blank}`)).body.total]).toEqual([path, 3]);
+    },
+  );
+
   it('answers empty lists, not errors', async () => {
     const beats = await app.rest(`GET /monitors/${ids[0]}/heartbeat`);
     expect(beats.body).toMatchObject({ success: 1, data: [], meta: { page: 1, total: 0, total_pages: 0 } });

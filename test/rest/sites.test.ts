@@ -115,10 +115,60 @@ describe('lists', () => {
     expect(wrong.body.data.params).toHaveProperty('status[0]');
   });
 
+  it('searches the digits of ids beside names and URLs', async () => {
+    await app.db.run("UPDATE sqlite_sequence SET seq = 987654320 WHERE name = 'site'");
+    await added(3);
+    for (const part of ['987654321', '8765432', '%209876%20', '98']) {
+      const { body } = await app.rest(`GET /sites/basic?search=${part}&include=1,2,987654321`);
+      const digits = part.replaceAll('%20', '');
+      const fits = (site: { id: number; url: string }) => site.id > 3 || (site.id < 3 && site.url.includes(digits));
+      const want = (await app.rest('GET /sites/basic')).body.data.filter(fits).map((site: { id: number }) => site.id);
+      expect([body.total, body.data.map((site: { id: number }) => site.id)]).toEqual([want.length, want]);
+      const { count } = (await app.rest(`GET /sites/count?search=${part}&include=1,2,987654321`)).body;
+      expect(count).toBe(want.length);
+    }
+    // Monitors are searched by name and URL only.
+    expect((await app.rest('GET /monitors/count?search=987654321')).body.count).toBe(0);
+  });
+
   it('gives back only the fields that were asked for', async () => {
     const { body } = await app.rest('GET /sites?_fields=id,stats.health_score');
     expect(Object.keys(body.data[0])).toEqual(['id', 'stats']);
     expect(Object.keys(body.data[0].stats)).toEqual(['health_score']);
+  });
+
+  it('does so for the items of lists that are keyed, too, and keeps their keys', async () => {
+    const cost = { name: 'Hosting', price: 12.5, renewal_type: 'monthly', sites: '1,2', last_renewal: '2026-11-01' };
+    await app.rest('POST /costs/add', { body: cost });
+    await app.db.run(
+      "INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key) VALUES (1, 0, 'old/old.php', 'Old', '1', 1, '')",
+    );
+    const lists: [path: string, member: string][] = [
+      ['/ssl-monitor/info', 'url'],
+      ['/domain-monitor/profiles', 'name'],
+      ['/updates', 'plugins'],
+      ['/updates/1', 'plugins'],
+      ['/sites/1/costs', 'amount'],
+      ['/sites/1/plugins/abandoned', 'last_updated'],
+      ['/posts', 'title'],
+      ['/comments', 'comment_author'],
+    ];
+    for (const [path, member] of lists) {
+      const { data: whole } = (await app.rest(`GET ${path}`)).body;
+      const { data } = (await app.rest(`GET ${path}?_fields=${member},nothing`)).body;
+      const cut = (item: object) => Object.fromEntries(Object.entries(item).filter(([name]) => name === member));
+      const want = Object.entries(whole).map(([key, item]) => [
+        key,
+        Array.isArray(item) ? item.map(cut) : cut(item as object),
+      ]);
+      expect(want.length, path).toBeGreaterThan(0);
+      expect(JSON.stringify(want), path).toContain(member);
+      expect([path, data]).toEqual([path, Object.fromEntries(want)]);
+    }
+    // The keys of these are members.
+    const settings = await app.rest('GET /settings/general?_fields=date_format');
+    expect(Object.keys(settings.body.data)).toEqual(['date_format']);
+    expect(Object.keys((await app.rest('GET /updates/ignored?_fields=themes')).body.data)).toEqual(['themes']);
   });
 });
 
@@ -280,6 +330,8 @@ describe('one site', () => {
       total: 0,
       data: [],
     });
+    const none = await app.rest('GET /sites/1/non-mainwp-changes?source=dashboard&total_count=1');
+    expect(none.body).toMatchObject({ total: 0, data: { total: 0 } });
     expect((await app.rest('GET /sites/1/non-mainwp-changes?source=elsewhere')).status).toBe(400);
   });
 

@@ -277,6 +277,21 @@ describe('tasks', () => {
     await step(running.id, 'stop');
   });
 
+  test('a day ends where the next begins', async () => {
+    app.clock.move(12 * HOUR);
+    await add({ title: 'Up to midnight', duration_seconds: 3600 });
+    const { id } = await add({ title: 'A moment', start: true });
+    await step(id, 'stop');
+    app.clock.move(1000);
+    await add({ title: 'Over midnight', duration_seconds: 2 });
+    const on = async (day: string) =>
+      (await ok(`GET /time-tracker?dtsstart=${day}&dtsstop=${day}&orderby=id&order=asc`)).data.map(
+        (item: { title: string }) => item.title,
+      );
+    expect(await on('2026-11-20')).toEqual(['Up to midnight', 'Over midnight']);
+    expect(await on('2026-11-21')).toEqual(['A moment', 'Over midnight']);
+  });
+
   test('a hidden site is left out, and a task that has no other is not shown', async () => {
     const site = await app.connect(0);
     const [key] = await app.db.all("SELECT id FROM api_key WHERE scope = 'read_write'");

@@ -46,6 +46,16 @@ describe('lists', () => {
     const needle = encodeURIComponent(offered()[0]?.name.toUpperCase() ?? '');
     expect(Object.keys((await ofSite(`search=${needle}`)).plugins)).toContain(slugs()[0]);
     expect((await bySite('search=zzzzzz')).data).toEqual({});
+    const [first = ''] = slugs();
+    await app.db.run('UPDATE site_update SET name = ? WHERE site_id = 1 AND slug = ?', ['Ärzte & 100% Öl', first]);
+    for (const part of ['ÄRZTE', 'ärzte', ' & 100% ö', 'A\u0308rzte', 'é'])
+      for (const found of [
+        await bySite(`search=${encodeURIComponent(part)}`),
+        (await app.rest(`GET /updates/1?search=${encodeURIComponent(part)}`)).body,
+      ])
+        expect([part, found.total, Object.keys(found.data[1]?.plugins ?? {})]).toEqual(
+          part === 'é' ? [part, 0, []] : [part, 1, [first]],
+        );
     expect(Object.keys((await bySite('include=1')).data)).toEqual(['1']);
     expect(Object.keys((await bySite('exclude=1')).data)).not.toContain('1');
     const { total } = await bySite();
