@@ -10,7 +10,12 @@ export const siteStatusFilter = z
 const SCHEME = /https?:\/\//gi;
 
 /** Name of a site as callers write it: one line, and no URL scheme in it (operations §5.3). */
-export const siteName = lineText(255).transform((text) => text.replace(SCHEME, '').trim());
+export const siteName = lineText(255).transform((text) => {
+  let name = text;
+  // Again and again: taking one out may leave another, as in `hthttp://tp://`.
+  while (name.search(SCHEME) >= 0) name = name.replace(SCHEME, '');
+  return name.trim();
+});
 
 export const siteBasic = z.object({ id: z.number().int(), url: z.string(), name: z.string() });
 

@@ -14,7 +14,10 @@ import { ABANDONED_AFTER_DAYS } from './sync.js';
 export function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
   if (days !== ABANDONED_AFTER_DAYS) return Math.floor(now / 1000) - days * 86_400;
   const day = new Date(now);
+  const month = day.getUTCMonth();
   day.setUTCFullYear(day.getUTCFullYear() - 2);
+  // 29 February two years ago is the 28th: JavaScript takes the next day, which is not yet two years back.
+  if (day.getUTCMonth() !== month) day.setUTCDate(0);
   return Math.floor(day.getTime() / 1000);
 }
 

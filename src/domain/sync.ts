@@ -63,7 +63,8 @@ async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Si
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
   const moved = withChildsWww(site.url, snapshot.site_url);
-  if (moved !== null) await ctx.store.sites.moveUrl(site.id, moved);
+  // The answer names the site as the lists do from now on.
+  if (moved !== null && (await ctx.store.sites.moveUrl(site.id, moved))) site.url = moved.url;
   // The version is learned from the answer and judged then: judging the stored one could lock a site out for good.
   if (snapshot.child_version !== undefined && compareVersions(snapshot.child_version, MINIMUM_CHILD_VERSION) < 0) {
     throw outdated(site.id, snapshot.child_version);

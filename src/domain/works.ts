@@ -128,8 +128,12 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
     requireReachable(target);
     await look(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
-  complaint({ errors }) {
-    if (errors.length === 0) return null;
+  complaint({ updated, errors }) {
+    const [first] = errors;
+    if (first === undefined) return null;
+    // Not a failed update: the site was never reached, and a job has a code for that (seed, Batch jobs rule 5).
+    if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
+      return { code: 'svc_site_offline', message: first.message };
     return {
       code: 'svc_update_failed',
       message: errors

@@ -240,13 +240,14 @@ export function createSites(db: Db, vault: Vault) {
       ]);
     },
 
-    /** The child's own spelling of the address; left alone when another site has it already. */
-    async moveUrl(id: number, to: { url: string; url_key: string }): Promise<void> {
-      await db.run(
+    /** The child's own spelling of the address; false, and left alone, when another site has it already. */
+    async moveUrl(id: number, to: { url: string; url_key: string }): Promise<boolean> {
+      const { changes } = await db.run(
         `UPDATE site SET url = ?, url_key = ?, search = substr(search, 1, instr(search, char(31))) || ? WHERE id = ? AND url <> ?
          AND NOT EXISTS (SELECT 1 FROM site o WHERE o.url = ? AND o.id <> ?)`,
         [to.url, to.url_key, to.url.toLowerCase(), id, to.url, to.url, id],
       );
+      return changes > 0;
     },
 
     async markConnected(id: number): Promise<void> {

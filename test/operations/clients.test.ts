@@ -237,6 +237,22 @@ describe('add-client', () => {
   });
 
   test.each([
+    ['<<b>i>Bea', 'Bea'],
+    ['<scr<b>ipt>Bea</<i>script>', 'ipt>Beascript>'],
+    ['<\u0000script>Bea', 'Bea'],
+    ['<<<i>i>i>Bea > Ada < Cyd', 'Bea > Ada < Cyd'],
+    ['I <3 <b', 'I <3 <b'],
+  ])('leaves no markup of %j', async (name, stored) => {
+    expect(await bench.call('add-client', { name })).toMatchObject({ name: stored });
+  });
+
+  test('cleans a note of nothing but beginnings of tags in no time', async () => {
+    const started = performance.now();
+    await bench.call('add-client', { name: 'Ada', note: '<a'.repeat(32_767) });
+    expect(performance.now() - started).toBeLessThan(300);
+  });
+
+  test.each([
     ['name', 256],
     ['client_phone', 101],
     ['address_1', 256],

@@ -132,10 +132,12 @@ describe('a job', () => {
     const status = await kit.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'failed', processed: 3, succeeded: 0, failed: 3, progress: 100 });
     expect(status.errors.map(({ site_id, code }: { site_id: number; code: string }) => [site_id, code])).toEqual([
-      [1, 'svc_update_failed'],
+      [1, 'svc_site_offline'],
       [2, 'svc_update_failed'],
       [3, 'svc_site_not_found'],
     ]);
+    expect(status.errors[0].message).not.toContain('platform');
+    expect(status.errors[1].message).toContain('core: platform: ');
   });
 
   it('is gone a day after its end, and not before', async () => {

@@ -72,6 +72,26 @@ describe('what a look told', () => {
     });
   });
 
+  it.each([
+    ['2026-11-20T12:00:00Z', '2024-11-20T12:00:00Z'],
+    ['2026-02-28T12:00:00Z', '2024-02-28T12:00:00Z'],
+    ['2028-02-29T12:00:00Z', '2026-02-28T12:00:00Z'],
+    ['2028-03-01T12:00:00Z', '2026-03-01T12:00:00Z'],
+    ['2028-12-31T23:59:59Z', '2026-12-31T23:59:59Z'],
+  ])('at %s, plugins released up to %s are abandoned', async (now, last) => {
+    kit.clock.move(Date.parse(now) - kit.clock.now());
+    const border = Date.parse(last) / 1000;
+    for (const [slug, released] of [
+      ['at/border.php', border],
+      ['after/border.php', border + 1],
+    ] as const)
+      await kit.db.run(
+        "INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key) VALUES (1, 0, ?, ?, '1', ?, '')",
+        [slug, slug, released],
+      );
+    expect(await kit.call('get-abandoned-plugins')).toMatchObject({ items: [{ slug: 'at/border.php' }], total: 1 });
+  });
+
   it('the client of a site', async () => {
     await kit.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
     expect(await kit.call('get-site-client', { site_id_or_domain: 1 })).toEqual({

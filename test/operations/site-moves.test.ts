@@ -41,6 +41,23 @@ describe('moves between the states', () => {
     expect(await kit.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({ status: 'connected' });
   });
 
+  it.each([
+    ['sync-sites', 'synced'],
+    ['reconnect-sites', 'reconnected'],
+  ])('%s answers the address that the child brought, as the lists do', async (name, list) => {
+    const site = kit.site(0);
+    const url = site.url.replace('127.0.0.1', 'localhost');
+    const www = url.replace('localhost', 'www.localhost');
+    const { admin, password: admin_password, uniqueId: unique_id } = site;
+    await kit.call('delete-site', { site_id_or_domain: 1, confirm: true });
+    Object.defineProperty(site, 'siteUrl', { get: () => url.slice(0, -1), configurable: true });
+    const { id } = await kit.call('add-site', { url, admin, admin_password, unique_id });
+    Object.defineProperty(site, 'siteUrl', { get: () => www.slice(0, -1) });
+    const answer = await kit.call(name, { site_ids_or_domains: [id] });
+    expect(answer[list]).toEqual([expect.objectContaining({ id, url: www })]);
+    expect(await kit.call('get-site', { site_id_or_domain: id })).toMatchObject({ url: www });
+  });
+
   it('a failed sync disconnects, the next good one connects', async () => {
     kit.site(0).faults.offline = true;
     expect(await kit.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({

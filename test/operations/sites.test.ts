@@ -84,6 +84,16 @@ describe('add-site and get-site', () => {
     expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
   });
 
+  it('leaves no scheme in a name, however it is written', async () => {
+    await kit.connect(0);
+    const named = (name: string) => kit.call('update-site', { site_id_or_domain: 1, name });
+    expect(await named('HTTPS://Shop of http://a.example')).toMatchObject({ name: 'Shop of a.example' });
+    expect(await named('hthttps://tp://a.example')).toMatchObject({ name: 'a.example' });
+    expect((await kit.fail('update-site', { site_id_or_domain: 1, name: 'httphttp://://' })).code).toBe(
+      'svc_invalid_input',
+    );
+  });
+
   it('stores no password, and secrets only sealed', async () => {
     await kit.call('add-site', { ...login(0), http_user: 'franz', http_pass: 'geheim' });
     const rows = JSON.stringify([
