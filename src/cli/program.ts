@@ -140,7 +140,7 @@ const mail = program.command('mail').description('what the service sends');
 mail
   .command('preview')
   .description('show a sample of one mail type')
-  .argument('<type>', 'for example daily_digest or uptime')
+  .argument('<type>', 'a mail type, such as daily_digest or uptime, or an alert kind, such as certificate.expiring')
   .option('--html', 'the HTML instead of the text')
   .option('--json', 'print JSON')
   .action(async (type: string, options: { html?: boolean; json?: boolean }) =>
