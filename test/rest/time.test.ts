@@ -224,6 +224,10 @@ describe('tasks', () => {
     expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { description: null })).data).toMatchObject({
       description: '',
     });
+    // The empty text of a form clears a price as null does.
+    expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { hourly_price: '' })).data).toMatchObject({
+      hourly_price: 0,
+    });
     await step(id, 'start');
     expect(await refused(`PUT /time-tracker/tasks/${id}/edit`, { timer_mode: 'count_up' })).toMatchObject({
       status: 409,
