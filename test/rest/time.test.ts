@@ -443,6 +443,26 @@ describe('clients and settings', () => {
     ).toMatchObject({ decimal_separator: '.', thousand_separator: ',' });
   });
 
+  test('the two separators differ also when one of them is cleared', async () => {
+    const global = '/time-tracker/settings/edit';
+    const signs = ({ data }: { data: Record<string, string> }) => `${data.decimal_separator}${data.thousand_separator}`;
+    await ok(`PUT ${global}`, { decimal_separator: ',', thousand_separator: '.' });
+    // Cleared alone, the decimal one would become the point that stands for thousands.
+    expect((await refused(`PUT ${global}`, { decimal_separator: null })).data.params).toHaveProperty(
+      'decimal_separator',
+    );
+    expect(signs(await ok('GET /time-tracker/settings'))).toBe(',.');
+    expect(signs(await ok(`PUT ${global}`, { decimal_separator: null, thousand_separator: ' ' }))).toBe('. ');
+
+    const ada = `/time-tracker/clients/${await client('Ada')}/settings`;
+    await ok(`PUT ${ada}/edit`, { decimal_separator: ',', thousand_separator: '.' });
+    expect((await refused(`PUT ${ada}/edit`, { decimal_separator: null })).data.params).toHaveProperty(
+      'decimal_separator',
+    );
+    expect(signs(await ok(`GET ${ada}`))).toBe(',.');
+    expect(signs(await ok(`PUT ${ada}/edit`, { decimal_separator: null, thousand_separator: null }))).toBe('. ');
+  });
+
   test('without the module nothing answers', async () => {
     const off = await restApp({ sites: 1, config: { modules: ['logs'] } });
     const reply = await off.rest('GET /time-tracker');
