@@ -113,6 +113,13 @@ describe('settings', () => {
     await app.rest('PATCH /monitors/settings', { body: { interval: '5m', expected_status: null } });
   });
 
+  it('of all monitors lose the keyword together with the type that needs it', async () => {
+    const edit = (body: object) => app.rest('PATCH /monitors/settings', { body });
+    expect((await edit({ type: 'keyword', keyword: 'shop' })).body.data).toMatchObject({ type: 'keyword' });
+    expect((await edit({ keyword: null })).body.data.params).toHaveProperty('keyword');
+    expect((await edit({ type: null, keyword: null })).body.data).toMatchObject({ type: 'http', keyword: '' });
+  });
+
   it('of one monitor go before them, and follow them again', async () => {
     const path = `/monitors/${ids[1]}/settings`;
     const own = await app.rest(`PUT ${path}`, {
