@@ -378,6 +378,24 @@ describe('buckets', () => {
   });
 });
 
+test('a task that moves to another bucket counts that one down', async () => {
+  const [two, five] = [(await bucket({ hours: '2' })).id, (await bucket({ hours: '5' })).id];
+  const { id } = await add({ bucket_id: two, timer_mode: 'count_down' });
+  const left = async () => (await ok(`GET /time-tracker/tasks/${id}`)).data.remaining_seconds;
+  await step(id, 'start');
+  app.clock.move(HOUR);
+  await step(id, 'pause');
+  expect(await left()).toBe(3600);
+  await ok(`PUT /time-tracker/tasks/${id}/edit`, { title: 'Other', bucket_id: two });
+  expect(await left()).toBe(3600);
+  await ok(`PUT /time-tracker/tasks/${id}/edit`, { bucket_id: five });
+  // Its hour is taken out of the five now.
+  expect(await left()).toBe(4 * 3600);
+  await step(id, 'start');
+  app.clock.move(HOUR);
+  expect(await step(id, 'stop')).toMatchObject({ remaining_seconds: 3 * 3600 });
+});
+
 describe('clients and settings', () => {
   test('sums of a client: billed, unbilled, given up', async () => {
     const ada = await client('Ada');
