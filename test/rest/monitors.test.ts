@@ -169,6 +169,21 @@ describe('settings', () => {
     }
   });
 
+  it('names what is wrong by the codes of the routes document', async () => {
+    for (const path of ['/monitors/settings', `/monitors/${ids[0]}/settings`]) {
+      const { status, body } = await app.rest(`PUT ${path}`, {
+        body: { active: 'maybe', timeout: '11min', expected_status: '200,299', interval: '7m' },
+      });
+      expect([status, body.code]).toEqual([400, 'rest_invalid_param']);
+      expect(body.data.details).toMatchObject({
+        active: { code: 'invalid_active' },
+        timeout: { code: 'invalid_timeout' },
+        'expected_status[1]': { code: 'invalid_status_code' },
+        interval: { code: 'rest_invalid_param' },
+      });
+    }
+  });
+
   it('refuses useglobal where there is nothing to follow', async () => {
     expect((await app.rest('PUT /monitors/settings', { body: { interval: 'useglobal' } })).status).toBe(400);
   });
