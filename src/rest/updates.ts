@@ -20,8 +20,12 @@ import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from './
 import { requireSlugs } from './site-extensions.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const types = csv(z.enum(['all', ...REST_TYPES]))
-  .default([])
+const typeList = csv(z.enum(['all', ...REST_TYPES]));
+const types = typeList.default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
+/** Of a write: a list that was sent but is empty must not mean everything. */
+const typesToRun = typeList
+  .refine((list) => list.length > 0, 'names no type')
+  .optional()
   .describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
 const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
   .default([])
@@ -99,9 +103,9 @@ export const updates: readonly Route[] = [
     needs: 'write',
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: types }),
+    params: z.object({ type: typesToRun }),
     returns: updateRunShape,
-    answer: async ({ type }, ctx) => {
+    answer: async ({ type = [] }, ctx) => {
       const running = await ctx.store.siteUpdates.runningJob('update');
       if (running !== undefined) return alreadyRunning(ctx, running);
       const sites = await allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });

@@ -101,7 +101,7 @@ describe('ignoring', () => {
   });
 });
 
-describe('a slug that names nothing', () => {
+describe('a slug or type that names nothing', () => {
   it('is refused, and never means everything', async () => {
     const before = await ofSite();
     const flags = async () => {
@@ -121,6 +121,8 @@ describe('a slug that names nothing', () => {
       expect([call, status, body.code, body.data?.field]).toEqual([call, 400, code, 'slug']);
     }
     expect((await app.rest('DELETE /updates/1/ignore/themes?slug=')).status).toBe(400);
+    for (const type of ['', []])
+      expect((await app.rest('POST /updates/update', { body: { type } })).body.data.params).toHaveProperty('type');
     expect(await flags()).toEqual([0, 1]);
     await app.rest('DELETE /updates/1/ignore/themes');
     expect(await ofSite()).toEqual(before);
