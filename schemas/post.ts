@@ -1,6 +1,7 @@
 /** Words about posts (REST §6.12). */
 
 import { timestamp } from './common.js';
+import { onOff } from './setting-fields.js';
 import { z } from './zod.js';
 
 export const POST_STATUSES = ['publish', 'pending', 'private', 'future', 'draft', 'trash'] as const;
@@ -106,16 +107,6 @@ const imageUrl = z
 
 const scalar = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]);
 
-const flag = z.preprocess(
-  (value) =>
-    value === true || value === 'true' || value === '1'
-      ? 1
-      : value === false || value === 'false' || value === '0'
-        ? 0
-        : value,
-  z.union([z.literal(0), z.literal(1)]),
-);
-
 /** Fields of a post that can be written; all optional here. */
 export const postFields = z.object({
   post_title: z.string().max(2000),
@@ -128,7 +119,7 @@ export const postFields = z.object({
   ping_status: z.enum(['open', 'closed']),
   post_date: localTime.describe("YYYY-MM-DD HH:MM:SS in the site's time zone."),
   post_date_gmt: localTime.describe('The same in UTC; either is derived from the other.'),
-  is_sticky: flag,
+  is_sticky: onOff,
   post_tags: names.describe('Names; missing ones are created.'),
   post_category: names.describe('Names; missing ones are created.'),
   post_custom: z
@@ -163,6 +154,8 @@ export type NewPost = z.output<typeof newPost>;
 /** Only the given fields change; null or "" clears a text. */
 export const postChange = postFields
   .extend({
+    post_title: postFields.shape.post_title.nullable(),
+    post_content: postFields.shape.post_content.nullable(),
     post_excerpt: postFields.shape.post_excerpt.nullable(),
     post_password: postFields.shape.post_password.nullable(),
     post_tags: postFields.shape.post_tags.nullable(),

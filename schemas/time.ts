@@ -30,6 +30,8 @@ const MAX_SECONDS = 366 * 24 * 3600;
 /** Empty text is no id, as a form sends it. */
 const optionalId = z.preprocess((value) => (value === '' ? null : value), z.union([int(1), z.null()]));
 
+const optionalPrice = z.preprocess((value) => (value === '' ? null : value), price.nullable());
+
 const title = plainText(255).pipe(z.string().min(1, 'must hold at least one visible character'));
 const ids = (of: string) =>
   z
@@ -55,7 +57,7 @@ export const taskFields = {
   site_ids: ids('sites'),
   bucket_id: optionalId.describe('Bucket of hours that the time comes out of; it must serve the client.'),
   timer_mode: z.enum(TIMER_MODES).describe('count_down shows what the bucket has left, and needs a bucket.'),
-  hourly_price: price.nullable().describe('Decimal; left out, that of the bucket, then of the settings.'),
+  hourly_price: optionalPrice.describe('Decimal; left out, that of the bucket, then of the settings.'),
   payment_status: z.enum(PAYMENT_STATUSES),
   duration_seconds: int(0, MAX_SECONDS).describe('Time worked already, logged by hand: replaces the time on the task.'),
 };
@@ -66,7 +68,7 @@ export const bucketFields = {
   client_ids: ids('clients it serves; none = every client'),
   hours: price.refine((text) => Number(text) > 0, 'must be more than 0').describe('Hours of one period, decimal.'),
   recurrence: z.enum(RECURRENCES).describe('How often the hours start anew.'),
-  hourly_price: price.nullable().describe('Decimal; price of the hours of its tasks. 0 = as the settings say.'),
+  hourly_price: optionalPrice.describe('Decimal; price of the hours of its tasks. 0 = as the settings say.'),
   starts_on: calendarDate.describe('First day of the first period, YYYY-MM-DD.'),
 };
 
@@ -87,7 +89,7 @@ export const timeSettings = {
   rounding_minutes: int(1, 60)
     .refine((minutes) => (ROUNDING_MINUTES as readonly number[]).includes(minutes), 'must be 1, 5, 6, 10, 15, 30 or 60')
     .nullable(),
-  hourly_price: price.nullable(),
+  hourly_price: optionalPrice,
 };
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([

@@ -63,7 +63,11 @@ export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChang
 export async function editMonitorDefaults(ctx: Ctx, change: MonitorChange) {
   const before = await monitoringDefaults(ctx);
   const { active, interval, timeout, maxretries, type, method, expected_status, keyword } = change;
-  requireKeyword({ type: type ?? before.type, keyword: keyword === undefined ? before.keyword : (keyword ?? '') });
+  requireKeyword({
+    // null goes back to the standard, which needs no keyword.
+    type: type === undefined ? before.type : (type ?? 'http'),
+    keyword: keyword === undefined ? before.keyword : (keyword ?? ''),
+  });
   await editSettings(ctx, 'monitoring', {
     svc_uptime_monitoring_active: active,
     svc_uptime_monitoring_interval: interval,

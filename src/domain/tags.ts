@@ -19,7 +19,8 @@ export interface TagView {
 
 export interface TagInput {
   name?: string | undefined;
-  color?: string | undefined;
+  /** null clears it. */
+  color?: string | null | undefined;
 }
 
 /** Throws `svc_operation_failed` when the store fails, as every verb of tags. */
@@ -36,7 +37,7 @@ export async function getTag(ctx: Ctx, id: number): Promise<TagView> {
 }
 
 /** Throws `svc_invalid_input` (blank name), `svc_already_exists` (the same name in any case). */
-export async function addTag(ctx: Ctx, input: { name: string; color?: string | undefined }): Promise<TagView> {
+export async function addTag(ctx: Ctx, input: { name: string; color?: string | null | undefined }): Promise<TagView> {
   requireName(input.name);
   const tag = stored(
     await changing('The tag was not stored.', () =>

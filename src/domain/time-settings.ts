@@ -22,10 +22,14 @@ export async function changeTimeSettings(
   clientId: number | null,
   change: TimeSettingsChange,
 ): Promise<TimeSettingsView> {
-  const { settings } = await ctx.store.timeSettings.effective(clientId);
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined && value !== null));
-  const next = { ...settings, ...given };
-  if (next.thousand_separator === next.decimal_separator) {
+  const [{ settings }, behind] = await Promise.all([
+    ctx.store.timeSettings.effective(clientId),
+    ctx.store.timeSettings.behind(clientId),
+  ]);
+  // What is cleared is judged by what takes its place.
+  const after = (name: 'thousand_separator' | 'decimal_separator') =>
+    change[name] === undefined ? settings[name] : (change[name] ?? behind[name]);
+  if (after('thousand_separator') === after('decimal_separator')) {
     const field = change.decimal_separator === undefined ? 'thousand_separator' : 'decimal_separator';
     throw new ServiceError('rest_invalid_param', `${field}: the two separators must differ. Nothing changed.`, {
       field,

@@ -15,6 +15,7 @@ import {
   auditSettingsShape,
   auditsQueuedShape,
 } from './shapes-audits.js';
+import { chooseByFilter } from './site-filter.js';
 
 const MODULE = 'perf-audit' as const;
 
@@ -39,6 +40,8 @@ export const audits: readonly Route[] = [
     }),
     returns: auditsQueuedShape,
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
+      // Refuses a filter that was sent but names nobody: it must not mean the whole fleet.
+      await chooseByFilter(ctx, filter);
       const { states, queued, total } = await requestAudits(ctx, filter, wanted);
       return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states };
     },

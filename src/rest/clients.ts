@@ -25,7 +25,7 @@ import {
 } from '../domain/clients.js';
 import { clientCosts } from '../domain/costs.js';
 import { clientOf } from './clients-path.js';
-import { csv, ids, int, paging, text } from './params.js';
+import { cleared, csv, ids, int, paging, text } from './params.js';
 import { type HttpMethod, type Route, route } from './route.js';
 import { countShape, listOf, recordOf, writtenOf } from './shapes.js';
 
@@ -42,13 +42,11 @@ const filter = {
   exclude: ids().optional(),
 };
 
-/** null clears a text, as "" does (REST §3.5). */
-const emptied = (value: unknown) => (value === null ? '' : value);
 const details = Object.fromEntries(
-  Object.entries(clientDetails).map(([name, schema]) => [name, z.preprocess(emptied, schema)]),
+  Object.entries(clientDetails).map(([name, schema]) => [name, cleared.text(schema)]),
 ) as unknown as typeof clientDetails;
-const selectedSites = csv(int(1))
-  .optional()
+const selectedSites = cleared
+  .list(csv(int(1)).optional())
   .describe('Ids of all its sites, comma-separated; replaces the present ones.');
 
 const example = { id: 1, name: 'Example Ltd', email: 'office@example.com', status: 'active', sites_count: 2 };
@@ -113,11 +111,11 @@ export const clients: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Change a client',
-    description: 'What is absent keeps its value; null or "" clears a text.',
+    description: 'What is absent keeps its value; null or "" clears a text or the sites.',
     params: z.object({
       ...path,
       name: clientNameInput.optional(),
-      client_email: z.preprocess(emptied, clientEmailOrNone.optional()),
+      client_email: cleared.text(clientEmailOrNone.optional()),
       ...details,
       selected_sites: selectedSites,
     }),

@@ -4,7 +4,7 @@ import { costChange, costRecord, newCost } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
 import { addCost, type CostChange, deleteCost, getCost, listCosts, updateCost } from '../domain/cost-records.js';
 import { ServiceError } from '../errors.js';
-import { csv, int, paging } from './params.js';
+import { cleared, csv, int, paging } from './params.js';
 import { type HttpMethod, type Route, route } from './route.js';
 import { listOf, recordOf, writtenOf } from './shapes.js';
 
@@ -14,8 +14,20 @@ const path = { cost_id: int(1).describe('Id of a cost.') };
 const where = { cost_id: /^[1-9]\d{0,14}$/ };
 
 /** Targets may be comma lists here, as everywhere in this interface. */
-const covered = (what: string) => csv(int(1)).optional().describe(`Ids of covered ${what}; replaces the present ones.`);
+const covered = (what: string) =>
+  cleared.list(csv(int(1)).optional()).describe(`Ids of covered ${what}; replaces the present ones.`);
 const targets = { sites: covered('sites'), groups: covered('tags'), clients: covered('clients') };
+
+/** What of a cost may be empty. */
+const { url, product_type, payment_method, renewal_type, last_renewal, note } = costChange.shape;
+const emptiable = {
+  url: cleared.text(url),
+  product_type: cleared.text(product_type),
+  payment_method: cleared.text(payment_method),
+  renewal_type: cleared.value(renewal_type),
+  last_renewal: cleared.value(last_renewal),
+  note: cleared.text(note),
+};
 
 const example = { id: 1, name: 'Hosting', price: '12.50', type: 'subscription', renewal_type: 'monthly', sites: [1] };
 
@@ -65,7 +77,8 @@ export const costs: readonly Route[] = [
     body: 'required',
     where,
     summary: 'Change a cost',
-    params: z.object({ ...costChange.shape, ...targets, ...path }),
+    description: 'What is absent keeps its value; null or "" clears what may be empty.',
+    params: z.object({ ...costChange.shape, ...emptiable, ...targets, ...path }),
     returns: writtenOf(costRecord),
     answer: async ({ cost_id, ...change }, ctx) => ({
       message: 'The cost was changed.',

@@ -2,7 +2,7 @@
 
 import { z } from '../../schemas/zod.js';
 import { checkDomain, enterDomain, getDomain, listDomains } from '../domain/domains.js';
-import { csv, day, ids, paging, sitePath, text } from './params.js';
+import { cleared, csv, day, ids, paging, sitePath, text } from './params.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Route, route } from './route.js';
 import { mapOf, recordOf, writtenOf } from './shapes.js';
@@ -82,7 +82,7 @@ export const domainsBeyond: readonly Route[] = [
       ...sitePath,
       expiry_date: instant.describe('YYYY-MM-DD; null clears.'),
       creation_date: instant.describe('YYYY-MM-DD; null clears.'),
-      registrar: text(200).nullable().optional(),
+      registrar: cleared.value(text(200).nullable().optional()).describe('null or "" clears.'),
     }),
     returns: writtenOf(domainShape),
     async answer({ id_or_domain, ...dates }, ctx) {

@@ -11,6 +11,7 @@ import { type ItemError, itemError } from './problems.js';
 import { simpleSite, siteOf } from './references.js';
 import { type Answer, type Route, route } from './route.js';
 import { slugErrors, writtenOf } from './shapes.js';
+import { requireSlugs } from './site-extensions.js';
 
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.');
 
@@ -29,7 +30,9 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
     returns: writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
     answer: async (asked, ctx): Promise<Answer> => {
       const site = await siteOf(ctx, asked.id_or_domain);
-      const named = 'slug' in asked && Array.isArray(asked.slug) ? (asked.slug as string[]) : [];
+      const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;
+      if (type !== 'wp' && sent !== undefined) requireSlugs(sent, `svc_rest_invalid_${type}_slugs`);
+      const named = sent ?? [];
       const verb = ignore ? 'ignored' : 'no longer ignored';
       if (type === 'wp' || named.length === 0) {
         await setTypeIgnored(ctx, site, type, ignore);

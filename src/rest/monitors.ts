@@ -39,6 +39,12 @@ async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
   }
 }
 
+const SETTING_CODES = {
+  active: 'invalid_active',
+  timeout: 'invalid_timeout',
+  expected_status: 'invalid_status_code',
+};
+
 const beatMeta = z.object({
   page: z.number().int(),
   per_page: z.number().int(),
@@ -179,6 +185,7 @@ export const monitors: readonly Route[] = [
     summary: 'Change the settings of one monitor',
     description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
     params: z.object({ ...sitePath, ...ownSettings }),
+    inner: SETTING_CODES,
     returns: writtenOf(monitorOwnShape),
     async answer({ id_or_domain, ...change }, ctx) {
       const site = await monitored(ctx, id_or_domain);
@@ -195,6 +202,7 @@ export const monitors: readonly Route[] = [
     summary: 'Change the global monitor settings',
     description: 'The same values as /settings/monitoring/edit changes. What is left out keeps its value.',
     params: z.object(commonSettings),
+    inner: SETTING_CODES,
     returns: writtenOf(monitorSettingsShape),
     async answer(change, ctx) {
       return { message: 'The global monitor settings were changed.', data: await editMonitorDefaults(ctx, change) };

@@ -92,6 +92,13 @@ export function decoded(part: string): string {
   }
 }
 
+/** In an edit null clears a text and a list, and the empty text of a form clears any value (REST §3.5). */
+export const cleared = {
+  text: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === null ? '' : value), schema),
+  list: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === null ? [] : value), schema),
+  value: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === '' ? null : value), schema),
+};
+
 /** A day `YYYY-MM-DD` that exists. */
 export function day() {
   return z

@@ -2,17 +2,20 @@
 
 import { type ErrorCode, ServiceError } from '../errors.js';
 
+/** Codes by parameter that stand in `details` (REST §6.10). */
+export type InnerCodes = Readonly<Record<string, string>>;
+
 /** Parameters that are wrong, each with its reason: `rest_invalid_param` 400 (REST §2.3). */
-export function invalidParams(reasons: Readonly<Record<string, string>>): ServiceError {
+export function invalidParams(reasons: Readonly<Record<string, string>>, inner: InnerCodes = {}): ServiceError {
   const names = Object.keys(reasons);
+  // A member has the code of its parameter: `sync_data.themes`, `expected_status[0]`.
+  const codeOf = (name: string) => inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
   return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}`, {
     ...(names[0] === undefined ? {} : { field: names[0] }),
     advice: 'data.params has the reason for each. GET /v2/openapi.json describes every parameter.',
     data: {
       params: { ...reasons },
-      details: Object.fromEntries(
-        names.map((name) => [name, { code: 'rest_invalid_param', message: reasons[name] ?? '' }]),
-      ),
+      details: Object.fromEntries(names.map((name) => [name, { code: codeOf(name), message: reasons[name] ?? '' }])),
     },
   });
 }

@@ -29,6 +29,7 @@
 import type { z } from '../../schemas/zod.js';
 import type { Ctx, ModuleName, Right } from '../context.js';
 import { quickInput } from '../quick-input.js';
+import type { InnerCodes } from './problems.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -69,6 +70,8 @@ export interface RouteFacts<P extends AnyObject> {
   params: P;
   /** Refuses unknown keys by name (settings); elsewhere they are ignored (REST §3.5). */
   strict?: boolean;
+  /** Codes of wrong parameters in `data.details`, where the routes document has one of their own (REST §6.10). */
+  inner?: InnerCodes;
   /** `required`: a call without any parameter beside the path is refused as `empty_body`. */
   body?: 'required';
   /** Path parameters of another form than these are no route (404). */
@@ -106,6 +109,7 @@ export interface Route {
   /** Parses the parameters as `params` does; undefined when they do not match. */
   readonly quick: (given: unknown) => Record<string, unknown> | undefined;
   readonly strict: boolean;
+  readonly inner: InnerCodes;
   readonly bodyRequired: boolean;
   readonly where: Readonly<Record<string, RegExp>>;
   returns(): z.ZodTypeAny;
@@ -147,6 +151,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
       return quick(given);
     },
     strict: facts.strict ?? false,
+    inner: facts.inner ?? {},
     bodyRequired: facts.body === 'required',
     where: facts.where ?? {},
     returns: typeof returns === 'function' ? returns : () => returns,

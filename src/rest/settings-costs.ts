@@ -62,6 +62,7 @@ const typeFields = {
   color: look('#RRGGBB; standard #34424D.'),
   icon: look('type:name; standard "deficon:folder open".'),
 };
+const TYPE_CODES = { color: 'invalid_color', icon: 'invalid_icon' };
 const slugPath = { slug: z.string().min(1).max(100).describe('Slug; it stays when the title changes.') };
 
 export const costSettings: readonly Route[] = [
@@ -85,6 +86,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null goes back to the standard. An unknown field is refused by name.',
     params: editShape(COST_TRACKER),
+    inner: { currency: 'invalid_currency' },
     returns: z.object({ message: z.string(), ...costSettingsShape }),
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'cost-tracker', change);
@@ -100,6 +102,7 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Add a product type',
     params: z.object({ title, ...typeFields }),
+    inner: TYPE_CODES,
     returns: writtenOf(productType),
     async answer(input, ctx) {
       return { message: 'The product type was added.', data: await addProductType(ctx, input) };
@@ -115,6 +118,7 @@ export const costSettings: readonly Route[] = [
     summary: 'Change a product type',
     description: 'Of a built-in one colour and icon may change, not the title.',
     params: z.object({ ...slugPath, title: title.optional(), ...typeFields }),
+    inner: TYPE_CODES,
     returns: writtenOf(productType),
     async answer({ slug, ...change }, ctx) {
       return { message: 'The product type was changed.', data: await editProductType(ctx, slug, change) };

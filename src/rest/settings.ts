@@ -48,6 +48,7 @@ const general = [
     summary: 'Change general settings',
     description: `${PARTIAL} sidebar_position and svc_widgets belong to the user of the key.`,
     params: editShape(GENERAL),
+    inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'general', change);
@@ -75,6 +76,7 @@ const advanced = [
     summary: 'Change advanced settings',
     description: `${PARTIAL} They hold at once, and win over the environment of the server.`,
     params: editShape(ADVANCED),
+    inner: { sync_data: 'invalid_sync_data_type' },
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'advanced', change);

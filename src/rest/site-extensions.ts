@@ -137,11 +137,13 @@ function told(kind: Kind, { done, failed }: Outcome, word: string): string {
   return failed.length === 0 ? `${count}.` : `${count}, ${failed.length} failed.`;
 }
 
-function requireSlugs(list: readonly string[], code: ErrorCode): void {
+/** A slug that was sent but names nothing is refused: read as "none sent" it would mean everything (REST §3.4). */
+export function requireSlugs(list: readonly string[], code: ErrorCode): void {
   if (list.length > 0) return;
   throw new ServiceError(code, 'slug names nothing.', {
     field: 'slug',
     advice: 'Send one slug or a comma-separated list.',
+    data: { params: { slug: 'names nothing' } },
   });
 }
 

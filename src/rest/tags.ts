@@ -4,13 +4,14 @@ import { siteOfOwner } from '../../schemas/site.js';
 import { tag, tagColorInput, tagListItem, tagNameInput } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
 import { addTag, deleteTag, getTag, listTagClients, listTagSites, listTags, updateTag } from '../domain/tags.js';
-import { ids, int, paging, text } from './params.js';
+import { cleared, ids, int, paging, text } from './params.js';
 import { type HttpMethod, type Route, route } from './route.js';
 import { listOf, recordOf, writtenOf } from './shapes.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const path = { tag_id: int(1).describe('Id of a tag.') };
 const where = { tag_id: /^[1-9]\d{0,14}$/ };
+const color = cleared.value(tagColorInput.nullable().optional()).describe('#RRGGBB; null or "" is none.');
 const example = { id: 1, name: 'Shops', color: '#5EC130', sites_count: 4 };
 
 const clientOfTag = z.object({
@@ -45,7 +46,7 @@ export const tags: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Create a tag',
-    params: z.object({ name: tagNameInput, color: tagColorInput.optional() }),
+    params: z.object({ name: tagNameInput, color }),
     example: { message: 'The tag was added.', data: example },
     returns: writtenOf(tag),
     answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
@@ -67,7 +68,7 @@ export const tags: readonly Route[] = [
     body: 'required',
     where,
     summary: 'Change a tag',
-    params: z.object({ ...path, name: tagNameInput.optional(), color: tagColorInput.optional() }),
+    params: z.object({ ...path, name: tagNameInput.optional(), color }),
     returns: writtenOf(tag),
     answer: async ({ tag_id, ...change }, ctx) => ({
       message: 'The tag was changed.',

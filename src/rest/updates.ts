@@ -17,10 +17,15 @@ import { type HttpMethod, type Route, route } from './route.js';
 import { alreadyRunning, runOn, suspended } from './run-updates.js';
 import { mapOf, recordOf, writtenOf } from './shapes.js';
 import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from './shapes-updates.js';
+import { requireSlugs } from './site-extensions.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const types = csv(z.enum(['all', ...REST_TYPES]))
-  .default([])
+const typeList = csv(z.enum(['all', ...REST_TYPES]));
+const types = typeList.default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
+/** Of a write: a list that was sent but is empty must not mean everything. */
+const typesToRun = typeList
+  .refine((list) => list.length > 0, 'names no type')
+  .optional()
   .describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
 const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
   .default([])
@@ -98,9 +103,9 @@ export const updates: readonly Route[] = [
     needs: 'write',
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: types }),
+    params: z.object({ type: typesToRun }),
     returns: updateRunShape,
-    answer: async ({ type }, ctx) => {
+    answer: async ({ type = [] }, ctx) => {
       const running = await ctx.store.siteUpdates.runningJob('update');
       if (running !== undefined) return alreadyRunning(ctx, running);
       const sites = await allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
@@ -149,6 +154,12 @@ export const updates: readonly Route[] = [
   ...ignoredUpdates,
 ];
 
+const EMPTY_SLUG = {
+  plugins: 'svc_rest_invalid_plugins_slugs',
+  themes: 'svc_rest_invalid_themes_slugs',
+  translations: 'rest_invalid_param',
+} as const;
+
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
   return route({
     on: ACT,
@@ -158,9 +169,10 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
     params: z.object({ ...sitePath, slug: slugParam }),
     returns: writtenOf(z.record(slugResult).describe('By slug.')),
-    answer: async ({ id_or_domain, slug = [] }, ctx) => {
+    answer: async ({ id_or_domain, slug }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      const data = await updateOfType(ctx, site, type, slug);
+      if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
+      const data = await updateOfType(ctx, site, type, slug ?? []);
       const results = Object.values(data);
       const done = results.filter(({ success }) => success === 1).length;
       const message =

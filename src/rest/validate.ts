@@ -2,7 +2,7 @@
 
 import type { z } from '../../schemas/zod.js';
 import { ServiceError } from '../errors.js';
-import { invalidParams, missingParams } from './problems.js';
+import { type InnerCodes, invalidParams, missingParams } from './problems.js';
 import type { Route } from './route.js';
 
 /**
@@ -13,7 +13,7 @@ export function parseParams(route: Route, fields: Record<string, unknown>, path:
   const own = withoutMarked(fields);
   if (route.bodyRequired && Object.keys(own).length === 0) throw emptyBody();
   const given = route.pathParams.length === 0 ? own : { ...own, ...path };
-  return route.quick(given) ?? (parseFields(route.params, given) as unknown);
+  return route.quick(given) ?? (parseFields(route.params, given, route.inner) as unknown);
 }
 
 /** `_fields` and the like are not parameters of a row. */
@@ -23,7 +23,7 @@ function withoutMarked(fields: Record<string, unknown>): Record<string, unknown>
 }
 
 /** Any object against its schema, with the errors of parameters. */
-export function parseFields<S extends z.ZodTypeAny>(schema: S, fields: unknown): z.output<S> {
+export function parseFields<S extends z.ZodTypeAny>(schema: S, fields: unknown, inner?: InnerCodes): z.output<S> {
   const result = schema.safeParse(fields);
   if (result.success) return result.data as z.output<S>;
   const issues = result.error.issues.flatMap(unfold);
@@ -31,7 +31,7 @@ export function parseFields<S extends z.ZodTypeAny>(schema: S, fields: unknown):
   if (missing.length > 0) throw missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
   const reasons: Record<string, string> = {};
   for (const { name, reason } of issues.flatMap(explain)) reasons[name] ??= reason;
-  throw invalidParams(reasons);
+  throw invalidParams(reasons, inner);
 }
 
 function emptyBody(): ServiceError {

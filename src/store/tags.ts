@@ -114,22 +114,23 @@ export function createTags(db: Db) {
       );
     },
 
-    /** Only the given fields change. */
+    /** Only the given fields change; a color of null clears it. */
     update(
       id: number,
-      change: { name?: string | undefined; color?: string | undefined },
+      change: { name?: string | undefined; color?: string | null | undefined },
       now: number,
       hidden: Hidden,
     ): Promise<TagWrite> {
-      const { name = null, color = null } = change;
+      const { name = null, color } = change;
       return orNameTaken(
         db.batch([
           sql(
-            `UPDATE tag SET name = coalesce(?, name), name_key = coalesce(?, name_key), color = coalesce(?, color),
-               updated_at = ? WHERE id = ?`,
+            `UPDATE tag SET name = coalesce(?, name), name_key = coalesce(?, name_key),
+               color = CASE WHEN ? THEN ? ELSE color END, updated_at = ? WHERE id = ?`,
             name,
             name === null ? null : fold(name),
-            color,
+            color !== undefined,
+            color ?? null,
             now,
             id,
           ),

@@ -61,6 +61,11 @@ export function createTimeSettings(db: Db) {
       return { settings: merged([own, global]), own: own !== undefined };
     },
 
+    /** What takes the place of a setting that is cleared: of a client the global one, globally the default. */
+    async behind(clientId: number | null): Promise<TimeSettings> {
+      return clientId === null ? TIME_DEFAULTS : (await this.effective(null)).settings;
+    },
+
     /** Which of these clients have settings of their own. */
     async withOwn(clientIds: readonly number[]): Promise<Set<number>> {
       const rows = await db.all(

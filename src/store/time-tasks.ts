@@ -123,9 +123,12 @@ export function createTimeTasks(db: Db) {
       const guard = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
       const statements = [
         sql(
-          `UPDATE time_task SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, search = ?, updated_at = ?
+          // What another bucket had left at the start says nothing about this one.
+          `UPDATE time_task SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')},
+             allowance = CASE WHEN bucket_id IS ? THEN allowance END, search = ?, updated_at = ?
            WHERE id = ? AND status = ?`,
           ...COLUMNS.map((column) => fields[column]),
+          fields.bucket_id,
           searchText(fields),
           now,
           id,

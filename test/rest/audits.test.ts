@@ -66,6 +66,25 @@ describe('without an engine', () => {
   });
 });
 
+test('a filter that names nobody is refused, and audits nothing', async () => {
+  const site = await app.connect(0);
+  await configure();
+  for (const body of [
+    { include: '' },
+    { include: [] },
+    { exclude: '' },
+    { include: '99' },
+    { include: site, exclude: site },
+  ]) {
+    const reply = await app.rest('POST /perf-audit/audit', { body });
+    expect([body, reply.status, reply.body.code]).toEqual([body, 400, 'svc_invalid_input']);
+  }
+  expect(await result_(site)).toMatchObject({ status: null });
+  expect((await app.rest('POST /perf-audit/audit', { body: { include: site } })).body.data).toEqual({
+    [site]: 'queued',
+  });
+});
+
 describe('the settings', () => {
   test('the key is sealed in storage, masked in answers, and kept when its mask comes back', async () => {
     const made = (await configure()).body;

@@ -199,6 +199,11 @@ describe('the domain monitor', () => {
       source: 'manual',
       creation_date: expect.any(String),
     });
+    for (const name of ['registrar', 'expiry_date'])
+      for (const none of ['', null]) {
+        const cleared = await app.rest(`PATCH /domain-monitor/${ids.shop}`, { body: { [name]: none } });
+        expect([name, cleared.body.data?.[name]]).toEqual([name, null]);
+      }
     expect((await app.rest(`PUT /domain-monitor/${ids.shop}`, { body: { expiry_date: '2026-02-31' } })).status).toBe(
       400,
     );

@@ -127,6 +127,13 @@ describe('settings', () => {
     await app.rest('PATCH /monitors/settings', { body: { interval: '5m', expected_status: null } });
   });
 
+  it('of all monitors lose the keyword together with the type that needs it', async () => {
+    const edit = (body: object) => app.rest('PATCH /monitors/settings', { body });
+    expect((await edit({ type: 'keyword', keyword: 'shop' })).body.data).toMatchObject({ type: 'keyword' });
+    expect((await edit({ keyword: null })).body.data.params).toHaveProperty('keyword');
+    expect((await edit({ type: null, keyword: null })).body.data).toMatchObject({ type: 'http', keyword: '' });
+  });
+
   it('of one monitor go before them, and follow them again', async () => {
     const path = `/monitors/${ids[1]}/settings`;
     const own = await app.rest(`PUT ${path}`, {
@@ -173,6 +180,21 @@ describe('settings', () => {
       const { status, body: answer } = await app.rest(`PUT ${path}`, { body });
       expect([status, answer.code]).toEqual([400, code]);
       if (field !== undefined) expect(Object.keys(answer.data.params).join()).toContain(field);
+    }
+  });
+
+  it('names what is wrong by the codes of the routes document', async () => {
+    for (const path of ['/monitors/settings', `/monitors/${ids[0]}/settings`]) {
+      const { status, body } = await app.rest(`PUT ${path}`, {
+        body: { active: 'maybe', timeout: '11min', expected_status: '200,299', interval: '7m' },
+      });
+      expect([status, body.code]).toEqual([400, 'rest_invalid_param']);
+      expect(body.data.details).toMatchObject({
+        active: { code: 'invalid_active' },
+        timeout: { code: 'invalid_timeout' },
+        'expected_status[1]': { code: 'invalid_status_code' },
+        interval: { code: 'rest_invalid_param' },
+      });
     }
   });
 

@@ -74,3 +74,53 @@ describe('costs', () => {
     expect((await app.rest('GET /costs/1')).body.code).toBe('svc_cost_not_found');
   });
 });
+
+describe('an edit', () => {
+  it('clears with null and with the empty text of a form whatever may be empty', async () => {
+    await app.rest('POST /clients/add', { body: { name: 'Ltd', selected_sites: '1,2' } });
+    await app.rest('POST /tags/add', { body: { name: 'Shops', color: '#5EC130' } });
+    const full = {
+      name: 'Hosting',
+      price: '12.50',
+      url: 'https://host.example',
+      product_type: 'hosting',
+      payment_method: 'cash',
+      renewal_type: 'monthly',
+      last_renewal: '2026-11-01',
+      note: 'Paid by us',
+      sites: [1, 2],
+      groups: [1],
+      clients: [1],
+    };
+    await app.rest('POST /costs/add', { body: full });
+    const empty = { url: '', product_type: '', payment_method: '', last_renewal: null, note: '' };
+    const nobody = { sites: [], groups: [], clients: [] };
+    for (const none of [null, '']) {
+      for (const name of Object.keys({ ...empty, ...nobody })) {
+        const { status, body } = await app.rest('PATCH /costs/1/edit', { body: { [name]: none } });
+        expect([name, status]).toEqual([name, 200]);
+        expect(body.data).toMatchObject({ ...full, [name]: { ...empty, ...nobody }[name as 'url'] });
+        await app.rest('PATCH /costs/1/edit', { body: { [name]: full[name as 'url'] } });
+      }
+      const once = await app.rest('PATCH /costs/1/edit', { body: { type: 'lifetime', renewal_type: none } });
+      expect(once.body.data).toMatchObject({ type: 'lifetime', renewal_type: null });
+      await app.rest('PATCH /costs/1/edit', { body: { type: 'subscription', renewal_type: 'monthly' } });
+
+      expect((await app.rest('PUT /tags/1/edit', { body: { name: 'Shop' } })).body.data.color).toBe('#5EC130');
+      expect((await app.rest('PUT /tags/1/edit', { body: { color: none } })).body.data).toMatchObject({
+        name: 'Shop',
+        color: null,
+      });
+      await app.rest('PUT /tags/1/edit', { body: { color: '#5EC130' } });
+
+      const client = await app.rest('PUT /clients/1/edit', { body: { selected_sites: none } });
+      expect(client.body.data).toMatchObject({ name: 'Ltd', sites_count: 0 });
+      await app.rest('PUT /clients/1/edit', { body: { selected_sites: [1, 2] } });
+    }
+    // What a record cannot be without stays.
+    for (const call of ['PATCH /costs/1/edit', 'PUT /tags/1/edit', 'PUT /clients/1/edit'])
+      expect((await app.rest(call, { body: { name: null } })).status).toBe(400);
+    expect((await app.rest('PATCH /costs/1/edit', { body: { price: null } })).body.data.params).toHaveProperty('price');
+    expect((await app.rest('GET /costs/1')).body.data).toMatchObject(full);
+  });
+});

@@ -231,6 +231,8 @@ describe('PUT /posts/{site}/{id}/edit', () => {
     putPost(0, 6, { excerpt: 'short', password: 'pw' });
     expect((await edit(6, { post_excerpt: null, post_password: '', post_tags: null })).status).toBe(200);
     expect(postOn(0, 6)).toMatchObject({ excerpt: '', password: '', tags: [] });
+    expect((await edit(6, { post_title: null, post_content: null })).status).toBe(200);
+    expect(postOn(0, 6)).toMatchObject({ title: '', content: '', categories: ['News'] });
   });
 
   it('does not believe a success that changed nothing, and names the fields', async () => {
@@ -292,8 +294,26 @@ describe('POST /posts/{site}/create', () => {
       pingStatus: 'closed',
       meta: { color: ['red'] },
     });
+    expect(made?.tags).toEqual(['a', 'b']);
     expect(body).toMatchObject({ success: 1, message: 'The post was created.' });
     expect(body.data.link).toBe(`${app.fleet.site(0).url}my-new-post/`);
+  });
+
+  it('takes every spelling of yes and no for the sticky mark', async () => {
+    for (const [is_sticky, sticky] of [
+      [1, true],
+      ['1', true],
+      [true, true],
+      ['true', true],
+      ['yes', true],
+      ['no', false],
+      [0, false],
+      ['false', false],
+    ] as const) {
+      const { body } = await create({ ...post, is_sticky });
+      expect([is_sticky, postOn(0, body.data?.post_id)?.sticky]).toEqual([is_sticky, sticky]);
+    }
+    expect(Object.keys((await create({ ...post, is_sticky: 2 })).body.data.params)).toEqual(['is_sticky']);
   });
 
   it('names what is missing or wrong', async () => {

@@ -107,6 +107,13 @@ describe('groups', () => {
       'invalid_timezone',
     ]);
     expect((await app.rest('GET /settings/general')).body.data.frequency_daily_update).not.toBe(7);
+    for (const [group, body, name, code] of [
+      ['general', { time_daily_update: '24:00' }, 'time_daily_update', 'invalid_time_update'],
+      ['general', { time_auto_update: '9' }, 'time_auto_update', 'invalid_time_update'],
+      ['advanced', { sync_data: { moon: 1 } }, 'sync_data.moon', 'invalid_sync_data_type'],
+      ['cost-tracker', { currency: 'EURO' }, 'currency', 'invalid_currency'],
+    ] as const)
+      expect((await edit(group, body)).body.data.details[name].code).toBe(code);
     expect((await edit('general', {})).body.code).toBe('empty_body');
     const text = await app.rest('PUT /settings/general/edit', { body: 'x', headers: { 'Content-Type': 'text/plain' } });
     expect([text.status, text.body.code]).toEqual([415, 'invalid_content_type']);

@@ -224,6 +224,10 @@ describe('tasks', () => {
     expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { description: null })).data).toMatchObject({
       description: '',
     });
+    // The empty text of a form clears a price as null does.
+    expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { hourly_price: '' })).data).toMatchObject({
+      hourly_price: 0,
+    });
     await step(id, 'start');
     expect(await refused(`PUT /time-tracker/tasks/${id}/edit`, { timer_mode: 'count_up' })).toMatchObject({
       status: 409,
@@ -389,6 +393,24 @@ describe('buckets', () => {
   });
 });
 
+test('a task that moves to another bucket counts that one down', async () => {
+  const [two, five] = [(await bucket({ hours: '2' })).id, (await bucket({ hours: '5' })).id];
+  const { id } = await add({ bucket_id: two, timer_mode: 'count_down' });
+  const left = async () => (await ok(`GET /time-tracker/tasks/${id}`)).data.remaining_seconds;
+  await step(id, 'start');
+  app.clock.move(HOUR);
+  await step(id, 'pause');
+  expect(await left()).toBe(3600);
+  await ok(`PUT /time-tracker/tasks/${id}/edit`, { title: 'Other', bucket_id: two });
+  expect(await left()).toBe(3600);
+  await ok(`PUT /time-tracker/tasks/${id}/edit`, { bucket_id: five });
+  // Its hour is taken out of the five now.
+  expect(await left()).toBe(4 * 3600);
+  await step(id, 'start');
+  app.clock.move(HOUR);
+  expect(await step(id, 'stop')).toMatchObject({ remaining_seconds: 3 * 3600 });
+});
+
 describe('clients and settings', () => {
   test('sums of a client: billed, unbilled, given up', async () => {
     const ada = await client('Ada');
@@ -452,6 +474,26 @@ describe('clients and settings', () => {
     expect(
       (await ok('PATCH /time-tracker/settings/edit', { decimal_separator: null, thousand_separator: null })).data,
     ).toMatchObject({ decimal_separator: '.', thousand_separator: ',' });
+  });
+
+  test('the two separators differ also when one of them is cleared', async () => {
+    const global = '/time-tracker/settings/edit';
+    const signs = ({ data }: { data: Record<string, string> }) => `${data.decimal_separator}${data.thousand_separator}`;
+    await ok(`PUT ${global}`, { decimal_separator: ',', thousand_separator: '.' });
+    // Cleared alone, the decimal one would become the point that stands for thousands.
+    expect((await refused(`PUT ${global}`, { decimal_separator: null })).data.params).toHaveProperty(
+      'decimal_separator',
+    );
+    expect(signs(await ok('GET /time-tracker/settings'))).toBe(',.');
+    expect(signs(await ok(`PUT ${global}`, { decimal_separator: null, thousand_separator: ' ' }))).toBe('. ');
+
+    const ada = `/time-tracker/clients/${await client('Ada')}/settings`;
+    await ok(`PUT ${ada}/edit`, { decimal_separator: ',', thousand_separator: '.' });
+    expect((await refused(`PUT ${ada}/edit`, { decimal_separator: null })).data.params).toHaveProperty(
+      'decimal_separator',
+    );
+    expect(signs(await ok(`GET ${ada}`))).toBe(',.');
+    expect(signs(await ok(`PUT ${ada}/edit`, { decimal_separator: null, thousand_separator: null }))).toBe('. ');
   });
 
   test('without the module nothing answers', async () => {

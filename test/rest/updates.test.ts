@@ -111,6 +111,34 @@ describe('ignoring', () => {
   });
 });
 
+describe('a slug or type that names nothing', () => {
+  it('is refused, and never means everything', async () => {
+    const before = await ofSite();
+    const flags = async () => {
+      const { data } = (await app.rest('GET /sites/1')).body;
+      return [data.is_ignorePluginUpdates, data.is_ignoreThemeUpdates];
+    };
+    await app.rest('POST /updates/1/ignore/themes');
+    for (const [call, slug, code] of [
+      ['POST /updates/1/ignore/plugins', '', 'svc_rest_invalid_plugins_slugs'],
+      ['POST /updates/1/ignore/plugins', [], 'svc_rest_invalid_plugins_slugs'],
+      ['DELETE /updates/1/ignore/themes', ' , ', 'svc_rest_invalid_themes_slugs'],
+      ['PUT /updates/1/update/plugins', ',', 'svc_rest_invalid_plugins_slugs'],
+      ['PUT /updates/1/update/themes', '', 'svc_rest_invalid_themes_slugs'],
+      ['PUT /updates/1/update/translations', '', 'rest_invalid_param'],
+    ] as const) {
+      const { status, body } = await app.rest(call, { body: { slug } });
+      expect([call, status, body.code, body.data?.field]).toEqual([call, 400, code, 'slug']);
+    }
+    expect((await app.rest('DELETE /updates/1/ignore/themes?slug=')).status).toBe(400);
+    for (const type of ['', []])
+      expect((await app.rest('POST /updates/update', { body: { type } })).body.data.params).toHaveProperty('type');
+    expect(await flags()).toEqual([0, 1]);
+    await app.rest('DELETE /updates/1/ignore/themes');
+    expect(await ofSite()).toEqual(before);
+  });
+});
+
 describe('updating', () => {
   it('updates named plugins and says which were not', async () => {
     const [a = '', b = '', c = ''] = slugs();

@@ -52,6 +52,10 @@ function idToEdit(fields: Record<string, unknown>, custom: Record<string, unknow
 function fill(call: Call, post: PostState, fields: Record<string, unknown>, custom: Record<string, unknown>): void {
   const { state, params, now } = call;
   applyFields(state, post, fields);
+  // Tags come percent-encoded, as categories do, and the sticky mark among the custom fields.
+  if (typeof fields.post_tags === 'string') applyFields(state, post, { post_tags: percentDecode(fields.post_tags) });
+  const [mark] = Array.isArray(custom._sticky) ? custom._sticky : [];
+  if (mark !== undefined) post.sticky = decode(String(mark)) === 'sticky';
   if (typeof fields.post_type === 'string' && fields.post_type !== '') post.type = fields.post_type;
   const author = fields.custom_post_author ?? fields.post_author;
   const writer = state.users.find((user) => user.login === author || String(user.id) === String(author));
@@ -60,7 +64,7 @@ function fill(call: Call, post: PostState, fields: Record<string, unknown>, cust
     useCategories(state, post, percentDecode(decode(text(params, 'post_category'))));
   if (params.post_featured_image !== undefined) post.featuredImage = decode(text(params, 'post_featured_image'));
   for (const [key, values] of Object.entries(custom)) {
-    if (Array.isArray(values) && !key.startsWith('_mainwp_')) post.meta[key] = values.map(String);
+    if (Array.isArray(values) && key !== '_sticky' && !key.startsWith('_mainwp_')) post.meta[key] = values.map(String);
   }
   post.modified = now;
 }
