@@ -98,16 +98,24 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
     count === 1
       ? '1 site stays, without a client and as suspended as it is.'
       : `${count} sites stay, without a client and as suspended as they are.`;
+  const buckets = client.own_buckets;
+  const lost =
+    buckets === 1
+      ? '1 bucket of hours, which serves it alone, goes with it.'
+      : `${buckets} buckets of hours go with it.`;
   return {
     dry_run: true,
     deleted: false,
     ...head(client),
     sites_affected: count,
-    warnings: count === 0 ? [] : [warning],
+    warnings: [...(count === 0 ? [] : [warning]), ...(buckets === 0 ? [] : [lost])],
   };
 }
 
-/** Sites stay, unassigned and as suspended as they are; costs lose the client. Throws `svc_client_not_found`. */
+/**
+ * Sites stay, unassigned and as suspended as they are; costs lose the client, and hours that serve it alone go with it.
+ * Throws `svc_client_not_found`.
+ */
 export async function deleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
   const removed = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>

@@ -36,6 +36,8 @@ export interface ClientRow extends ClientItemRow {
   country: string;
   note: string;
   updated_at: number;
+  /** Buckets of hours that serve this client and nobody else. */
+  own_buckets: number;
 }
 
 export interface ClientFilter {

@@ -18,7 +18,12 @@ import { among, except, type Fragment, fold, join, needle, offset } from './list
 type Hidden = readonly number[];
 
 const ITEM = 'c.id, c.name, c.email, c.phone, c.suspended, c.created_at';
-const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.country, c.note, c.updated_at`;
+/** Buckets of hours that serve one client and nobody else. */
+const ownBuckets = (id: string) =>
+  `time_bucket_client b WHERE b.client_id = ${id}
+   AND NOT EXISTS (SELECT 1 FROM time_bucket_client o WHERE o.bucket_id = b.bucket_id AND o.client_id <> b.client_id)`;
+const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.country, c.note, c.updated_at,
+  (SELECT count(*) FROM ${ownBuckets('c.id')}) AS own_buckets`;
 
 /** Wanted ids that no site has; one argument, the ids as JSON. Repeated inside a batch it finds the same each time. */
 const MISSING = 'FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM site x WHERE x.id = w.value)';
@@ -184,10 +189,16 @@ export function createClients(db: Db) {
       return orEmailTaken(db.batch([...statements, oneClient('c.id = ?', [id], hidden)]));
     },
 
-    /** Sites and costs lose the client by their foreign keys. False when it was gone already. */
+    /**
+     * Sites and costs lose the client by their foreign keys. Hours that were bought for it alone go with it: a bucket
+     * without clients serves every client. False when it was gone already.
+     */
     async remove(id: number): Promise<boolean> {
-      const { changes } = await db.run('DELETE FROM client WHERE id = ?', [id]);
-      return changes > 0;
+      const [, removed] = await db.batch([
+        sql(`DELETE FROM time_bucket WHERE id IN (SELECT bucket_id FROM ${ownBuckets('?')})`, id),
+        sql('DELETE FROM client WHERE id = ?', id),
+      ]);
+      return (removed?.changes ?? 0) > 0;
     },
 
     /**

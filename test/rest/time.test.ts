@@ -312,6 +312,23 @@ describe('tasks', () => {
 });
 
 describe('buckets', () => {
+  test('of a client that is deleted serve nobody else than before', async () => {
+    const [ada, ben] = [await client('Ada'), await client('Ben')];
+    const own = await bucket({ client_ids: [ada] });
+    const shared = await bucket({ client_ids: [ada, ben] });
+    const open = await bucket();
+    const { id } = await add({ client_id: ada, bucket_id: own.id, duration_seconds: 3600 });
+    const preview = await app.call('delete-client', { client_id_or_email: ada, dry_run: true });
+    expect(preview.warnings).toEqual(['1 bucket of hours, which serves it alone, goes with it.']);
+    await app.call('delete-client', { client_id_or_email: ada, confirm: true });
+    const left = (await ok('GET /time-tracker/buckets')).data as { id: number; client_ids: number[] }[];
+    expect(left.map((one) => [one.id, one.client_ids]).sort()).toEqual([
+      [shared.id, [ben]],
+      [open.id, []],
+    ]);
+    expect(await task(id)).toMatchObject({ client_id: null, bucket_id: null, duration_seconds: 3600 });
+  });
+
   test('count the billable time of the current period', async () => {
     const { id } = await bucket({ recurrence: 'monthly', starts_on: '2026-01-31' });
     expect((await ok(`GET /time-tracker/buckets/${id}`)).data).toMatchObject({
