@@ -123,11 +123,13 @@ export function createTimeTasks(db: Db) {
       const guard = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
       const statements = [
         sql(
-          `UPDATE time_task SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, search = ?, updated_at = ?
-           WHERE id = ? AND status = ?`,
+          // What the bucket had left at the start says nothing about another bucket.
+          `UPDATE time_task SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, search = ?, updated_at = ?,
+             allowance = CASE WHEN bucket_id IS ? THEN allowance END WHERE id = ? AND status = ?`,
           ...COLUMNS.map((column) => fields[column]),
           searchText(fields),
           now,
+          fields.bucket_id,
           id,
           seen,
         ),
