@@ -31,12 +31,18 @@ const PRICE = /^\d{1,12}(?:\.\d{1,8})?$/;
 
 /** Decimal text; a JSON number is taken by its shortest decimal form, never by binary arithmetic. */
 export const price = z.preprocess(
-  (value) => (typeof value === 'number' ? String(value) : value),
+  (value) => (typeof value === 'number' ? plain(value) : value),
   z
     .string()
     .trim()
     .regex(PRICE, 'must be a decimal from 0 with at most 12 digits before and 8 after the point, such as 12.50'),
 );
+
+/** Below a millionth JavaScript writes 5e-7, which is no decimal; it still has its 8 places. */
+function plain(value: number): string {
+  const text = value.toFixed(8);
+  return value > 0 && value < 1e-6 && Number(text) === value ? text : String(value);
+}
 
 /** A calendar date that exists. */
 export const calendarDate = z.string().trim().refine(isCalendarDate, 'must be an existing date in the form YYYY-MM-DD');

@@ -44,9 +44,12 @@ export function nextRenewal(last: string, every: RenewalType, today: string): st
 /** The same day `months` later, or the last day of that month when it is shorter. */
 export function plusMonths(date: string, months: number): string {
   const { year, month, day } = parts(date);
-  const target = new Date(Date.UTC(year, month + months, 1));
-  const lastDay = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate();
-  target.setUTCDate(Math.min(day, lastDay));
+  // Date.UTC takes the years 0 to 99 for those of the 20th century.
+  const target = new Date(0);
+  target.setUTCFullYear(year, month + months, 1);
+  const last = new Date(target);
+  last.setUTCMonth(target.getUTCMonth() + 1, 0);
+  target.setUTCDate(Math.min(day, last.getUTCDate()));
   return dateOf(target.getTime());
 }
 

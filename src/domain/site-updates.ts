@@ -1,5 +1,6 @@
 /** Updates as REST shows and applies them: by site, by type, by slug (REST §6.13). */
 
+import { fold, needle } from '../../schemas/fold.js';
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError } from '../errors.js';
 import type { SiteOffer } from '../store/site-updates.js';
@@ -66,8 +67,8 @@ export async function ignoredByType(
 ) {
   const { siteUpdates } = ctx.store;
   const all = site === null ? await siteUpdates.ignoredEverywhere() : await siteUpdates.ignoredOn(site.id);
-  const needle = search.trim().toLowerCase();
-  const entries = all.filter(({ slug, name }) => `${slug}\u001f${name}`.toLowerCase().includes(needle));
+  const part = needle(search);
+  const entries = all.filter(({ slug, name }) => fold(`${slug}\u001f${name}`).includes(part));
   const wanted = types.length === 0 || types.includes('all') ? (['plugins', 'themes', 'wp'] as const) : types;
   return Object.fromEntries(
     wanted.flatMap((word) => (word === 'all' ? [] : [[word, ignoredView(entries, REST_TYPES.indexOf(word))]])),

@@ -26,7 +26,8 @@ function isKeyed({ returns }: Pick<Route, 'returns'>): boolean {
   let data: unknown = shape instanceof z.ZodObject ? shape.shape.data : undefined;
   if (data instanceof z.ZodOptional) data = data.unwrap();
   if (!(data instanceof z.ZodRecord)) return false;
-  return data.element instanceof z.ZodObject || data.element instanceof z.ZodArray;
+  // A union is what the writes of updates answer for each slug: done, or why not.
+  return [z.ZodObject, z.ZodArray, z.ZodUnion].some((kind) => data.element instanceof kind);
 }
 
 function pick(item: unknown, names: readonly string[]): unknown {

@@ -1,5 +1,6 @@
 /** Plugins and themes of one site (REST §6.3 R18–R26). */
 
+import { fold, needle } from '../../schemas/fold.js';
 import { z } from '../../schemas/zod.js';
 import { pluginEntry, themeEntries } from '../domain/extension-views.js';
 import { installed } from '../domain/extensions.js';
@@ -38,11 +39,11 @@ function matching<T extends { slug: string; name: string; active: number }>(
   rows: readonly T[],
   { status, search }: { status: string; search?: string | undefined },
 ): T[] {
-  const needle = search?.trim().toLowerCase() ?? '';
+  const part = needle(search);
   return rows.filter(
     (row) =>
       (status === 'any' || (row.active === 1) === (status === 'active')) &&
-      (row.name.toLowerCase().includes(needle) || row.slug.toLowerCase().includes(needle)),
+      (fold(row.name).includes(part) || fold(row.slug).includes(part)),
   );
 }
 

@@ -58,6 +58,17 @@ describe('tags', () => {
 });
 
 describe('costs', () => {
+  it('take a price as a number down to its eighth place', async () => {
+    const priced = (price: number) =>
+      app.rest('POST /costs/add', { body: { name: 'Queries', price, renewal_type: 'monthly' } });
+    for (const price of [5e-7, 1e-8, 1e-6, 12.5, 0]) {
+      const text: string = (await priced(price)).body.data.price;
+      expect([text, Number(text)]).toEqual([expect.stringMatching(/^[\d.]+$/), price]);
+    }
+    for (const price of [1e-9, 1.5e-8, -5e-7, 1e21])
+      expect((await priced(price)).body.data.params).toHaveProperty('price');
+  });
+
   it('are created, changed, listed and deleted', async () => {
     const made = await app.rest('POST /costs/add', {
       body: { name: 'Licence', price: '100', license_type: 'multi_site', renewal_type: 'yearly', sites: '1,2' },

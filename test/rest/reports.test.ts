@@ -475,6 +475,22 @@ describe.each(SEGMENT_NAMES)('%s', (segment) => {
 });
 
 describe('the contract', () => {
+  test('an incident that ended as the range begins is not of the range', async () => {
+    const incident = (from: string, to: string) =>
+      app.db.run(
+        "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (?, ?, ?, 503, 'HTTP 503', 3)",
+        [site, at(from), at(to)],
+      );
+    await incident('2026-10-31T23:00:00Z', '2026-11-01T00:00:00Z');
+    expect((await normal('uptime')).data.values.numberofincidents).toBe(0);
+    await incident('2026-10-31T23:00:00Z', '2026-11-01T00:00:01Z');
+    await incident('2026-11-01T00:00:00Z', '2026-11-01T00:00:00Z');
+    await incident('2026-11-20T23:59:59Z', '2026-11-21T00:00:00Z');
+    await incident('2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z');
+    const { data } = await normal('uptime');
+    expect([data.values.numberofincidents, data.rows.length]).toEqual([3, 3]);
+  });
+
   test.each([
     ['', 'rest_missing_callback_param', ['start_date', 'end_date']],
     ['start_date=2026-11-01', 'rest_missing_callback_param', ['end_date']],

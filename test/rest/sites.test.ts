@@ -442,6 +442,30 @@ describe('plugins and themes', () => {
     expect(gone.body.data).toMatchObject({ delete: [{ slug: activeTheme }], error: [{ slug: other }] });
   });
 
+  it('finds names with letters beyond ASCII, however they are written', async () => {
+    const name = 'Ärzte ΟΔΟΣ';
+    await app.db.run('UPDATE package SET name = ? WHERE kind = 0 AND slug = ?', [name, plugins()[0]?.slug ?? '']);
+    await app.db.run(
+      "INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key) VALUES (1, 0, 'old/old.php', ?, '1', 1, '')",
+      [name],
+    );
+    await app.db.run(
+      "INSERT INTO ignored_update (site_id, type, slug, version, name) VALUES (1, 1, 'a/a.php', '*', ?)",
+      [name],
+    );
+    await app.db.run("INSERT INTO ignored_everywhere (type, slug, version, name) VALUES (1, 'b/b.php', '*', ?)", [
+      name,
+    ]);
+    for (const part of ['οδος', 'οδοσ', 'ΟΔΟΣ', 'ÄRZTE', 'A\u0308rzte', ' ärzte ']) {
+      const get = async (path: string) => (await app.rest(`GET ${path}?search=${encodeURIComponent(part)}`)).body;
+      expect([part, (await get('/sites/1/plugins')).total]).toEqual([part, 1]);
+      expect([part, (await get('/sites/1/plugins/abandoned')).total]).toEqual([part, 1]);
+      expect([part, Object.keys((await get('/updates/ignored')).data.plugins)]).toEqual([part, ['b/b.php']]);
+      const ofSite = Object.keys((await get('/updates/1/ignored')).data.plugins);
+      expect([part, ofSite]).toEqual([part, ['a/a.php', 'b/b.php']]);
+    }
+  });
+
   it('keys abandoned items by slug', async () => {
     const { body } = await app.rest('GET /sites/1/plugins/abandoned');
     expect(body.total).toBe(Object.keys(body.data).length);

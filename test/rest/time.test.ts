@@ -371,6 +371,23 @@ describe('buckets', () => {
     });
   });
 
+  test('a task that counts down counts down the bucket it was moved to', async () => {
+    const [small, large] = [await bucket({ hours: '2' }), await bucket({ hours: '10' })];
+    const { id } = await add({ bucket_id: small.id, timer_mode: 'count_down' });
+    await step(id, 'start');
+    app.clock.move(HOUR / 2);
+    expect((await step(id, 'pause')).remaining_seconds).toBe(1.5 * 3600);
+    const moved = (await ok(`PUT /time-tracker/tasks/${id}/edit`, { bucket_id: large.id })).data;
+    expect(moved.remaining_seconds).toBe(9.5 * 3600);
+    await step(id, 'start');
+    app.clock.move(HOUR);
+    expect((await task(id)).remaining_seconds).toBe(8.5 * 3600);
+    // Another title moves nothing.
+    await ok(`PUT /time-tracker/tasks/${id}/edit`, { title: 'Other' });
+    await add({ bucket_id: large.id, duration_seconds: 3600 });
+    expect((await task(id)).remaining_seconds).toBe(8.5 * 3600);
+  });
+
   test('serve clients, are listed for them, changed and deleted; tasks stay', async () => {
     const [ada, ben] = [await client('Ada'), await client('Ben')];
     const own = await bucket({ title: 'Own', client_ids: [ada] });

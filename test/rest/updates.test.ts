@@ -140,6 +140,14 @@ describe('a slug or type that names nothing', () => {
 });
 
 describe('updating', () => {
+  it('cuts the results with _fields, not the slugs', async () => {
+    const [slug = ''] = slugs();
+    const { body } = await app.rest('PUT /updates/1/update/plugins?_fields=success,error', {
+      body: { slug: `${slug},gone/x.php` },
+    });
+    expect(body.data).toEqual({ [slug]: { success: 1 }, 'gone/x.php': { success: 0, error: 'no_update' } });
+  });
+
   it('updates named plugins and says which were not', async () => {
     const [a = '', b = '', c = ''] = slugs();
     const old = offered()[0]?.version;
