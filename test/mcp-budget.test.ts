@@ -108,6 +108,32 @@ describe('large answers', () => {
     expect(ids).toHaveLength(60);
   });
 
+  it.each([320, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
+    const { operations, invoke } = mcp.app.service;
+    const parts = { log: silent, clock: systemClock, readOnly: false, toolsets: TOOLSETS };
+    const registry = createToolRegistry({ operations, invoke, ...parts, maxTokens: 20_000 });
+    const strangers = Array.from({ length: unknown }, (_, i) => `unknown-site-${i}.example`);
+    const site_ids_or_domains = [...Array.from({ length: 60 }, (_, i) => i + 1), ...strangers];
+    const list = async (page: object) =>
+      structured(await registry.callTool('svc-list-updates-v1', { site_ids_or_domains, ...page }, caller));
+    const first = await list({});
+    if (unknown === 400) {
+      // They alone are too many.
+      expect(first.truncated).toMatch(/^Cut to fit: 0 of 50 updates, \d+ of 400 errors .* site_ids_or_domains/);
+      return;
+    }
+    const { per_page, total } = first as { per_page: number; total: number };
+    expect(first.truncated).toMatch(/^per_page was lowered from 50 to \d+/);
+    expect(per_page).toBeLessThan(50);
+    const seen: string[] = [];
+    for (let page = 1; (page - 1) * per_page < total; page += 1) {
+      const { updates, errors } = (await list({ page, per_page })) as Record<'updates' | 'errors', object[]>;
+      expect(errors).toHaveLength(unknown);
+      seen.push(...updates.map((update) => JSON.stringify(update)));
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([total, total]);
+  });
+
   it('keeps the schema: what was cut is a member that the tool declares', async () => {
     const tool = mcp.core.registry.listTools(LOCAL).find(({ name }) => name === 'svc-list-sites-v1');
     expect(tool?.outputSchema).toMatchObject({

@@ -283,6 +283,15 @@ describe('/mcp', () => {
     await wanting.text();
   });
 
+  it('reads messages as UTF-8 only', async () => {
+    const text = JSON.stringify({ ...initialize, id: 'Café' });
+    const send = (body: Buffer) =>
+      fetch(`${listener.url}/mcp`, { method: 'POST', headers: { ...json, authorization: bearer.all }, body });
+    expect((await send(Buffer.from(text))).status).toBe(200);
+    const spoilt = await send(Buffer.from(text, 'latin1'));
+    expect([spoilt.status, await spoilt.json()]).toMatchObject([400, { error: { code: -32700 } }]);
+  });
+
   it('asks for a login with both schemes', async () => {
     const response = await fetch(`${listener.url}/mcp`, {
       method: 'POST',

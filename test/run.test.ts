@@ -124,6 +124,17 @@ describe('POST input (operations §1.4)', () => {
     },
   );
 
+  it('takes UTF-8 with or without a mark, and refuses other encodings instead of spoiling letters', async () => {
+    const text = '{"input":{"search":"Café"}}';
+    const send = (body: Buffer, charset: string) =>
+      call(LOOK, { method: 'POST', body, headers: { 'content-type': `application/json; charset=${charset}` } });
+    for (const mark of ['', '\uFEFF']) expect((await send(Buffer.from(mark + text), 'utf-8')).body.search).toBe('Café');
+    for (const charset of ['iso-8859-1', 'utf-8']) {
+      const { status, body } = await send(Buffer.from(text, 'latin1'), charset);
+      expect([status, body.code]).toEqual([400, 'rest_invalid_json']);
+    }
+  });
+
   it('does not run with defaults when the input stands in the address of a POST', async () => {
     const { status, body } = await post(`${LOOK}?input[page]=2`, '');
     expect([status, body.data.field]).toEqual([400, 'input']);

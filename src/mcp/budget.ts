@@ -88,9 +88,10 @@ function pageNote(asked: { per_page: number }, got: { page: number; per_page: nu
   return `${shown} Go on with page: ${got.page + 1}, per_page: ${got.per_page}.`;
 }
 
-/** The list that takes most of an answer. */
+/** The list that takes most of an answer. What failed is not paged: a page sized by it could even be larger than the asked one. */
 function mainList(operation: GroupedOperation, answer: Answer): { name: string; items: unknown[] } | undefined {
   return listsOf(contractOf(operation).output_schema)
+    .filter((name) => name !== 'errors')
     .map((name) => ({ name, items: answer[name] }))
     .filter((list): list is { name: string; items: unknown[] } => Array.isArray(list.items) && list.items.length > 0)
     .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];

@@ -209,12 +209,15 @@ async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promis
   return session instanceof Response ? session : session.transport.handleRequest(c.req.raw);
 }
 
+/** Messages are UTF-8. Read leniently, each letter beyond ASCII of another encoding would be stored as a replacement character. */
+const STRICT = new TextDecoder('utf-8', { fatal: true });
+
 async function readJson(c: McpContext): Promise<unknown> {
-  const text = await c.req.raw.text();
+  const bytes = await c.req.raw.arrayBuffer();
   try {
-    return JSON.parse(text);
+    return JSON.parse(STRICT.decode(bytes));
   } catch {
-    return rpcError(400, -32700, 'The body is not valid JSON.');
+    return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
   }
 }
 

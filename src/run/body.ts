@@ -22,14 +22,31 @@ function isJson(contentType: string | undefined): boolean {
   return /^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;.*)?$/i.test(contentType?.trim() ?? '');
 }
 
+const STRICT = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The text of a body. Another encoding is refused, as WordPress does: read leniently, each letter beyond ASCII would be
+ * stored as a replacement character.
+ * @throws ServiceError `rest_invalid_json`
+ */
+export function utf8(bytes: ArrayBuffer): string {
+  try {
+    return STRICT.decode(bytes);
+  } catch {
+    throw unreadable('The body is not UTF-8.');
+  }
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ServiceError('rest_invalid_json', 'The body is not valid JSON.', {
-      advice: 'Send the body {"input": {…}} as JSON in UTF-8.',
-    });
+    throw unreadable('The body is not valid JSON.');
   }
+}
+
+function unreadable(message: string): ServiceError {
+  return new ServiceError('rest_invalid_json', message, { advice: 'Send the body {"input": {…}} as JSON in UTF-8.' });
 }
 
 function unwrap(body: unknown): Record<string, unknown> {
