@@ -11,6 +11,7 @@ import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor } from '../context.js';
 import { ServiceError } from '../errors.js';
 import { LISTENS } from '../streams.js';
+import { utf8 } from '../utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { METHODS, methodRefused, originGuard, refusal, rpcError } from './http-refusals.js';
@@ -209,16 +210,14 @@ async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promis
   return session instanceof Response ? session : session.transport.handleRequest(c.req.raw);
 }
 
-/** Messages are UTF-8. Read leniently, each letter beyond ASCII of another encoding would be stored as a replacement character. */
-const STRICT = new TextDecoder('utf-8', { fatal: true });
-
 async function readJson(c: McpContext): Promise<unknown> {
-  const bytes = await c.req.raw.arrayBuffer();
+  const text = utf8(await c.req.raw.arrayBuffer());
   try {
-    return JSON.parse(STRICT.decode(bytes));
+    if (text !== undefined) return JSON.parse(text);
   } catch {
-    return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
+    // Told below, as the other encoding is.
   }
+  return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
 }
 
 async function begin(sessions: Sessions, actor: Actor): Promise<Session | Response> {

@@ -10,6 +10,7 @@ import { requireModule } from '../domain/modules.js';
 import { asServiceError, isOurFault, ServiceError } from '../errors.js';
 import { pathOf, queryOf } from '../request-url.js';
 import { UNINTERRUPTED } from '../signals.js';
+import { utf8 } from '../utf8.js';
 import { createDocs } from './docs.js';
 import { readInput } from './input.js';
 import { createRateLimit, type RateLimit } from './limit.js';
@@ -56,7 +57,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const { route, path } = known(c, found);
     requireRight(actor, route, parts.config.read_only);
     if (route.module !== undefined) requireModule(parts, route.module);
-    const body = route.on.includes('GET') ? '' : await c.req.text();
+    const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
     const params = parseParams(route, input.fields, path);
     const { request_id } = c.env.arrival;
@@ -84,6 +85,13 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     }
   });
   return app;
+}
+
+/** Form fields are percent-encoded, so both kinds of body are UTF-8. */
+function textOf(bytes: ArrayBuffer): string {
+  const text = utf8(bytes);
+  if (text !== undefined) return text;
+  throw new ServiceError('rest_invalid_json', 'The body is not UTF-8.', { advice: 'Send one JSON object in UTF-8.' });
 }
 
 /** Credentials in an address end up in logs and histories. */

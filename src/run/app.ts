@@ -11,7 +11,7 @@ import { asServiceError, isOurFault, ServiceError } from '../errors.js';
 import type { GroupedOperation, Invoke } from '../operation.js';
 import { queryOf } from '../request-url.js';
 import { UNINTERRUPTED } from '../signals.js';
-import { bodyInput, utf8 } from './body.js';
+import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery.js';
 import { createExplorer } from './explorer.js';
 import { hasQueryInput, queryInput } from './query.js';
@@ -121,5 +121,5 @@ async function readInput(c: RunContext, operation: GroupedOperation): Promise<Re
       advice: 'Send the body {"input": {…}} as JSON.',
     });
   }
-  return bodyInput(utf8(await c.req.arrayBuffer()), c.req.header('content-type'));
+  return bodyInput(await c.req.arrayBuffer(), c.req.header('content-type'));
 }

@@ -1,13 +1,16 @@
 /** Input in the body of a POST run: `{"input": {…}}` (operations §1.4). */
 
 import { ServiceError } from '../errors.js';
+import { utf8 } from '../utf8.js';
 
 /**
  * The input that a body carries; `{}` for an empty body or an empty wrapper. Anything else that would have to be
  * guessed is refused: no input means "all sites" to many operations.
  * @throws ServiceError `rest_invalid_json`, or `ability_invalid_input` naming `input`
  */
-export function bodyInput(text: string, contentType: string | undefined): Record<string, unknown> {
+export function bodyInput(bytes: ArrayBuffer, contentType: string | undefined): Record<string, unknown> {
+  const text = utf8(bytes);
+  if (text === undefined) throw unreadable('The body is not UTF-8.');
   if (text.trim() === '') return {};
   if (!isJson(contentType)) {
     throw refuse(
@@ -20,21 +23,6 @@ export function bodyInput(text: string, contentType: string | undefined): Record
 
 function isJson(contentType: string | undefined): boolean {
   return /^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;.*)?$/i.test(contentType?.trim() ?? '');
-}
-
-const STRICT = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * The text of a body. Another encoding is refused, as WordPress does: read leniently, each letter beyond ASCII would be
- * stored as a replacement character.
- * @throws ServiceError `rest_invalid_json`
- */
-export function utf8(bytes: ArrayBuffer): string {
-  try {
-    return STRICT.decode(bytes);
-  } catch {
-    throw unreadable('The body is not UTF-8.');
-  }
 }
 
 function parse(text: string): unknown {

@@ -104,6 +104,13 @@ describe('bodies', () => {
       return [reply.status, reply.body.code];
     };
     expect(await send('{"notes":')).toEqual([400, 'rest_invalid_json']);
+    // ISO-8859-1, which would be stored with a replacement character.
+    const spoilt = await app.http.request('http://127.0.0.1/v2/sites/1/edit', {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${app.tokens.read_write}`, 'content-type': 'application/json' },
+      body: Buffer.from('{"notes":"Café"}', 'latin1'),
+    });
+    expect([spoilt.status, ((await spoilt.json()) as { code: string }).code]).toEqual([400, 'rest_invalid_json']);
     expect(await send('[1]')).toEqual([400, 'rest_invalid_param']);
     expect(await send('"x"')).toEqual([400, 'rest_invalid_param']);
     expect(await send('{}')).toEqual([400, 'empty_body']);
