@@ -5,10 +5,12 @@ import { type EngineParts, type Reply, type Request, toWire } from './engine.js'
 import { buildEngine } from './engine-build.js';
 import { asServiceError, isOurFault } from './errors.js';
 import { createLog } from './log.js';
+import { giveWay } from './priority.js';
 
 const port = parentPort;
 if (port === null) throw new Error('engine-thread is started as a worker thread only.');
 
+giveWay();
 const { config, sharedKey } = workerData as EngineParts;
 const log = createLog(config.log_level);
 const calls = new Map<number, AbortController>();

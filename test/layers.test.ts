@@ -42,7 +42,7 @@ const MAY: Record<string, readonly [values: string, types: string]> = {
   watch: ['errors metrics', 'context store child'],
   'secret-key': ['errors store', 'context'],
   engine: ['errors', 'context'],
-  'engine-thread': ['engine errors log engine-build', ''],
+  'engine-thread': ['engine errors log engine-build priority', ''],
   'replica-process': ['store', ''],
   surfaces: ['http mcp run rest version', 'auth context operation'],
 };

@@ -1,6 +1,7 @@
 /** Stores looks at sites at a steady rate, each of them different, as the engine thread does in a sync. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveWay } from '../../src/priority.js';
 import { createInventory } from '../../src/store/inventory.js';
 import { openDb } from '../../src/store/open.js';
 import { snapshotOf } from './snapshots.js';
@@ -9,6 +10,7 @@ const CHUNK = 20;
 
 const { db: url, perSecond } = workerData as { db: string; perSecond: number };
 const port = parentPort;
+giveWay();
 const db = await openDb(url, { mode: 'writer' });
 const inventory = createInventory(db);
 const rows = await db.all('SELECT id, url_key FROM site ORDER BY id LIMIT 1000');
