@@ -14,7 +14,7 @@ interface Internals {
 
 /**
  * To be called before the server connects. The SDKs hold each message against the schemas of a result and of an error before
- * that of a request, and a schema that does not match costs ten times one that does: a quarter of a small call over stdio, and more.
+ * that of a request, and a schema that does not match costs six times one that does: a quarter of a small call over stdio, and more.
  */
 export function sortRequests(server: object, transport: Wire): void {
   const start = transport.start.bind(transport);
