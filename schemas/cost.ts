@@ -1,6 +1,7 @@
 /** Words about costs (operations §5.9): entries of the operations, and the record with its input rules. */
 
 import { date, id, list, plainText, timestamp } from './common.js';
+import { isCalendarDate } from './days.js';
 import { z } from './zod.js';
 
 export const COST_TYPES = ['subscription', 'lifetime'] as const;
@@ -46,12 +47,6 @@ function plain(value: number): string {
 
 /** A calendar date that exists. */
 export const calendarDate = z.string().trim().refine(isCalendarDate, 'must be an existing date in the form YYYY-MM-DD');
-
-function isCalendarDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
 
 const targets = (what: string) => list(id()).optional().describe(`Ids of covered ${what}; replaces the present ones.`);
 

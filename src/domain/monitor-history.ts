@@ -1,9 +1,9 @@
 /** Beats and incidents of one monitor (REST §6.11.4). */
 
+import { isCalendarDate } from '../../schemas/days.js';
 import type { Ctx } from '../context.js';
 import { ServiceError } from '../errors.js';
 import type { BeatRow, IncidentRow } from '../store/monitor-results.js';
-import { dateOf } from './periods.js';
 import { isoTime } from './sites.js';
 
 const HOUR_MS = 3_600_000;
@@ -114,15 +114,9 @@ function instant(text: string | undefined, field: string): number {
       all.slice(0, at).includes(':') ? `+${zone}` : whole,
     );
   const zoned = /T|\s/.test(given) && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(given) ? `${given}Z` : given;
-  const at = ISO.test(given) && isDay(given.slice(0, 10)) ? Date.parse(zoned.replace(' ', 'T')) : Number.NaN;
+  const at = ISO.test(given) && isCalendarDate(given.slice(0, 10)) ? Date.parse(zoned.replace(' ', 'T')) : Number.NaN;
   if (Number.isNaN(at)) throw wrongPeriod(field, 'is not 24h, 7d, 30d or <start>/<end> with ISO 8601 times');
   return at;
-}
-
-/** `Date.parse` takes February 30 for March 2. */
-function isDay(date: string): boolean {
-  const at = Date.parse(`${date}T00:00:00Z`);
-  return !Number.isNaN(at) && dateOf(at) === date;
 }
 
 function wrongPeriod(field: string, what: string): ServiceError {

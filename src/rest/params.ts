@@ -4,6 +4,7 @@
  */
 
 import { int } from '../../schemas/common.js';
+import { isCalendarDate } from '../../schemas/days.js';
 import { z } from '../../schemas/zod.js';
 
 export { int } from '../../schemas/common.js';
@@ -104,10 +105,7 @@ export function day() {
   return z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day as YYYY-MM-DD')
-    .refine((value) => {
-      const at = Date.parse(`${value}T00:00:00Z`);
-      return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value);
-    }, 'is not a day of the calendar');
+    .refine(isCalendarDate, 'is not a day of the calendar');
 }
 
 /** `page` and `per_page` (REST §3.1). */

@@ -1,5 +1,6 @@
 /** Segments about other tools: what their owners told the service, and nothing else (REST §6.8.2). */
 
+import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
 import type { Ctx } from '../../context.js';
 import { ServiceError } from '../../errors.js';
@@ -222,9 +223,7 @@ function line(value: unknown, at: string, max: number): string {
 }
 
 function isDay(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
-  const at = Date.parse(`${value}T00:00:00Z`);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value);
+  return typeof value === 'string' && isCalendarDate(value);
 }
 
 function wrong(name: string, reason: string): ServiceError {
