@@ -495,6 +495,54 @@ describe('limits', () => {
   });
 });
 
+describe('connections', () => {
+  /** How many were opened to the site, in all. */
+  async function counted(answer: RequestListener): Promise<{ url: string; opened: () => number }> {
+    let opened = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      request.on('end', () => answer(request, response));
+    });
+    server.on('connection', () => opened++);
+    return { url: `http://127.0.0.1:${await listening(server)}/`, opened: () => opened };
+  }
+
+  it('are kept for what a site is asked next, and made for what it is asked meanwhile', async () => {
+    const held: ServerResponse[] = [];
+    let hold = false;
+    const { url, opened } = await counted((_, response) => {
+      if (hold) held.push(response);
+      else response.end(frame(stats));
+    });
+    const sites = children();
+    for (let i = 0; i < 3; i++) await sites.stats(at(url), request);
+    expect(opened()).toBe(1);
+
+    hold = true;
+    const waiting = sites.stats(at(url), request);
+    await expect.poll(() => held.length).toBe(1);
+    hold = false;
+    await sites.stats(at(url), request);
+    expect(opened()).toBe(2);
+    held[0]?.end(frame(stats));
+    await waiting;
+    await sites.stats(at(url), request);
+    expect(opened()).toBe(2);
+  });
+
+  it('that a call was given up on do not hold up the next', async () => {
+    let answering = false;
+    const { url, opened } = await counted((_, response) => {
+      if (answering) response.end(frame(stats));
+    });
+    const sites = children({ callTimeoutMs: 200 });
+    await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
+    answering = true;
+    expect(await sites.stats(at(url), request)).toMatchObject({ wp_version: '7.1.4' });
+    expect(opened()).toBe(2);
+  });
+});
+
 describe('visits', () => {
   it('report status, time, address and the beginning of the page', async () => {
     const { url, seen } = await site((response) => {

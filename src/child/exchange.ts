@@ -40,7 +40,7 @@ export interface WireAnswer {
 /** Sends the request and decompresses what came, within the limits of the request. Rejects with ChildFailure. */
 export async function perform(dispatcher: Dispatcher, request: WireRequest): Promise<WireAnswer> {
   const { answer, encoding } = await new Promise<{ answer: WireAnswer; encoding: string }>((resolve, reject) => {
-    new Exchange(request, resolve, reject).start(dispatcher);
+    new Exchange(request, resolve, reject).start(dispatcher, request);
   });
   if (encoding === '' || encoding === 'identity' || encoding === 'none') return answer;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
@@ -53,34 +53,38 @@ export async function perform(dispatcher: Dispatcher, request: WireRequest): Pro
   }
 }
 
-/** One request on its way. Settles exactly once, at the latest at the deadline, even while still connecting. */
+type Resolve = (value: { answer: WireAnswer; encoding: string }) => void;
+type Reject = (error: ChildFailure) => void;
+
+/**
+ * One request on its way. Settles exactly once, at the latest at the deadline, even while still connecting.
+ *
+ * What is settled holds no contents any more: nearly every exchange grows old while its site thinks, and what is old and dead
+ * keeps what it points to until the next full collection. That was two copies of each answer.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: WireRequest;
-  readonly #resolve: (value: { answer: WireAnswer; encoding: string }) => void;
-  readonly #reject: (error: ChildFailure) => void;
   readonly #began = performance.now();
+  /** Both null once it has settled. */
+  #resolve: Resolve | null;
+  #reject: Reject | null;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #settled = false;
   #bytes = 0;
   #status = 0;
   #location = '';
   #encoding = '';
   #headersMs = 0;
 
-  constructor(
-    request: WireRequest,
-    resolve: (value: { answer: WireAnswer; encoding: string }) => void,
-    reject: (error: ChildFailure) => void,
-  ) {
-    this.#request = request;
+  constructor(request: WireRequest, resolve: Resolve, reject: Reject) {
+    this.#request = { ...request, headers: {}, body: null };
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
-  start(dispatcher: Dispatcher): void {
-    const { url, method, headers, body, bodyTimeoutMs, deadlineMs, signal } = this.#request;
+  start(dispatcher: Dispatcher, { headers, body }: WireRequest): void {
+    const { url, method, bodyTimeoutMs, deadlineMs, signal } = this.#request;
     if (signal?.aborted === true) {
       this.#fail(this.#cancelled());
       return;
@@ -88,6 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#timer = setTimeout(() => this.#fail(this.#late()), deadlineMs);
     const options = {
+      bodyTimeout: bodyTimeoutMs,
       origin: url.origin,
       path: url.pathname + url.search,
       method,
@@ -97,7 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       headersTimeout: deadlineMs + 5_000,
     };
     try {
-      dispatcher.dispatch({ ...options, bodyTimeout: bodyTimeoutMs }, this);
+      dispatcher.dispatch(options, this);
     } catch (error) {
       this.#fail(networkFailure(error, url.host, false));
     }
@@ -110,10 +115,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    // undici fills a list it made at the end of the call before, which is of the old generation by now: each of these small
+    // views would keep the whole piece it was read from until the next full collection.
+    if (Array.isArray(controller.rawHeaders)) controller.rawHeaders.length = 0;
     if (status < 200) return;
     this.#status = status;
     this.#headersMs = performance.now() - this.#began;
@@ -147,6 +155,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(networkFailure(error, this.#request.url.host, this.#sent));
   }
 
+  get #settled(): boolean {
+    return this.#resolve === null;
+  }
+
   get #sent(): boolean {
     return this.#controller !== undefined;
   }
@@ -154,10 +166,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort = (): void => this.#fail(this.#cancelled());
 
   #succeed(): void {
-    if (!this.#settle()) return;
-    const body =
-      this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.#resolve({
+    const [only, ...more] = this.#chunks;
+    const resolve = this.#resolve;
+    if (resolve === null) return;
+    this.#settle();
+    const body = only === undefined ? Buffer.alloc(0) : more.length === 0 ? only : Buffer.concat([only, ...more]);
+    resolve({
       answer: {
         status: this.#status,
         location: this.#location,
@@ -171,17 +185,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ChildFailure): void {
-    if (!this.#settle()) return;
-    this.#reject(failure);
+    const reject = this.#reject;
+    if (reject === null) return;
+    this.#settle();
+    reject(failure);
     this.#controller?.abort(failure);
   }
 
-  #settle(): boolean {
-    if (this.#settled) return false;
-    this.#settled = true;
+  #settle(): void {
+    this.#resolve = null;
+    this.#reject = null;
+    this.#chunks.length = 0;
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
-    return true;
   }
 
   #cancelled(): ChildFailure {

@@ -10,39 +10,65 @@ export interface TransportOptions {
   connectTimeoutMs: number;
 }
 
+interface Way {
+  connector: Connector;
+  /** One connection per site. */
+  single: Agent;
+  /** Any number of them, for sites that are asked something while another answer is awaited. */
+  pool: Agent;
+  /** Origins whose single connection is taken. */
+  taken: Set<string>;
+}
+
 /** One HTTP exchange: no redirects followed, no cookies, nothing retried, everything bounded. Rejects with ChildFailure. */
 export class Transport {
   readonly #options: TransportOptions;
   /** One per way of connecting, made when first used: a socket of one way must never serve another. */
-  readonly #ways = new Map<string, { connector: Connector; agent: Agent }>();
+  readonly #ways = new Map<string, Way>();
   readonly #alone = new Set<Client>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
   }
 
-  #way({ verify, ipv4Only, minTls }: WireRequest): { connector: Connector; agent: Agent } {
+  #way({ verify, ipv4Only, minTls }: WireRequest): Way {
     const key = `${verify} ${ipv4Only} ${minTls}`;
     const known = this.#ways.get(key);
     if (known !== undefined) return known;
     const { resolver, allowPrivate, connectTimeoutMs: timeoutMs } = this.#options;
     const connector = createConnector({ resolver, allowPrivate, timeoutMs, verify, ipv4Only, minTls });
     // Servers that promise long keep-alives would leave one open socket per site behind: at most 2 s.
-    const agent = new Agent({
+    const settings = {
       connect: connector,
       pipelining: 1,
       keepAliveTimeout: 1_000,
       keepAliveMaxTimeout: 2_000,
       maxHeaderSize: 32_768,
-    });
-    const way = { connector, agent };
+    };
+    const way = {
+      connector,
+      single: new Agent({ ...settings, connections: 1 }),
+      pool: new Agent(settings),
+      taken: new Set<string>(),
+    };
     this.#ways.set(key, way);
     return way;
   }
 
-  /** Over a pooled connection. */
-  exchange(request: WireRequest): Promise<WireAnswer> {
-    return perform(this.#way(request).agent, request);
+  /**
+   * Over a kept connection. undici's pool takes 16 KB for each site, for a queue that is never used without a limit of
+   * connections; nearly always a site has one call at a time, and a single connection does.
+   */
+  async exchange(request: WireRequest): Promise<WireAnswer> {
+    const { single, pool, taken } = this.#way(request);
+    const { origin } = request.url;
+    if (taken.has(origin)) return perform(pool, request);
+    taken.add(origin);
+    try {
+      return await perform(single, request);
+    } finally {
+      taken.delete(origin);
+    }
   }
 
   /** Over a connection of its own, so that the answer can name the address that gave it. */
@@ -68,7 +94,7 @@ export class Transport {
 
   /** Ends all connections; calls under way fail with `cancelled`. */
   async close(): Promise<void> {
-    const all = [...[...this.#ways.values()].map(({ agent }) => agent), ...this.#alone];
+    const all = [...[...this.#ways.values()].flatMap(({ single, pool }) => [single, pool]), ...this.#alone];
     await Promise.all(all.map((one) => one.destroy()));
   }
 }
