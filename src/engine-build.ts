@@ -62,6 +62,8 @@ export interface Parts {
   auditor?: Auditor | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
+  /** Called after each write, when it is stored. */
+  afterWrite?: () => void;
   /** Counted with those of the serving thread, when both are one. */
   metrics?: Metrics | undefined;
 }
@@ -84,7 +86,10 @@ async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   await migrate(raw, migrations);
-  const db = watchDb(parts.wrapDb?.(raw) ?? raw, watch);
+  const db = watchDb(parts.wrapDb?.(raw) ?? raw, (call) => {
+    watch(call);
+    if (call.method === 'batch' || call.method === 'run') parts.afterWrite?.();
+  });
   const store = createStore(db, openVault(config));
   await store.sites.sealPlain();
   return { db, store };

@@ -5,7 +5,7 @@ import { type EngineParts, type Reply, type Request, toWire } from './engine.js'
 import { buildEngine } from './engine-build.js';
 import { asServiceError, isOurFault } from './errors.js';
 import { createLog } from './log.js';
-import { giveWay } from './priority.js';
+import { createRest, giveWay } from './priority.js';
 
 const port = parentPort;
 if (port === null) throw new Error('engine-thread is started as a worker thread only.');
@@ -15,7 +15,7 @@ const { config, sharedKey } = workerData as EngineParts;
 const log = createLog(config.log_level);
 const calls = new Map<number, AbortController>();
 const say = (reply: Reply) => port.postMessage(reply);
-const engine = await buildEngine({ config, log, sharedKey });
+const engine = await buildEngine({ config, log, sharedKey, afterWrite: createRest() });
 
 async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
   const controller = new AbortController();
