@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,9 +27,11 @@ const environment = (name: string, more: Record<string, string> = {}) => ({
   ...more,
 });
 
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': {},
+  [CAPABILITIES]: {},
   'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
 };
 
@@ -50,6 +53,42 @@ function talk(
     child.once('close', (code) => done({ code, lines: out.split('\n').filter((line) => line !== '') }));
     child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
   });
+}
+
+/** One message after the other, each after the answer to the one before; then the end of the input. */
+async function converse(name: string, messages: Message[]): Promise<Map<number, Answer>> {
+  const child = spawn(process.execPath, [bin, 'stdio'], { cwd: '/', env: environment(name), stdio: 'pipe' });
+  child.stderr.resume();
+  const answers = new Map<number, Answer>();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  for (const message of messages) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    while (message.id !== undefined && !answers.has(message.id)) {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`The server ended before it answered ${message.id}.`);
+      const answer = JSON.parse(value) as Answer;
+      // Of a subscription, that it stands.
+      const id = answer.id ?? answer.params?._meta?.['io.modelcontextprotocol/subscriptionId'];
+      if (id !== undefined) answers.set(Number(id), answer);
+    }
+  }
+  child.stdin.end();
+  await new Promise((resolve) => child.once('close', resolve));
+  return answers;
+}
+
+interface Message {
+  id?: number;
+  method: string;
+  params?: object;
+}
+
+interface Answer {
+  id?: number;
+  method?: string;
+  params?: { _meta?: Record<string, unknown> };
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
 }
 
 describe('sitefleet stdio', () => {
@@ -122,5 +161,51 @@ describe('sitefleet stdio', () => {
     expect(answers[0]).toMatchObject({ id: 1, error: { code: -32022 } });
     expect(answers[1]).toMatchObject({ id: 2, result: { ttlMs: 300_000, cacheScope: 'private' } });
     expect(code).toBe(0);
+  }, 30_000);
+
+  it('lets a client that discovered go on in the old era', async () => {
+    const count = (id: number) => ({ id, method: 'tools/call', params: { name: 'svc-count-sites-v1', arguments: {} } });
+    const answers = await converse('fallback', [
+      { id: 1, method: 'server/discover', params: { _meta: meta } },
+      {
+        id: 2,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+      },
+      { method: 'notifications/initialized' },
+      count(3),
+      count(4),
+    ]);
+    expect(answers.get(1)?.result).toHaveProperty('supportedVersions');
+    expect(answers.get(2)?.result).toMatchObject({ protocolVersion: '2025-11-25' });
+    for (const id of [3, 4]) {
+      expect(answers.get(id)?.result).toMatchObject({ structuredContent: { total: 0 } });
+      expect(answers.get(id)?.result).not.toHaveProperty('resultType');
+    }
+  }, 30_000);
+
+  it('answers what is odd as the protocol says, also once the era is decided', async () => {
+    const count = { name: 'svc-count-sites-v1', arguments: {} };
+    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+    const sent: [method: string, params: object | undefined, outcome: object][] = [
+      ['tools/call', { ...count, _meta: meta }, { result: { structuredContent: { total: 0 } } }],
+      ['tools/call', count, { error: { code: -32602 } }],
+      ['tools/call', undefined, { error: { code: -32602 } }],
+      ['tools/call', { ...count, _meta: { ...meta, [CAPABILITIES]: 7 } }, { error: { code: -32602 } }],
+      ['tools/call', { name: 7, _meta: meta }, { error: { code: -32602 } }],
+      ['no/such', { _meta: meta }, { error: { code: -32601 } }],
+      ['ping', undefined, { error: { code: -32601 } }],
+      ['initialize', initialize, { error: { code: -32022 } }],
+      ['initialize', { ...initialize, _meta: meta }, { error: { code: -32601 } }],
+      ['subscriptions/listen', { _meta: meta, notifications: { toolsListChanged: true } }, { method: ACKNOWLEDGED }],
+      ['server/discover', { _meta: meta }, { result: { supportedVersions: ['2026-07-28'] } }],
+      ['tools/call', { ...count, _meta: meta }, { result: { structuredContent: { total: 0 } } }],
+    ];
+    const answers = await converse(
+      'odd-later',
+      sent.map(([method, params], index) => ({ id: index + 1, method, ...(params === undefined ? {} : { params }) })),
+    );
+    for (const [index, [method, , outcome]] of sent.entries())
+      expect([method, answers.get(index + 1)]).toMatchObject([method, outcome]);
   }, 30_000);
 });

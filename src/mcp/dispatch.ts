@@ -21,10 +21,15 @@ export function sortRequests(server: object, transport: Wire): void {
   transport.start = () => {
     const handle = transport.onmessage as ((message: unknown, extra?: unknown) => void) | undefined;
     const sorted = (message: unknown, extra?: unknown) => {
-      if (isEvidentRequest(message)) (server as Internals)._onrequest(message, extra);
+      if (isEvidentRequest(message)) handRequest(server, message, extra);
       else handle?.(message, extra);
     };
     transport.onmessage = sorted;
     return start();
   };
+}
+
+/** A message that is evidently a request, to a server that is connected. */
+export function handRequest(server: object, request: unknown, extra?: unknown): void {
+  (server as Internals)._onrequest(request, extra);
 }

@@ -6,7 +6,9 @@ import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@model
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Actor } from '../context.js';
 import type { McpCore } from './core.js';
+import { handRequest } from './dispatch.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
+import { isEvidentRequest } from './messages.js';
 import { createMcpServer } from './server.js';
 import { listenedUris, watchAll } from './subscriptions.js';
 
@@ -50,6 +52,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
   if (signal.aborted) await transport.cancelOpen();
   subscriptions.close();
+  transport.lead(undefined);
   await serving.close();
 }
 
@@ -78,9 +81,12 @@ async function begin(
   return serveEras(
     ({ era }) => {
       if (era === 'modern') {
-        subscriptions.server = createModernServer(core, actor);
-        return subscriptions.server;
+        const server = createModernServer(core, actor);
+        subscriptions.server = server;
+        transport.lead(server);
+        return server;
       }
+      transport.lead(undefined);
       // All that is asked of a server of the old era is `connect` and `close`, and those of both SDKs are the same.
       return createMcpServer(core, () => actor) as unknown as Server;
     },
@@ -158,14 +164,20 @@ const PARSE_ERROR = `${JSON.stringify({
   error: { code: -32700, message: 'The line is not valid JSON.' },
 })}\n`;
 
+/** Requests that the entry of the SDK answers itself once it knows the era. */
+const AT_THE_ENTRY: ReadonlySet<string> = new Set(['initialize', 'subscriptions/listen']);
+
 /** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
 class CountingTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
-  readonly #open = new Set<RequestId>();
+  /** By id, the method. */
+  readonly #open = new Map<RequestId, string>();
   readonly #lists = new Listed();
   readonly #asked = new Map<RequestId, ListRequest>();
   readonly #stdout: Writable;
   #whenIdle: (() => void) | undefined;
+  #lead: ((request: JSONRPCMessage) => void) | undefined;
+  #decided = false;
 
   constructor(stdin: Readable, stdout: Writable) {
     super(stdin, stdout);
@@ -179,10 +191,11 @@ class CountingTransport extends StdioServerTransport {
       if (this.#listAgain(message)) return;
       // A subscription is never answered while it lives.
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
-        this.#open.add(message.id);
+        this.#open.set(message.id, message.method);
       if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
       this.onIncoming?.(message);
-      handle?.(message);
+      const hand = this.#knowsTheWay(message) ? this.#lead : handle;
+      hand?.(message);
     };
     const complain = this.onerror;
     this.onerror = (error: Error) => {
@@ -192,11 +205,28 @@ class CountingTransport extends StdioServerTransport {
     return super.start();
   }
 
+  /**
+   * Where requests go as soon as the era is decided; undefined = to the entry of the SDK. It holds each message against five
+   * schemas to find the few that are its own: a seventh of a small call.
+   */
+  lead(server: object | undefined): void {
+    this.#lead = server === undefined ? undefined : (request) => handRequest(server, request);
+    this.#decided = false;
+  }
+
+  #knowsTheWay(message: JSONRPCMessage): boolean {
+    if (!this.#decided || this.#lead === undefined || !isEvidentRequest(message)) return false;
+    return 'method' in message && !AT_THE_ENTRY.has(message.method);
+  }
+
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
     if ('method' in message || !('id' in message) || message.id === undefined) return;
     const asked = this.#asked.get(message.id);
     if (asked !== undefined && 'result' in message) this.#lists.keep(asked, message.result);
+    // Who only discovers may still go on in the other era; any other result came from the server that stays.
+    const method = this.#open.get(message.id);
+    if ('result' in message && method !== undefined && method !== 'server/discover') this.#decided = true;
     this.#done(message.id);
   }
 
@@ -224,7 +254,7 @@ class CountingTransport extends StdioServerTransport {
 
   /** As if the client had cancelled whatever it still waits for: a mere end of the connection lets calls go on. */
   async cancelOpen(): Promise<void> {
-    for (const requestId of [...this.#open]) {
+    for (const requestId of [...this.#open.keys()]) {
       this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
     await new Promise((resolve) => setImmediate(resolve));
