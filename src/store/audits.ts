@@ -1,8 +1,9 @@
 /** Performance audits: the queue, the results, and what single sites have chosen. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import type { Db, Row } from './db.js';
 import { sql } from './db.js';
-import { except, fold, join, needle, offset } from './lists.js';
+import { except, join, offset } from './lists.js';
 
 export type AuditStrategy = 'desktop' | 'mobile';
 export type AuditStatus = 'pending' | 'running' | 'completed' | 'failed';

@@ -1,5 +1,6 @@
 /** Clients and which sites are theirs. Writes are one batch each: all or nothing. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import {
   CLIENT_TEXTS,
   type ClientFilter,
@@ -12,7 +13,7 @@ import {
 } from './client-rows.js';
 import type { BatchResult, Db, Statement } from './db.js';
 import { StorageError, sql } from './db.js';
-import { among, except, type Fragment, fold, join, needle, offset } from './lists.js';
+import { among, except, type Fragment, join, offset } from './lists.js';
 
 /** Sites hidden from the caller: not counted, not touched. */
 type Hidden = readonly number[];

@@ -1,8 +1,9 @@
 /** Which sites a live read of content is about. */
 
+import { fold } from '../../schemas/fold.js';
 import type { Db } from './db.js';
 import { sql } from './db.js';
-import { except, fold } from './lists.js';
+import { except } from './lists.js';
 import { idList } from './site-filter.js';
 import type { SiteRow } from './sites.js';
 

@@ -1,8 +1,6 @@
-/** What every list of names shares: folding, literal search, offsets, hidden ids. */
+/** What the lists share: offsets, chosen and hidden ids. */
 
 import type { Value } from './db.js';
-
-export { fold, needle } from '../../schemas/fold.js';
 
 /** Rows to skip; a page beyond every integer is simply past the end. */
 export function offset(page: number, perPage: number): number {

@@ -1,7 +1,7 @@
 /** Which sites a list holds: one predicate for items and totals alike, and the ways to search. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import { type Db, type Statement, sql, type Value } from './db.js';
-import { fold, needle } from './lists.js';
 import { packed } from './packed.js';
 import type { SiteRow, SiteStatus } from './site-rows.js';
 

@@ -1,8 +1,9 @@
 /** Updates by site, as the REST interface lists them, and what is ignored. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import type { Db, Row, Value } from './db.js';
 import { sql } from './db.js';
-import { fold, needle, offset } from './lists.js';
+import { offset } from './lists.js';
 import { idList } from './site-filter.js';
 import type { IgnoredEntry } from './site-records.js';
 

@@ -1,7 +1,8 @@
 /** Sites: lists, lookups and records. */
 
+import { fold } from '../../schemas/fold.js';
 import { type Db, type Statement, StorageError, sql } from './db.js';
-import { fold, offset } from './lists.js';
+import { offset } from './lists.js';
 import {
   countStatement,
   idList,

@@ -1,8 +1,9 @@
 /** Tags, and the sites and clients that carry them. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import type { BatchResult, Db, Row } from './db.js';
 import { StorageError, sql } from './db.js';
-import { among, except, type Fragment, fold, join, needle, offset } from './lists.js';
+import { among, except, type Fragment, join, offset } from './lists.js';
 
 export interface TagItemRow extends Row {
   id: number;

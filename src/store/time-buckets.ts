@@ -1,8 +1,9 @@
 /** Buckets of hours, whom they serve, and what of them is used. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import type { Db, Row, Statement } from './db.js';
 import { sql } from './db.js';
-import { type Fragment, fold, join, needle, offset } from './lists.js';
+import { type Fragment, join, offset } from './lists.js';
 import { DIRECTION, rounded, SETTINGS, UNIT } from './time-sql.js';
 
 export type Recurrence = 'none' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';

@@ -1,9 +1,10 @@
 /** Tasks of the time tracker as rows: their shapes, and the reads that compute their time. */
 
+import { fold, needle } from '../../schemas/fold.js';
 import type { TASK_ORDERS } from '../../schemas/time.js';
 import type { Row, Statement, Value } from './db.js';
 import { sql } from './db.js';
-import { except, type Fragment, fold, join, needle } from './lists.js';
+import { except, type Fragment, join } from './lists.js';
 import { DIRECTION, rounded, SECONDS, SETTINGS, UNIT } from './time-sql.js';
 
 export type TimerMode = 'count_up' | 'count_down';

@@ -1,7 +1,7 @@
 /** Lists of sites: order, pages, filters, search (operations §8.0a, §5.1). */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fold } from '../../src/store/lists.js';
+import { fold } from '../../schemas/fold.js';
 import { deniedTo, type Kit, openKit } from './kit.js';
 import { generateRandomString } from './letters.js';
 
