@@ -35,6 +35,12 @@ const meta = {
   'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
 };
 
+function started(name: string, env?: Record<string, string>) {
+  const child = spawn(process.execPath, [bin, 'stdio'], { cwd: '/', env: environment(name, env), stdio: 'pipe' });
+  child.stderr.resume();
+  return child;
+}
+
 /** Writes the messages, closes stdin and answers every line of stdout. */
 function talk(
   name: string,
@@ -42,14 +48,9 @@ function talk(
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; lines: string[] }> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [bin, 'stdio'], {
-      cwd: '/',
-      env: environment(name, env),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    const child = started(name, env);
     let out = '';
     child.stdout.on('data', (chunk) => (out += String(chunk)));
-    child.stderr.resume();
     child.once('close', (code) => done({ code, lines: out.split('\n').filter((line) => line !== '') }));
     child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
   });
@@ -57,8 +58,7 @@ function talk(
 
 /** One message after the other, each after the answer to the one before; then the end of the input. */
 async function converse(name: string, messages: Message[]): Promise<Map<number, Answer>> {
-  const child = spawn(process.execPath, [bin, 'stdio'], { cwd: '/', env: environment(name), stdio: 'pipe' });
-  child.stderr.resume();
+  const child = started(name);
   const answers = new Map<number, Answer>();
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   for (const message of messages) {
@@ -80,7 +80,7 @@ async function converse(name: string, messages: Message[]): Promise<Map<number, 
 interface Message {
   id?: number;
   method: string;
-  params?: object;
+  params?: object | undefined;
 }
 
 interface Answer {
@@ -203,7 +203,7 @@ describe('sitefleet stdio', () => {
     ];
     const answers = await converse(
       'odd-later',
-      sent.map(([method, params], index) => ({ id: index + 1, method, ...(params === undefined ? {} : { params }) })),
+      sent.map(([method, params], index) => ({ id: index + 1, method, params })),
     );
     for (const [index, [method, , outcome]] of sent.entries())
       expect([method, answers.get(index + 1)]).toMatchObject([method, outcome]);

@@ -92,12 +92,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#timer = setTimeout(() => this.#fail(this.#late()), deadlineMs);
     const options = {
-      bodyTimeout: bodyTimeoutMs,
       origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers,
       body,
+      bodyTimeout: bodyTimeoutMs,
       // The deadline above is the shorter one, and its error says more.
       headersTimeout: deadlineMs + 5_000,
     };
@@ -166,11 +166,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort = (): void => this.#fail(this.#cancelled());
 
   #succeed(): void {
-    const [only, ...more] = this.#chunks;
     const resolve = this.#resolve;
     if (resolve === null) return;
+    const body =
+      this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
     this.#settle();
-    const body = only === undefined ? Buffer.alloc(0) : more.length === 0 ? only : Buffer.concat([only, ...more]);
     resolve({
       answer: {
         status: this.#status,

@@ -377,10 +377,11 @@ describe('buckets', () => {
     await step(id, 'start');
     app.clock.move(HOUR / 2);
     expect((await step(id, 'pause')).remaining_seconds).toBe(1.5 * 3600);
+    const same = (await ok(`PUT /time-tracker/tasks/${id}/edit`, { title: 'Same', bucket_id: small.id })).data;
+    expect(same.remaining_seconds).toBe(1.5 * 3600);
     const moved = (await ok(`PUT /time-tracker/tasks/${id}/edit`, { bucket_id: large.id })).data;
     expect(moved.remaining_seconds).toBe(9.5 * 3600);
-    const same = (await ok(`PUT /time-tracker/tasks/${id}/edit`, { bucket_id: large.id })).data;
-    expect(same.remaining_seconds).toBe(9.5 * 3600);
+    expect((await task(id)).remaining_seconds).toBe(9.5 * 3600);
     await step(id, 'start');
     app.clock.move(HOUR);
     expect((await task(id)).remaining_seconds).toBe(8.5 * 3600);
@@ -388,6 +389,7 @@ describe('buckets', () => {
     await ok(`PUT /time-tracker/tasks/${id}/edit`, { title: 'Other' });
     await add({ bucket_id: large.id, duration_seconds: 3600 });
     expect((await task(id)).remaining_seconds).toBe(8.5 * 3600);
+    expect(await step(id, 'stop')).toMatchObject({ remaining_seconds: 8.5 * 3600 });
   });
 
   test('serve clients, are listed for them, changed and deleted; tasks stay', async () => {
