@@ -37,7 +37,7 @@ export interface Log {
   error(facts: Record<string, unknown>, message: string): void;
 }
 
-/** Optional parts of the product (operations rule 5, REST §6). */
+/** Optional parts of the product (operations §1.10, REST §6). */
 export const MODULES = [
   'logs',
   'cost-tracker',

@@ -126,7 +126,7 @@ const ERRORS_MEAN_REFUSED = new Set([
  * The failure in a decoded answer, null when it has none (child protocol §2.3). Texts are translated, so code and
  * shape decide: `PARSE_ERROR…` is always `refused`; an error without a code is `refused` for functions that have no
  * code-less errors of their own, and `child_error` for the others, where only a `probe` tells.
- * An `error` that is an object (theme_action, §6.3) is a verdict, not a failure.
+ * An `error` that is an object (child protocol §6.3) is a verdict, not a failure.
  */
 export function answerFailure(answer: unknown, fn: string): ChildFailure | null {
   const error = get(answer, 'error');

@@ -107,7 +107,7 @@ export async function deleteThemes(ctx: Ctx, target: Target, slugs: readonly str
   return ctx.locks.exclusive(target.site.id, ctx.signal, () => act(ctx, target, 'theme', 'delete', slugs));
 }
 
-/** Switches the theme. An unknown slug is never sent: the child would really switch to a theme that does not exist (§6.3). */
+/** Switches the theme. An unknown slug is never sent: the child would really switch to one that does not exist (child protocol §6.3). */
 export async function activateTheme(
   ctx: Ctx,
   target: Target,

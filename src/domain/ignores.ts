@@ -7,7 +7,7 @@ import { getSite, type SiteRef } from './select.js';
 
 export type IgnorableType = 'core' | 'plugin' | 'theme';
 
-/** Slug of the core offer (operations §10.31). */
+/** Slug of the core offer (operations §5.5). */
 export const CORE_SLUG = 'platform';
 
 /** Puts slugs on a site's list for every version, or takes them off; answers the list of that type afterwards. */

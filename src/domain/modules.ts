@@ -1,4 +1,4 @@
-/** Optional parts of the product: a verb that needs one asks here (operations rule 5). */
+/** Optional parts of the product: a verb that needs one asks here (operations §1.10). */
 
 import type { Ctx, ModuleName } from '../context.js';
 import { ServiceError } from '../errors.js';

@@ -1,4 +1,4 @@
-/** Changing monitors and checking one by hand (REST §6.11.2, R135–R137). */
+/** Changing monitors and checking one by hand (REST §6.11.2, §6.11 R135–R137). */
 
 import { intervalLabel, timeoutLabel } from '../../schemas/monitoring.js';
 import type { Ctx } from '../context.js';

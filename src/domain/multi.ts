@@ -126,7 +126,7 @@ export type Continued = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queu
 export type MultiAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & MultiResult<R>);
 
 /**
- * Now when the selection is small, as a job above the threshold (operations §6.3). Sites that are not done when the time of a
+ * Now when the selection is small, as a job above the threshold (operations §6). Sites that are not done when the time of a
  * direct call is up go on as a job, which looks at each before it repeats anything.
  */
 export async function nowOrQueued<P extends object, R>(

@@ -131,7 +131,7 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
   complaint({ updated, errors }) {
     const [first] = errors;
     if (first === undefined) return null;
-    // Not a failed update: the site was never reached, and a job has a code for that (seed, Batch jobs rule 5).
+    // Not a failed update: the site was never reached, and a job has a code for that (operations §7.4).
     if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
       return { code: 'svc_site_offline', message: first.message };
     return {

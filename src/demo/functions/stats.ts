@@ -47,7 +47,7 @@ function payloadKey({ site, state, params, tls }: Call): string {
   return [...given, logs, since, choice, childVersion(site), state.abandoned.days, tls].join('\u0001');
 }
 
-/** The parts of a payload that the stored `syncdata` leaves in, in the order of the real child (§5.1, §5.2). */
+/** The parts of a payload that the stored `syncdata` leaves in, in the order of the real child (child protocol §5.1, §5.2). */
 export function statsPayload(call: Call, kind: PayloadKind): Record<string, unknown> {
   const { state, params } = call;
   rememberChoice(state, params);
