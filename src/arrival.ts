@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Arrival } from './auth.js';
 import type { Config } from './context.js';
-import { isLoopbackName } from './mcp/origin.js';
+import { hostOf, isLoopbackAddress, isLoopbackName, lastOf } from './gate.js';
 
 export interface ArrivalParts {
   config: Pick<Config, 'base_url' | 'trust_proxy'>;
@@ -12,18 +12,17 @@ export interface ArrivalParts {
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
-/** @returns a function of the request and, where it came through a socket, of what Node knows of it */
+/** @returns a function of the request, of what Node knows of it where it came through a socket, and of the gate's verdict */
 export function arrivals({ config, newRequestId }: ArrivalParts) {
-  const isLoopback = sameAsLast((address) => /^(::ffff:)?127\.|^::1$/i.test(address));
+  const isLoopback = sameAsLast(isLoopbackAddress);
   const isLocalName = sameAsLast((host) => isLoopbackName(host.replace(/:\d+$/, '')));
 
-  return (request: Request, incoming: IncomingMessage | undefined): Arrival => {
+  return (request: Request, incoming: IncomingMessage | undefined, foreign: boolean): Arrival => {
     const { headers, url } = request;
     const given = headers.get('x-request-id');
     // A request that did not come through a socket was made inside this process.
     const peer = incoming?.socket.remoteAddress ?? '127.0.0.1';
-    const schemeEnd = url.indexOf('://') + 3;
-    const host = url.slice(schemeEnd, url.indexOf('/', schemeEnd));
+    const host = hostOf(url);
     const forwarded = config.trust_proxy ? lastOf(headers.get('x-forwarded-for')) : undefined;
     const forwardedProto = config.trust_proxy ? lastOf(headers.get('x-forwarded-proto'))?.toLowerCase() : undefined;
     const encrypted = forwardedProto === undefined ? url.startsWith('https:') : forwardedProto === 'https';
@@ -35,14 +34,9 @@ export function arrivals({ config, newRequestId }: ArrivalParts) {
       address,
       secure: encrypted || local,
       base_url: config.base_url ?? `${encrypted ? 'https' : 'http'}://${host}`,
+      foreign,
     };
   };
-}
-
-/** The entry that the nearest proxy added; what stands before it is the client's own claim. */
-function lastOf(header: string | null): string | undefined {
-  const last = header?.split(',').at(-1)?.trim();
-  return last === '' ? undefined : last;
 }
 
 /** Most requests come from where the one before came from. */

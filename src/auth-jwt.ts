@@ -1,5 +1,6 @@
 /** Access tokens of an external authorization server: JWTs checked against its published keys (RFC 9068, RFC 8707). */
 
+import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Identity, VerifyAccessToken } from './auth.js';
 import type { Clock, Right } from './context.js';
@@ -29,6 +30,8 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
+/** What the header may call an access token (RFC 9068 §4, RFC 8725 §3.11): many servers still say JWT, or nothing. */
+const TYPES = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 const CLOCK_SKEW_S = 30;
 const FETCH_MS = 5000;
 
@@ -41,7 +44,7 @@ export function createTokenVerifier(rules: AccessTokenRules): VerifyAccessToken 
 
 async function verified(token: string, keys: JWTVerifyGetKey, rules: AccessTokenRules): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, keys, {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
       issuer: rules.issuer,
       audience: rules.audience,
       algorithms: ALGORITHMS,
@@ -49,10 +52,23 @@ async function verified(token: string, keys: JWTVerifyGetKey, rules: AccessToken
       clockTolerance: CLOCK_SKEW_S,
       currentDate: new Date(rules.clock.now()),
     });
+    requireAccessToken(payload, protectedHeader.typ);
     return payload;
   } catch (error) {
+    if (error instanceof ServiceError) throw error;
     throw isOurs(error) ? keysUnavailable(error) : invalid(error);
   }
+}
+
+/**
+ * Refuses what the same server signs for other ends, such as ID, refresh and logout tokens. Some servers tell them apart in
+ * the payload: `typ` (Keycloak), `token_use` (Cognito).
+ */
+function requireAccessToken({ sub, typ: kind, token_use: use }: JWTPayload, type: string | undefined): void {
+  if (typeof sub !== 'string' || sub.trim() === '') throw invalid(undefined, 'sub');
+  if (type !== undefined && !TYPES.has(type.toLowerCase())) throw invalid(undefined, 'typ');
+  if (kind !== undefined && String(kind).toLowerCase() !== 'bearer') throw invalid(undefined, 'typ');
+  if (use !== undefined && use !== 'access') throw invalid(undefined, 'token_use');
 }
 
 /** A failure to get the keys says nothing about the token. */
@@ -62,7 +78,7 @@ function isOurs(error: unknown): boolean {
 }
 
 function identityOf(payload: JWTPayload, rules: AccessTokenRules): Identity {
-  const scopes = scopesOf(payload);
+  const scopes = scopesOf(payload, rules);
   const rights: Right[] = scopes.has(rules.write_scope)
     ? ['read', 'write']
     : scopes.has(rules.read_scope)
@@ -74,19 +90,37 @@ function identityOf(payload: JWTPayload, rules: AccessTokenRules): Identity {
       data: { needed_scope: rules.read_scope },
     });
   }
-  return { type: 'token', id: null, name: `${payload.iss}#${payload.sub}`.slice(0, 500), rights, denied_sites: [] };
+  return { type: 'token', id: null, name: nameOf(`${payload.iss}#${payload.sub}`), rights, denied_sites: [] };
 }
 
-/** `scope` as RFC 9068 has it, or the list `scp` of some servers. */
-function scopesOf({ scope, scp }: JWTPayload): Set<string> {
-  if (typeof scope === 'string') return new Set(scope.split(' '));
-  if (typeof scp === 'string') return new Set(scp.split(' '));
-  return new Set(Array.isArray(scp) ? scp.filter((one) => typeof one === 'string') : []);
+const MAX_NAME = 500;
+
+/** By this a caller is told from others, so a long one ends in a digest of the whole. Short ones never are as long as that. */
+function nameOf(subject: string): string {
+  if (subject.length <= MAX_NAME) return subject;
+  return `${subject.slice(0, MAX_NAME)}…${createHash('sha256').update(subject).digest('hex')}`;
 }
 
-function invalid(cause: unknown): ServiceError {
+/**
+ * `scope` as RFC 9068 has it or as a list, and the `scp` of some servers. Where they name none of ours, Auth0's `permissions`:
+ * those are all that the user may do, of which the scopes are what this client was granted.
+ */
+function scopesOf({ scope, scp, permissions }: JWTPayload, rules: AccessTokenRules): Set<string> {
+  const granted = new Set([...words(scope), ...words(scp)]);
+  const named = granted.has(rules.read_scope) || granted.has(rules.write_scope);
+  return named ? granted : new Set(words(permissions));
+}
+
+function words(claim: unknown): string[] {
+  if (typeof claim === 'string') return claim.split(' ');
+  return Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : [];
+}
+
+/** @param at the claim or header at fault, where the cause does not tell it */
+function invalid(cause: unknown, at?: string): ServiceError {
   const expired = cause instanceof errors.JWTExpired;
-  const claim = cause instanceof errors.JWTClaimValidationFailed ? ` (${cause.claim})` : '';
+  const fault = cause instanceof errors.JWTClaimValidationFailed ? cause.claim : at;
+  const claim = fault === undefined ? '' : ` (${fault})`;
   return new ServiceError(
     'svc_rest_authentication_error',
     expired ? 'The access token has expired.' : `The access token is not valid${claim}.`,

@@ -28,6 +28,14 @@ export function tokenIncomplete(): ServiceError {
   });
 }
 
+/** For a token of an authorization server where only API keys are taken. */
+export function accessTokenMisplaced(): ServiceError {
+  return new ServiceError('svc_rest_authentication_error', 'This is an access token, and API keys are wanted here.', {
+    advice:
+      'Send an API key: "sitefleet key add" makes one. Access tokens are for /mcp, where SITEFLEET_OAUTH_ISSUER is set.',
+  });
+}
+
 export function wrongToken(): ServiceError {
   return new ServiceError('svc_rest_authentication_error', 'The API key is not valid.', {
     advice: 'Check the token. "sitefleet key list" shows the keys of this server.',

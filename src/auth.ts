@@ -4,6 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { KnownLogins, type Verified } from './auth-known.js';
 import {
+  accessTokenMisplaced,
   disabledKey,
   loginNeeded,
   plainHttp,
@@ -27,6 +28,8 @@ export interface Arrival {
   secure: boolean;
   /** Public base URL without a trailing slash. */
   base_url: string;
+  /** A browser sent it for a page of another origin, and may have added a login that it remembers. */
+  foreign: boolean;
 }
 
 /** Head of an answer as a flat list of names and values, which is how Node writes one fastest. */
@@ -172,6 +175,7 @@ export function createAuth(parts: AuthParts): Auth {
   async function verifiedBearer(arrival: Arrival, digest: string): Promise<Login> {
     const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(arrival.authorization ?? '')?.[1];
     if (token === undefined) throw tokenNeeded();
+    if (looksLikeJwt(token)) throw accessTokenMisplaced();
     const sides = token.split('==');
     if (sides.length < 2 || sides.includes('')) throw tokenIncomplete();
     const match = TOKEN.exec(token);
@@ -211,9 +215,9 @@ export function createAuth(parts: AuthParts): Auth {
   };
 }
 
-/** Three parts of base64url with a dot between them; our own keys never look like that. */
+/** Parts of base64url with dots between them, the signature perhaps missing; our own keys never look like that. */
 function looksLikeJwt(token: string): boolean {
-  return token.length <= 8192 && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
+  return /^[\w-]+(?:\.[\w-]*){2,4}$/.test(token);
 }
 
 /** Name up to the first colon, the rest is the password, blanks and colons included (RFC 7617). */

@@ -117,7 +117,7 @@ const VARIABLES: readonly Variable[] = [
     'base_url',
     null,
     baseUrl,
-    'Address under which clients reach the service, used in links such as `status_url`.',
+    'Address under which clients reach the service, used in links such as `status_url`. Calls by another name are refused; on loopback, where the names of this machine are answered too, also without it.',
     { shown: 'http://HOST:PORT' },
   ),
   variable(
@@ -255,7 +255,14 @@ const VARIABLES: readonly Variable[] = [
     'trust_proxy',
     false,
     flag,
-    'Believe `X-Forwarded-For` and `X-Forwarded-Proto`. Only behind a proxy that sets them.',
+    'Believe `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them.',
+  ),
+  variable(
+    'BASIC_CHALLENGE',
+    'basic_challenge',
+    false,
+    flag,
+    'Send `WWW-Authenticate: Basic` where a login is missing. Browsers then ask for one and remember it.',
   ),
 ];
 

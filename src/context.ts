@@ -118,6 +118,8 @@ export interface Config {
   oauth_write_scope: string;
   /** What `/metrics` asks for; null = it answers this machine only. */
   metrics_token: string | null;
+  /** Ask browsers for a Basic login where one is missing. */
+  basic_challenge: boolean;
 }
 
 /** A fact that happened (operations §5.13). Names are `<noun>.<past participle>`. */

@@ -57,6 +57,8 @@ export interface Parts {
   jobs?: boolean;
   /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
   sharedKey?: KeyPair | undefined;
+  /** HTTP is served: what its requests need is loaded at once, for an import that fails later fails for good. */
+  serves?: boolean;
   /** Tests: a network of their own for the monitors. */
   probe?: Probe | undefined;
   auditor?: Auditor | undefined;
@@ -123,6 +125,8 @@ export async function buildEngine(
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
+  // Only where it is needed: it costs a good part of the start.
+  let rest = parts.serves === true ? await import('./rest/perform.js') : undefined;
   const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const ctx = (caller: TaskCaller): Ctx => ({
@@ -150,9 +154,10 @@ export async function buildEngine(
       return operation.call(raw, context);
     },
     route: async ({ key, params, once }: { key: string; params: unknown; once: Once | undefined }, context) => {
-      const { performRoute, routeOf } = await import('./rest/perform.js');
-      return performRoute(routeOf(key), params, context, once);
+      rest ??= await import('./rest/perform.js');
+      return rest.performRoute(rest.routeOf(key), params, context, once);
     },
+    loaded: async () => undefined,
     metrics: async (_payload, context) => [
       ...metrics.collect(),
       ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),

@@ -77,6 +77,8 @@ interface Pending {
 export interface EngineParts {
   config: Config;
   sharedKey: { private_key: string; public_key: string } | undefined;
+  /** HTTP is served: what its requests need here is loaded at once. */
+  serves: boolean;
 }
 
 /** Starts the engine thread. It opens the writer connection by itself from the configuration. */

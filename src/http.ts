@@ -4,12 +4,14 @@ import { Hono } from 'hono';
 import type { HttpEnv } from './auth.js';
 import { ServiceError } from './errors.js';
 import { requireMetricsAccess } from './metrics-access.js';
-import { failure, type PassageParts, passAll, refused } from './passage.js';
+import { type Envelope, failure, type PassageParts, passAll, refused } from './passage.js';
 
 /** An app and the path it is mounted at; its own routes may already carry the whole path. */
 export interface Mount {
   at: string;
   app: Hono<HttpEnv>;
+  /** How its answers look, where a refusal comes before it; by default `{code, message, data}`. */
+  envelope?: Envelope;
 }
 
 export interface HttpMetrics {
@@ -27,8 +29,11 @@ export interface HttpParts extends PassageParts {
   mounts: readonly Mount[];
 }
 
-/** Put on by proxies. */
-const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
+/** Put on by proxies: with any of them, the peer's address says nothing of who asks. */
+const FORWARDED =
+  /^(x-forwarded|x-real-ip$|x-client-ip$|x-cluster-client-ip$|x-original-|x-envoy-|true-client-ip$|fastly-client-ip$|fly-client-ip$|cf-|cdn-loop$|forwarded$|via$)/i;
+/** Paths that answer whatever name is called: health checks and collectors call by address. Each has rules of its own. */
+const OPEN = new Set(['/healthz', '/readyz', '/metrics']);
 
 export function createHttp(parts: HttpParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
@@ -40,12 +45,12 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
   const { metrics } = parts;
   if (metrics !== undefined) {
     app.get('/metrics', async (c) => {
-      const { authorization, address } = c.env.arrival;
+      const { arrival, incoming } = c.env;
       requireMetricsAccess(metrics.token, {
-        authorization,
-        address,
-        host: new URL(c.req.url).host.replace(/:\d+$/, ''),
-        forwarded: FORWARDED.some((name) => c.req.header(name) !== undefined),
+        authorization: arrival.authorization,
+        peer: incoming?.socket.remoteAddress ?? '127.0.0.1',
+        host: new URL(c.req.url).hostname,
+        forwarded: [...c.req.raw.headers.keys()].some((name) => FORWARDED.test(name)),
       });
       return c.body(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
     });
@@ -53,6 +58,7 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
   app.notFound(() => failure(new ServiceError('rest_no_route', 'There is nothing at this address.')));
   app.onError((error, c) => refused(parts, error, c.env.arrival, c.req.url));
-  passAll(app, parts);
+  const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
+  passAll(app, parts, { open: OPEN, envelopes });
   return app;
 }

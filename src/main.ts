@@ -37,8 +37,13 @@ export interface Service {
   readonly auth: Auth;
   readonly events: EventBus;
   readonly invoke: Invoke;
-  /** All HTTP ways in. */
+  /**
+   * All HTTP ways in, with all that answering needs in this thread: Node keeps an import that failed, for want of a file
+   * handle say, so what is left to the first request may never be loaded.
+   */
   http(): Promise<Hono<HttpEnv>>;
+  /** Waits until the engine is up, with all that its tasks need. */
+  bringUp(): Promise<void>;
   /** What MCP serves, for stdio and tests. */
   mcp(): Promise<McpCore>;
   /** A context of this thread: reading only when the engine runs in a thread of its own. */
@@ -46,6 +51,8 @@ export interface Service {
   /** Public base URL, once it is known where the service listens. */
   setBaseUrl(url: string): void;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
+  /** Makes it answer that it is not ready, for this reason, until the function that this answers is called. */
+  hold(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -56,7 +63,7 @@ const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
 
 /** Tasks of the engine after which nobody looks for what they wrote. */
-const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key']);
+const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
 
 export interface ServiceParts extends Parts {
   engine?: 'thread' | 'inline';
@@ -74,6 +81,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
   const inline = threaded ? null : await buildEngine({ ...parts, clock, log, metrics });
   let thread: Engine | null = null;
   let started = false;
+  let serves = false;
   let deaths = 0;
   // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, starts it anew.
   const onEngineDeath = () => {
@@ -84,7 +92,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
   };
   const engine = (): Engine => {
     if (inline !== null) return inline;
-    thread ??= startEngineThread({ config, sharedKey: parts.sharedKey }, log, onEngineDeath);
+    thread ??= startEngineThread({ config, sharedKey: parts.sharedKey, serves }, log, onEngineDeath);
     return thread;
   };
   const reader = inline === null ? await openReader(parts, storageWatch(metrics, log, clock), log) : null;
@@ -118,7 +126,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
     if (route.engine && inline === null) {
       return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
     }
-    // Looked up once: the loader takes its time even for a module that it has.
+    // Where HTTP is served it is there already; looked up once, because the loader takes its time even for what it has.
     rest ??= await import('./rest/perform.js');
     return rest.performRoute(route, params, ctx(caller), once);
   };
@@ -134,11 +142,15 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
     return core;
   };
 
+  const holds = new Set<string>();
   const ready = createReadiness({
     clock,
     read: () => store.schedule.owner('schedule', clock.now()),
     write: () => run({ task: 'health', payload: null }, systemCaller()),
-    known: () => (reader?.replica ? replicaReason(reader.replica.status()) : null),
+    known: () => {
+      const [held = null] = holds;
+      return held ?? (reader?.replica ? replicaReason(reader.replica.status()) : null);
+    },
   });
   const metricsText = async () => {
     const beside = inline === null ? metrics.collect() : [];
@@ -164,14 +176,27 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
       if (config.base_url === null) baseUrl = url;
     },
     async http() {
-      const [{ createSurfaces }, shared] = await Promise.all([import('./surfaces.js'), mcp()]);
+      serves = true;
+      const [{ createSurfaces }, shared, performing] = await Promise.all([
+        import('./surfaces.js'),
+        mcp(),
+        import('./rest/perform.js'),
+      ]);
+      rest = performing;
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
       const built = createSurfaces({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
       return built.app;
     },
     mcp,
+    async bringUp() {
+      if (inline === null) await run({ task: 'loaded', payload: null }, systemCaller());
+    },
     ready,
+    hold(reason) {
+      holds.add(reason);
+      return () => void holds.delete(reason);
+    },
     async start() {
       started = true;
       await run({ task: 'start', payload: null }, systemCaller());

@@ -2,11 +2,12 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from './errors.js';
+import { isLoopbackAddress, isLoopbackName } from './gate.js';
 
 export interface Asking {
   authorization: string | undefined;
-  /** Address of the peer, after a trusted proxy's word. */
-  address: string;
+  /** Address at the other end of the connection. */
+  peer: string;
   /** Name by which the service was called, without port. */
   host: string;
   /** A proxy passed the request on: then the peer's address says nothing. */
@@ -23,9 +24,7 @@ export function requireMetricsAccess(token: string | null, asking: Asking): void
       advice: 'Send the value of SITEFLEET_METRICS_TOKEN as bearer token.',
     });
   }
-  const local =
-    /^(::ffff:)?127\.|^::1$/i.test(asking.address) && /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(asking.host);
-  if (local && !asking.forwarded) return;
+  if (isLoopbackAddress(asking.peer) && isLoopbackName(asking.host) && !asking.forwarded) return;
   throw new ServiceError('svc_permission_denied', 'Without a token the metrics are for this machine only.', {
     advice: 'Set SITEFLEET_METRICS_TOKEN, and send it as bearer token.',
   });

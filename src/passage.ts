@@ -1,20 +1,35 @@
 /** What every request passes before and after the ways in: who asks, how much may be sent, what all answers carry. */
 
+import type { IncomingMessage } from 'node:http';
 import type { Hono } from 'hono';
 import { arrivals } from './arrival.js';
 import type { Arrival, Head, HttpEnv } from './auth.js';
 import type { Config, Log } from './context.js';
 import { completeHead } from './departure.js';
 import { errorBody, isOurFault, ServiceError } from './errors.js';
-import { pathOf } from './request-url.js';
+import { createGate, type Verdict } from './gate.js';
+import { isAmbiguous, pathOf } from './request-url.js';
+
+/** How one way in wraps a refusal that comes before it. */
+export interface Envelope {
+  owns(path: string): boolean;
+  wrap(error: ServiceError): Response;
+}
 
 export interface PassageParts {
-  config: Pick<Config, 'base_url' | 'trust_proxy'>;
+  config: Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
   log: Log;
   newRequestId(): string;
   metrics?: { request(status: number): void } | undefined;
   /** Largest body in bytes. */
   maxBody?: number;
+}
+
+export interface PassageRules {
+  /** Paths that answer to any name: load balancers and collectors call by address. */
+  open: ReadonlySet<string>;
+  /** Of the ways in that have one of their own. */
+  envelopes: readonly Envelope[];
 }
 
 const MAX_BODY = 1024 * 1024;
@@ -23,10 +38,11 @@ const MAX_BODY = 1024 * 1024;
  * Puts what every request passes in front of Hono's own dispatch. As a middleware it would make every answer wait and turn
  * its headers into an object of their own, which costs as much as the rest of a small request.
  */
-export function passAll(app: Hono<HttpEnv>, parts: PassageParts): void {
+export function passAll(app: Hono<HttpEnv>, parts: PassageParts, { open, envelopes }: PassageRules): void {
   const { log, metrics } = parts;
   const maxBody = parts.maxBody ?? MAX_BODY;
   const arrivalOf = arrivals(parts);
+  const gate = createGate(parts.config);
   const dispatch = app.fetch;
 
   const answerOf = (request: Request, env: HttpEnv['Bindings'], context?: Parameters<typeof dispatch>[2]) => {
@@ -37,22 +53,40 @@ export function passAll(app: Hono<HttpEnv>, parts: PassageParts): void {
       .catch((error: unknown) => refused(parts, error, env.arrival, request.url));
   };
 
+  const barrier = ({ method, url }: Request, incoming: IncomingMessage | undefined, verdict: Verdict) =>
+    incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
+      ? ambiguous()
+      : gate.barrier(verdict, method, open.has(pathOf(url)));
+  const barred = (error: ServiceError, url: string): Response => {
+    const path = pathOf(url);
+    return envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? failure(error);
+  };
+
   const noted = notes(log);
 
   app.fetch = (request, given, context) => {
     const env = (given ?? {}) as HttpEnv['Bindings'];
     const { outgoing } = env;
-    const arrival = arrivalOf(request, env.incoming);
+    const verdict = gate.verdict(request, env.incoming);
+    const arrival = arrivalOf(request, env.incoming, verdict.foreign);
     env.arrival = arrival;
     const depart = (status: number, head: Head) => {
       completeHead(status, head, arrival.request_id);
       metrics?.request(status);
       noted?.(request, arrival, status);
     };
-    if (outgoing === undefined) return stamped(answerOf(request, env, context), depart);
+    const error = barrier(request, env.incoming, verdict);
+    const answer = () => (error === undefined ? answerOf(request, env, context) : barred(error, request.url));
+    if (outgoing === undefined) return stamped(answer(), depart);
     outgoing.depart = depart;
-    return answerOf(request, env, context);
+    return answer();
   };
+}
+
+function ambiguous(): ServiceError {
+  return new ServiceError('rest_no_route', 'There is nothing at this address, which can be read in two ways.', {
+    advice: 'Send the path without segments of dots and its first segment unencoded, and Host as in the address.',
+  });
 }
 
 /** Writes a line for each request, where such lines are written at all: most services spare themselves the making of it. */

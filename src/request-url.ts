@@ -5,6 +5,20 @@ export function pathOf(url: string): string {
   return url.slice(url.indexOf('/', url.indexOf('://') + 3), endOfPath(url));
 }
 
+/**
+ * Whether a request target, as it was sent, can be read in two ways, so that a proxy in front may have let it pass for another
+ * address than the one we would serve: with segments of dots, encoded or not, which disappear when it is made into a URL;
+ * with an encoded first segment, which decides the way in; or with a host of its own that is not the one of `Host`.
+ * Clients send none of these.
+ */
+export function isAmbiguous(target: string, host: string | undefined): boolean {
+  if (target.startsWith('/') && !target.includes('%') && !target.includes('/.')) return false;
+  const [, authority, rest = ''] = /^(?:https?:\/\/([^/?#]*))?(.*)$/is.exec(target) ?? [];
+  if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) return true;
+  const path = rest.split(/[?#]/, 1)[0] ?? '';
+  return /^\/[^/]*%/.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
+}
+
 /** The query of an absolute URL. */
 export function queryOf(url: string): URLSearchParams {
   const end = endOfPath(url);

@@ -6,10 +6,12 @@ import type { Clock, Config, Log } from './context.js';
 import { createHttp, type HttpMetrics } from './http.js';
 import type { McpCore } from './mcp/core.js';
 import { createMcpHttp } from './mcp/http.js';
+import { mcpEnvelope } from './mcp/http-refusals.js';
 import type { GroupedOperation, Invoke } from './operation.js';
 import { createRestApp } from './rest/app.js';
 import { routes } from './rest/index.js';
 import type { Perform } from './rest/perform.js';
+import { restEnvelope } from './rest/respond.js';
 import { createRunApp } from './run/app.js';
 import { VERSION } from './version.js';
 
@@ -29,17 +31,19 @@ export interface SurfaceParts {
 
 export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
   const { config, clock, log, auth, operations, invoke, perform, newRequestId } = parts;
+  const challenge = config.basic_challenge;
   const mcp = createMcpHttp({
     core: parts.mcp,
     auth,
-    origin: { host: config.host, base_url: config.base_url },
+    publicUrl: config.base_url !== null,
     metadata: {
       issuer: config.oauth_issuer,
       read_scope: config.oauth_read_scope,
       write_scope: config.oauth_write_scope,
+      basic_challenge: challenge,
     },
   });
-  const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only });
+  const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only, challenge });
   const rest = createRestApp({ routes, perform, auth, clock, log, config, version: VERSION });
   const app = createHttp({
     config,
@@ -49,9 +53,9 @@ export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close
     metrics: parts.metrics,
     mounts: [
       { at: '/', app: createFrontPage() },
-      { at: '/', app: mcp.app },
+      { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },
-      { at: '/', app: rest },
+      { at: '/', app: rest, envelope: restEnvelope },
     ],
   });
   return { app, close: () => mcp.close() };

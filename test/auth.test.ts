@@ -13,7 +13,15 @@ beforeEach(async () => {
 afterEach(() => ways.close());
 
 function arrival(authorization: string | undefined, change: Partial<Arrival> = {}): Arrival {
-  return { request_id: 'r', authorization, address: '192.0.2.1', secure: true, base_url: 'http://x', ...change };
+  return {
+    request_id: 'r',
+    authorization,
+    address: '192.0.2.1',
+    secure: true,
+    base_url: 'http://x',
+    foreign: false,
+    ...change,
+  };
 }
 
 /** Code and status of the refusal, or the name of who was let in. */

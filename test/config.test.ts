@@ -65,6 +65,7 @@ describe('readConfig', () => {
       oauth_read_scope: 'sitefleet:read',
       oauth_write_scope: 'sitefleet:write',
       metrics_token: null,
+      basic_challenge: false,
     });
   });
 

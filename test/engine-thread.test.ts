@@ -14,12 +14,14 @@ it('comes back after it died, and what is not under way then works', async () =>
   expect(existsSync(PROGRAM), 'run "npm run build" first').toBe(true);
   const folder = mkdtempSync(join(tmpdir(), 'sitefleet-engine-'));
   const mine = join(folder, 'dies-once.cjs');
-  // The first engine thread of the process throws after a while; later ones live.
+  // The first engine thread of the process throws when it is told to; later ones live.
   writeFileSync(
     mine,
     `const { isMainThread } = require('node:worker_threads'); const { existsSync, writeFileSync } = require('node:fs');
-     const mark = ${JSON.stringify(join(folder, 'died'))};
-     if (!isMainThread && !existsSync(mark)) setTimeout(() => { writeFileSync(mark, ''); throw new Error('boom'); }, 1500);`,
+     const [mark, told] = ${JSON.stringify([join(folder, 'died'), join(folder, 'die')])};
+     if (!isMainThread && !existsSync(mark)) setInterval(() => {
+       if (existsSync(told)) { writeFileSync(mark, ''); throw new Error('boom'); }
+     }, 20);`,
   );
   const child = spawn(process.execPath, ['--require', mine, PROGRAM, 'serve', '--port', '0', '--json'], {
     env: {
@@ -33,6 +35,7 @@ it('comes back after it died, and what is not under way then works', async () =>
   try {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { v2, api_key } = JSON.parse(line.toString('utf8')) as { v2: string; api_key: string };
+    writeFileSync(join(folder, 'die'), '');
     const addTag = async (name: string) => {
       const response = await fetch(`${v2}/tags/add`, {
         method: 'POST',

@@ -90,6 +90,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     oauth_read_scope: 'sitefleet:read',
     oauth_write_scope: 'sitefleet:write',
     metrics_token: null,
+    basic_challenge: false,
     ...change,
   };
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigError, readConfig } from '../src/config.js';
+import { testApp } from './harness.js';
 import { connect, type McpApp, mcpApp, textOf } from './mcp-clients.js';
 
 const ISSUER = 'https://login.example/realm/';
@@ -92,10 +93,22 @@ describe('metadata', () => {
     },
   );
 
-  it('names no authorization server where there is none', async () => {
+  it('is there only where there is an authorization server', async () => {
     const plain = await mcpApp({ sites: 1 });
-    const document = await (await fetch(new URL('/.well-known/oauth-protected-resource/mcp', plain.url))).json();
-    expect(document).toEqual({ resource: plain.url, resource_name: 'Sitefleet', bearer_methods_supported: ['header'] });
+    for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
+      const response = await fetch(new URL(path, plain.url));
+      expect([response.status, await response.json()]).toMatchObject([404, { code: 'rest_no_route' }]);
+    }
+    await plain.close();
+  });
+
+  it('is kept by caches only where it does not depend on the name that was called', async () => {
+    const path = '/.well-known/oauth-protected-resource/mcp';
+    const oauth = { oauth_issuer: ISSUER, oauth_jwks_url: 'http://127.0.0.1:9/keys', oauth_audience: 'fleet' };
+    const plain = await testApp({ sites: 1, config: { ...oauth, host: '0.0.0.0' } });
+    const reflected = await (await plain.service.http()).request(`http://evil.example${path}`);
+    expect(reflected.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(new URL(path, mcp.url))).headers.get('cache-control')).toBe('public, max-age=300');
     await plain.close();
   });
 });
@@ -106,9 +119,7 @@ describe('challenges', () => {
   it('tell where to log in', async () => {
     const response = await post();
     expect(response.status).toBe(401);
-    expect(response.headers.get('www-authenticate')).toBe(
-      `Bearer realm="svc", scope="sitefleet:read", ${METADATA}, Basic realm="svc", charset="UTF-8"`,
-    );
+    expect(response.headers.get('www-authenticate')).toBe(`Bearer realm="svc", scope="sitefleet:read", ${METADATA}`);
   });
 
   it.each<[string, () => Promise<string>, string]>([
@@ -117,6 +128,12 @@ describe('challenges', () => {
     ['that has expired', () => token({ exp: 1000 }), 'expired'],
     ['that never expires', () => token({ exp: undefined as never }), 'exp'],
     ['without a subject', () => token({ sub: undefined as never }), 'sub'],
+    ['of an empty subject', () => token({ sub: '' }), 'sub'],
+    ['of a blank subject', () => token({ sub: ' ' }), 'sub'],
+    ['for identification', () => token({}, keys.privateKey, { typ: 'id+jwt' }), 'typ'],
+    ['for a logout', () => token({}, keys.privateKey, { typ: 'logout+jwt' }), 'typ'],
+    ["for identification, as Keycloak's", () => token({ typ: 'ID' }), 'typ'],
+    ["for identification, as Cognito's", () => token({ token_use: 'id' }), 'token_use'],
     ['that is not valid yet', () => token({ nbf: Math.floor(Date.now() / 1000) + 3600 }), 'nbf'],
     ['signed by somebody else', () => token({}, foreign.privateKey), 'not valid'],
     ['signed by an unknown key', () => token({}, foreign.privateKey, { kid: 'two' }), 'not valid'],
@@ -125,6 +142,12 @@ describe('challenges', () => {
       async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await token()).split('.')[1]}.AA`,
       'not valid',
     ],
+    [
+      'with an empty signature',
+      async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await token()).split('.')[1]}.`,
+      'access token is not valid',
+    ],
+    ['that is long', async () => `${await token({ note: 'x'.repeat(9000) })}x`, 'access token is not valid'],
     [
       'signed with a shared secret',
       () =>
@@ -167,6 +190,11 @@ describe('challenges', () => {
       headers: { authorization: `Bearer ${await token()}` },
     });
     expect(response.status).toBe(401);
+    expect(((await response.json()) as { message: string }).message).toMatch(/^This is an access token/);
+  });
+
+  it.each(['at+jwt', 'application/at+jwt', 'AT+JWT', 'JWT'])('take the type %s', async (typ) => {
+    expect((await post(`Bearer ${await token({}, keys.privateKey, { typ })}`)).status).toBe(200);
   });
 
   it('do not blame the token when the keys cannot be read', async () => {
@@ -213,6 +241,10 @@ describe('a valid token', () => {
     ['scope to write', {}, 62],
     ['scope to read', { scope: 'openid sitefleet:read' }, 26],
     ['scp as a list', { scope: undefined, scp: ['sitefleet:read'] }, 26],
+    ['scope as a list', { scope: ['openid', 'sitefleet:write'] }, 62],
+    ['permissions', { scope: 'openid', permissions: ['sitefleet:read', 'sitefleet:write'] }, 62],
+    ['permissions to read', { scope: undefined, permissions: ['sitefleet:read'] }, 26],
+    ['more permissions than were granted', { scope: 'sitefleet:read', permissions: ['sitefleet:write'] }, 26],
     ['several audiences', { aud: ['https://other.example', AUDIENCE] }, 62],
   ])('%s', async (_name, claims, tools) => {
     const authorization = `Bearer ${await token(claims)}`;
@@ -232,8 +264,11 @@ describe('a valid token', () => {
     await driver.close();
   });
 
-  it('two subjects do not share a session', async () => {
-    const response = await post(`Bearer ${await token({ sub: 'ada' })}`);
+  it.each([
+    ['short', 'ada', 'eve'],
+    ['equal in their first 500 characters', `${'a'.repeat(600)}1`, `${'a'.repeat(600)}2`],
+  ])('two subjects do not share a session: %s', async (_name, one, other) => {
+    const response = await post(`Bearer ${await token({ sub: one })}`);
     const session = response.headers.get('mcp-session-id') ?? '';
     await response.text();
     const list = (authorization: string) =>
@@ -247,8 +282,8 @@ describe('a valid token', () => {
         },
         body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }),
       });
-    expect((await list(`Bearer ${await token({ sub: 'eve' })}`)).status).toBe(404);
-    expect((await list(`Bearer ${await token({ sub: 'ada', jti: 'refreshed' })}`)).status).toBe(200);
+    expect((await list(`Bearer ${await token({ sub: other })}`)).status).toBe(404);
+    expect((await list(`Bearer ${await token({ sub: one, jti: 'refreshed' })}`)).status).toBe(200);
   });
 
   it('the keys were read once, and once more for the unknown one', () => {

@@ -54,7 +54,7 @@ const lines: Record<string, unknown>[] = [];
 
 function shell(): Hono<HttpEnv> {
   return createHttp({
-    config: { base_url: null, trust_proxy: false },
+    config: { host: '127.0.0.1', base_url: null, trust_proxy: false },
     log: { ...silent, debug: (facts) => void lines.push(facts) },
     newRequestId: () => 'made',
     ready: async () => ({ ok: true, reasons: [] }),

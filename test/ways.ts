@@ -12,6 +12,7 @@ import { ServiceError } from '../src/errors.js';
 import { createHttp } from '../src/http.js';
 import { createMcpCore, type McpCore } from '../src/mcp/core.js';
 import { createMcpHttp, type McpHttp } from '../src/mcp/http.js';
+import { mcpEnvelope } from '../src/mcp/http-refusals.js';
 import { createModernServer } from '../src/mcp/modern.js';
 import type { ToolRegistry } from '../src/mcp/registry.js';
 import { createMcpServer } from '../src/mcp/server.js';
@@ -157,6 +158,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     oauth_read_scope: 'sitefleet:read',
     oauth_write_scope: 'sitefleet:write',
     metrics_token: null,
+    basic_challenge: false,
     ...change,
   };
 }
@@ -235,15 +237,26 @@ export async function startWays(
   const mcp = createMcpHttp({
     core: { ...core, clock },
     auth,
-    origin: config,
-    metadata: { issuer: config.oauth_issuer, read_scope: 'sitefleet:read', write_scope: 'sitefleet:write' },
+    metadata: {
+      issuer: config.oauth_issuer,
+      read_scope: 'sitefleet:read',
+      write_scope: 'sitefleet:write',
+      basic_challenge: config.basic_challenge,
+    },
     ...(maxSessions === undefined ? {} : { maxSessions }),
     servers: {
       legacy: (actor) => createMcpServer(core, actor),
       modern: (actor) => createModernServer(core, actor),
     },
   });
-  const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only });
+  const run = createRunApp({
+    operations,
+    invoke,
+    auth,
+    log,
+    readOnly: config.read_only,
+    challenge: config.basic_challenge,
+  });
   const http = createHttp({
     config,
     log,
@@ -251,7 +264,7 @@ export async function startWays(
     ready: async () => ({ ok: notReady.length === 0, reasons: notReady }),
     mounts: [
       { at: '/', app: run },
-      { at: '/', app: mcp.app },
+      { at: '/', app: mcp.app, envelope: mcpEnvelope },
     ],
     ...(maxBody === undefined ? {} : { maxBody }),
   });

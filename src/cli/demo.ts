@@ -89,7 +89,9 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
     sharedKey: await keyPair(),
   });
   undo(() => service.stop());
-  const listener: Listener = await listen(await service.http(), config);
+  const app = await service.http();
+  await service.bringUp();
+  const listener: Listener = await listen(app, config);
   undo(() => listener.close(2000));
   service.setBaseUrl(listener.url);
   await service.start();

@@ -19,14 +19,19 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   const { assemble } = await import('../main.js');
   const service = await assemble({ config, log });
   const steps: (() => Promise<void>)[] = [() => service.stop()];
+  const release = service.hold('The first login is not made yet.');
   try {
-    const listener = await listen(await service.http(), config);
+    // Nothing is left to be loaded by a request: the port is taken last.
+    const app = await service.http();
+    await service.bringUp();
+    const listener = await listen(app, config);
     steps.unshift(() => listener.close());
     const url = config.base_url ?? listener.url;
     service.setBaseUrl(url);
     await service.start();
     // Last of all, and shown at once: logins that are made before a step that fails are seen by nobody.
     const credentials = await firstLogin(service, config);
+    release();
     announce(url, credentials, options.json);
     log.info({ url, db: config.db.replace(/\/\/[^@/]*@/, '//'), read_only: config.read_only }, 'serving');
     await whenAborted(stop);

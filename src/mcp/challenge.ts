@@ -7,6 +7,8 @@ export interface MetadataRules {
   issuer: string | null;
   read_scope: string;
   write_scope: string;
+  /** Ask browsers for a login, too. */
+  basic_challenge: boolean;
 }
 
 const DOCUMENT = '/.well-known/oauth-protected-resource';
@@ -14,14 +16,15 @@ const DOCUMENT = '/.well-known/oauth-protected-resource';
 /** The document of `/mcp` stands below the path of the resource; many clients look at the root first. */
 export const WELL_KNOWN = [`${DOCUMENT}/mcp`, DOCUMENT] as const;
 
-export function metadataOf(rules: MetadataRules, baseUrl: string): Record<string, unknown> {
+/** Undefined where there is no authorization server: without one there is nothing to discover. */
+export function metadataOf(rules: MetadataRules, baseUrl: string): Record<string, unknown> | undefined {
+  if (rules.issuer === null) return undefined;
   return {
     resource: `${baseUrl}/mcp`,
     resource_name: 'Sitefleet',
+    authorization_servers: [rules.issuer],
+    scopes_supported: [rules.read_scope, rules.write_scope],
     bearer_methods_supported: ['header'],
-    ...(rules.issuer === null
-      ? {}
-      : { authorization_servers: [rules.issuer], scopes_supported: [rules.read_scope, rules.write_scope] }),
   };
 }
 
@@ -32,7 +35,8 @@ export function challenges(error: ServiceError, rules: MetadataRules, baseUrl: s
     return [bearer(rules, baseUrl, scope, 'insufficient_scope', error.message)];
   if (error.status !== 401) return [];
   const problem = sentAny && rules.issuer !== null ? 'invalid_token' : undefined;
-  return [bearer(rules, baseUrl, rules.read_scope, problem, error.message), 'Basic realm="svc", charset="UTF-8"'];
+  const challenge = bearer(rules, baseUrl, rules.read_scope, problem, error.message);
+  return rules.basic_challenge ? [challenge, 'Basic realm="svc", charset="UTF-8"'] : [challenge];
 }
 
 function bearer(

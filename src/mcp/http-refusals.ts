@@ -6,33 +6,19 @@ import type { HttpEnv } from '../auth.js';
 import type { Log } from '../context.js';
 import { asServiceError, errorBody, isOurFault, ServiceError } from '../errors.js';
 import { challenges, type MetadataRules } from './challenge.js';
-import { type OriginRules, originProblem } from './origin.js';
 
 type McpContext = Context<HttpEnv>;
 
 export const METHODS = ['GET', 'POST', 'DELETE'];
 
-/** Refuses requests by names that are not ours. Those that come one after another mostly say the same. */
-export function originGuard(rules: OriginRules): (c: McpContext) => void {
-  let last: { host: string; origin: string | undefined } | undefined;
-  return (c) => {
-    const host = c.req.header('host') ?? new URL(c.req.url).host;
-    const origin = c.req.header('origin');
-    if (last !== undefined && last.host === host && last.origin === origin) return;
-    const problem = originProblem(rules, host, origin);
-    if (problem !== undefined) throw forbiddenOrigin(problem);
-    last = { host, origin };
-  };
-}
+/** A refusal that comes before the way in, as MCP clients understand it. */
+export const mcpEnvelope = {
+  owns: (path: string) => path === '/mcp',
+  wrap: (error: ServiceError) => Response.json(refusalBody(error), { status: error.status }),
+};
 
-function forbiddenOrigin(problem: 'host' | 'origin'): ServiceError {
-  return new ServiceError(
-    'svc_forbidden_origin',
-    `The ${problem === 'host' ? 'Host' : 'Origin'} header names a place this server does not answer to.`,
-    {
-      advice: 'Call it by localhost, or set SITEFLEET_BASE_URL to the address you use.',
-    },
-  );
+function refusalBody(known: ServiceError): object {
+  return { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };
 }
 
 export function methodRefused(method: string): ServiceError {
@@ -55,8 +41,7 @@ export function refusal(
     c.header('WWW-Authenticate', challenge, { append: true });
   if (known.status === 405) c.header('Allow', METHODS.join(', '));
   if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
-  const body = { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };
-  return c.json(body, known.status as ContentfulStatusCode);
+  return c.json(refusalBody(known), known.status as ContentfulStatusCode);
 }
 
 export function rpcError(

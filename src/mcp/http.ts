@@ -10,15 +10,15 @@ import { type Context, Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor } from '../context.js';
 import { ServiceError } from '../errors.js';
+import { foreignPage } from '../gate.js';
 import { LISTENS } from '../streams.js';
 import { utf8 } from '../utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
-import { METHODS, methodRefused, originGuard, refusal, rpcError } from './http-refusals.js';
+import { METHODS, methodRefused, refusal, rpcError } from './http-refusals.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
 import { calledTool, cancelledRequest, evidentEra, isInitialize, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
-import type { OriginRules } from './origin.js';
 import { createMcpServer } from './server.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListening, listenedUris, watchAll } from './subscriptions.js';
@@ -26,9 +26,10 @@ import { isListening, listenedUris, watchAll } from './subscriptions.js';
 export interface McpHttpParts {
   core: McpCore;
   auth: Pick<Auth, 'either'>;
-  origin: OriginRules;
   /** The authorization server, where there is one. */
   metadata: MetadataRules;
+  /** The public address is configured, so that no answer depends on the name that was called. */
+  publicUrl?: boolean;
   maxSessions?: number;
   sessionIdleMs?: number;
   /** Other servers over the same core, for tests. */
@@ -81,16 +82,19 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
+      const document = metadataOf(parts.metadata, c.env.arrival.base_url);
+      if (document === undefined) return c.notFound();
       c.header('Access-Control-Allow-Origin', '*');
-      c.header('Cache-Control', 'public, max-age=300');
-      return c.json(metadataOf(parts.metadata, c.env.arrival.base_url));
+      // Without a public address of our own the document names the host that was called, which no cache may hand to others.
+      c.header('Cache-Control', parts.publicUrl ? 'public, max-age=300' : 'no-store');
+      return c.json(document);
     });
   }
-  const assertOrigin = originGuard(parts.origin);
   app.all('/mcp', async (c) => {
     // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
     try {
-      assertOrigin(c);
+      // The protocol wants the origin of every request judged, of one that only listens, too.
+      if (c.env.arrival.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
       const actor = await auth.either(c.env.arrival, 'mcp');
       return await (c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor));

@@ -118,3 +118,9 @@ export function failed(error: ServiceError, headers: HeaderFields): Response {
   headers['content-type'] = 'application/json';
   return new Response(JSON.stringify({ success: 0, ...errorBody(error) }), { status: error.status, headers });
 }
+
+/** A refusal that comes before the way in. */
+export const restEnvelope = {
+  owns: (path: string) => path.startsWith('/v2/'),
+  wrap: (error: ServiceError) => failed(error, {}),
+};

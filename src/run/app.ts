@@ -24,6 +24,8 @@ export interface RunParts {
   log: Log;
   /** Refuses what changes something before its input is looked at. */
   readOnly: boolean;
+  /** Ask browsers for a login where one is missing. */
+  challenge: boolean;
 }
 
 /** Where the collections stand: the namespace of WordPress, and the short alias. */
@@ -44,7 +46,7 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
         const { request_id } = c.env.arrival;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
       }
-      return errorAnswer(c, known);
+      return errorAnswer(c, known, parts.challenge);
     }
   };
 
@@ -121,5 +123,5 @@ async function readInput(c: RunContext, operation: GroupedOperation): Promise<Re
       advice: 'Send the body {"input": {…}} as JSON.',
     });
   }
-  return bodyInput(await c.req.arrayBuffer(), c.req.header('content-type'));
+  return bodyInput(await c.req.arrayBuffer(), c.req.header('content-type'), operation.engine);
 }

@@ -5,13 +5,19 @@ import { utf8 } from '../utf8.js';
 
 /**
  * The input that a body carries; `{}` for an empty body or an empty wrapper. Anything else that would have to be
- * guessed is refused: no input means "all sites" to many operations.
- * @throws ServiceError `rest_invalid_json`, or `ability_invalid_input` naming `input`
+ * guessed is refused: no input means "all sites" to many operations. For the same reason, and because a form of any web
+ * page can send it, an empty body has to be marked as JSON where the operation `acts`: does more than read what is stored.
+ * @throws ServiceError `rest_invalid_json`, `invalid_content_type`, or `ability_invalid_input` naming `input`
  */
-export function bodyInput(bytes: ArrayBuffer, contentType: string | undefined): Record<string, unknown> {
+export function bodyInput(bytes: ArrayBuffer, contentType: string | undefined, acts: boolean): Record<string, unknown> {
   const text = utf8(bytes);
   if (text === undefined) throw unreadable('The body is not UTF-8.');
-  if (text.trim() === '') return {};
+  if (text.trim() === '') {
+    if (!acts || isJson(contentType)) return {};
+    throw new ServiceError('invalid_content_type', 'The body is empty, and the request is not marked as JSON.', {
+      advice: 'Send the header "Content-Type: application/json", and the body {"input": {…}} where there is input.',
+    });
+  }
   if (!isJson(contentType)) {
     throw refuse(
       'The body is not marked as JSON, so its input cannot be read.',

@@ -32,8 +32,7 @@ export async function startConformanceServer(): Promise<ConformanceServer> {
   const mcp = createMcpHttp({
     core,
     auth: { either: async () => ({ ...ADMIN, via: 'mcp' }) },
-    origin: { host: '127.0.0.1', base_url: null },
-    metadata: { issuer: null, read_scope: '', write_scope: '' },
+    metadata: { issuer: null, read_scope: '', write_scope: '', basic_challenge: false },
     servers: {
       legacy: (actor) => withLegacyFixtures(createMcpServer(core, actor)),
       modern: (actor) => withModernFixtures(createModernServer(core, actor)),

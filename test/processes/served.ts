@@ -39,8 +39,10 @@ export interface Ended {
 }
 
 export interface Commands {
-  /** `serve --json` on a free port. */
-  serve(env: Readonly<Record<string, string>>, before?: readonly string[]): Promise<Started<Served>>;
+  /** Where the bundled programs lie. */
+  folder: string;
+  /** `serve --json`, by default on a free port. */
+  serve(env: Readonly<Record<string, string>>, before?: readonly string[], port?: number): Promise<Started<Served>>;
   /** Simulated sites; they end when their stdin is closed. */
   fleet(options: object): Promise<Started<FleetSaid>>;
   /** Any command, to its end. */
@@ -95,8 +97,9 @@ export async function commands(): Promise<Commands> {
   };
 
   return {
-    serve: (env, before = []) =>
-      start<Served>([...before, join(folder, 'cli.js'), 'serve', '--port', '0', '--json'], env),
+    folder,
+    serve: (env, before = [], port = 0) =>
+      start<Served>([...before, join(folder, 'cli.js'), 'serve', '--port', String(port), '--json'], env),
     fleet: (options) => start<FleetSaid>([join(folder, 'fleet.js'), JSON.stringify(options)], {}),
     async run(env, args, stdin = '') {
       const child = spawned([join(folder, 'cli.js'), ...args], env);
