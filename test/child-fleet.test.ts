@@ -2,13 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChildConnection, Registered } from '../src/child/child.js';
 import { createChildSites, type PacedChildSites } from '../src/child/http.js';
 import { type DemoSite, type Fleet, startFleet } from '../src/demo/fleet.js';
+import { START } from './dates.js';
 
 let fleet: Fleet;
 let sites: PacedChildSites;
 const request = { abandonedAfterDays: 730, changesAfter: 0 };
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 12, seed: 5, plugins: 12 });
+  fleet = await startFleet({ sites: 12, seed: 5, plugins: 12, now: () => START });
   sites = createChildSites({
     dashboardUrl: 'https://fleet.example/wp-admin/',
     concurrency: 20,
@@ -62,7 +63,7 @@ describe('the life of a connection', () => {
   });
 
   it('tells what is wrong with a registration', async () => {
-    const fresh = await startFleet({ sites: 6, seed: 9 });
+    const fresh = await startFleet({ sites: 6, seed: 9, now: () => START });
     try {
       const site = fresh.site(0);
       const { public_key } = await sites.generateKey();

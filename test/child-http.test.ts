@@ -5,7 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type CallFacts, type ChildSitesOptions, createChildSites, type PacedChildSites } from '../src/child/http.js';
 import { generateKey } from '../src/child/sign.js';
-import { selfSigned } from './child-certificate.js';
+import { selfSigned } from '../src/demo/certificate.js';
+import { ALWAYS } from './dates.js';
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 let key = '';
@@ -382,7 +383,7 @@ describe('addresses', () => {
 describe('TLS', () => {
   it('refuses a self-signed certificate unless verification is off, and resumes sessions', async () => {
     let resumed = 0;
-    const server = createSecureServer(selfSigned(), (request, response) => {
+    const server = createSecureServer(selfSigned(ALWAYS), (request, response) => {
       request.resume();
       response.setHeader('connection', 'close');
       response.end(frame(stats));

@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../src/demo/fleet.js';
+import { START } from './dates.js';
 import { ajax, call, callRaw, encode, form, KEY, makeKey, post, record, register, SERVER } from './demo-client.js';
 
 let fleet: Fleet;
@@ -8,7 +9,7 @@ let site: DemoSite;
 let next = 0;
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 60 });
+  fleet = await startFleet({ sites: 60, now: () => START });
 });
 afterAll(() => fleet.close());
 beforeEach(() => {

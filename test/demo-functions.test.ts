@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../src/demo/fleet.js';
+import { START } from './dates.js';
 import { at, call, callRaw, record, register } from './demo-client.js';
 
 let fleet: Fleet;
@@ -9,7 +10,7 @@ const CHILD = 'mainwp-child/mainwp-child.php';
 const OFFER = { version: '9.9.9', requiresPhp: '7.4', requiresWp: '6.0' };
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 60, plugins: 14 });
+  fleet = await startFleet({ sites: 60, plugins: 14, now: () => START });
 });
 afterAll(async () => {
   expect(fleet.stats().errors).toEqual([]);
@@ -270,7 +271,7 @@ describe('updates', () => {
 
 describe('abandoned items', () => {
   test('nothing is known until a check ran; ten at once, the rest later; another tolerance forgets', async () => {
-    const old = Math.floor(Date.now() / 1000) - 1000 * 86400;
+    const old = Math.floor(START / 1000) - 1000 * 86400;
     for (const each of site.state.plugins) Object.assign(each, { lastUpdated: old });
     plugin(0).lastUpdated = 0;
     plugin(1).lastUpdated = old + 400 * 86400;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../src/demo/fleet.js';
+import { START } from './dates.js';
 import { callRaw, record, register } from './demo-client.js';
 import shapes from './demo-shapes.json' with { type: 'json' };
 
@@ -7,7 +8,7 @@ let fleet: Fleet;
 let site: DemoSite;
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 1 });
+  fleet = await startFleet({ sites: 1, now: () => START });
   site = fleet.site(0);
   furnish(site);
   await register(site);

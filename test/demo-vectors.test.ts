@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../src/demo/fleet.js';
+import { START } from './dates.js';
 import { ajax, encode, form, post, record } from './demo-client.js';
 import vectors from './demo-vectors.json' with { type: 'json' };
 
@@ -7,7 +8,7 @@ let fleet: Fleet;
 let site: DemoSite;
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 1, admin: 'admin4', password: vectors.password });
+  fleet = await startFleet({ sites: 1, admin: 'admin4', password: vectors.password, now: () => START });
   site = fleet.site(0);
 });
 afterAll(() => fleet.close());

@@ -13,8 +13,9 @@ import { createProbe } from '../src/probe/create.js';
 import type { Probe } from '../src/probe/probe.js';
 import type { Db } from '../src/store/db.js';
 import { type CountingDb, countingDb } from './counting-db.js';
+import { START } from './dates.js';
 
-export const START = Date.UTC(2026, 10, 20, 12, 0, 0);
+export { START };
 
 /** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
 export interface HandClock extends Clock {
@@ -149,12 +150,19 @@ function localProbe(): Probe {
 
 export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   const clock = handClock();
-  const fleet = await startFleet({ sites: options.sites ?? 3, seed: 7, password: 'secret', ...options.fleet });
+  const used = options.realClock ? systemClock : clock;
+  const fleet = await startFleet({
+    sites: options.sites ?? 3,
+    seed: 7,
+    password: 'secret',
+    now: used.now,
+    ...options.fleet,
+  });
   let counting: CountingDb | undefined;
   const config = testConfig(options.config);
   const service = await assemble({
     config,
-    clock: options.realClock ? systemClock : clock,
+    clock: used,
     log: options.log ?? createLog(config.log_level),
     engine: 'inline',
     sharedKey: await testKey,

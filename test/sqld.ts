@@ -52,6 +52,7 @@ export async function startSqld(env: Record<string, string> = {}): Promise<Sqld>
     // A test run that is cut short cannot stop its server, so an idle server ends by itself.
     const idle = ['--idle-shutdown-timeout-s', '60'];
     const args = ['--db-path', join(folder, 'data'), '--http-listen-addr', host, '--no-welcome', ...idle];
+    // Of our environment only the path: the server keeps to the machine's date and zone when the tests run under others.
     child = spawn(binary, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } });
     await answering(`http://${host}/health`, child);
   };

@@ -3,21 +3,18 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 export interface CertificateOptions {
   /** Host name or IPv4 address; also the common name. Default 127.0.0.1. */
   host?: string;
-  /** Milliseconds since 1970. Default: from a day ago for 90 days. */
-  notBefore?: number;
-  notAfter?: number;
+  /** Milliseconds since 1970. */
+  notBefore: number;
+  notAfter: number;
 }
 
-const DAY = 86_400_000;
 const OID_CN = [0x55, 0x04, 0x03];
 const OID_SAN = [0x55, 0x1d, 0x11];
 const OID_SHA256_RSA = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
 
 /** A self-signed certificate with its key, both PEM, for the `tls` option of a fleet. Trusted by nobody. */
-export function selfSigned(options: CertificateOptions = {}): { key: string; cert: string } {
+export function selfSigned(options: CertificateOptions): { key: string; cert: string } {
   const host = options.host ?? '127.0.0.1';
-  const notBefore = options.notBefore ?? Date.now() - DAY;
-  const notAfter = options.notAfter ?? notBefore + 90 * DAY;
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const algorithm = sequence(der(0x06, Buffer.from(OID_SHA256_RSA)), der(0x05, Buffer.alloc(0)));
   const name = sequence(der(0x31, sequence(der(0x06, Buffer.from(OID_CN)), der(0x0c, Buffer.from(host)))));
@@ -27,7 +24,7 @@ export function selfSigned(options: CertificateOptions = {}): { key: string; cer
     der(0x02, serial),
     algorithm,
     name,
-    sequence(time(notBefore), time(notAfter)),
+    sequence(time(options.notBefore), time(options.notAfter)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(sequence(der(0x06, Buffer.from(OID_SAN)), der(0x04, sequence(alternativeName(host)))))),

@@ -63,18 +63,23 @@ function read(socket: TLSSocket, host: string): CertificateFacts {
     fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
     valid_from: Number.isNaN(from) ? 0 : from,
     valid_to: Number.isNaN(to) ? 0 : to,
-    untrusted: untrusted(socket, to),
+    untrusted: untrusted(socket, from, to),
     names_host: checkServerIdentity(host, peer) === undefined,
   };
 }
 
-/** Why OpenSSL does not trust the chain. The leaf's own end is left to whoever knows the time. */
-function untrusted(socket: TLSSocket, validTo: number): string | null {
+/**
+ * Why OpenSSL does not trust the chain. It judges dates by the machine's clock; those of the leaf are left to the caller, who
+ * has a clock of its own.
+ */
+function untrusted(socket: TLSSocket, validFrom: number, validTo: number): string | null {
   const error: unknown = socket.authorizationError;
   if (socket.authorized || error === null || error === undefined) return null;
   const code = typeof error === 'string' ? error : String((error as { code?: unknown }).code ?? 'unknown');
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return null;
   if (code === 'CERT_HAS_EXPIRED') return validTo <= Date.now() ? null : 'a certificate of the chain has expired';
+  if (code === 'CERT_NOT_YET_VALID')
+    return validFrom > Date.now() ? null : 'a certificate of the chain is not valid yet';
   return tlsReason(code);
 }
 

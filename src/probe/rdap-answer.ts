@@ -1,9 +1,11 @@
 import type { DomainFacts } from './probe.js';
 import { line, lineOrNull, webAddress } from './text.js';
+import { whoisDate } from './whois-answer.js';
 
 type Json = Record<string, unknown>;
 
 const MAX_LIST = 50;
+const ZONED = /\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/i;
 
 /** The facts of an RDAP domain object (RFC 9083), or what is wrong with it as the rest of a sentence. */
 export function domainFacts(body: string, name: string): DomainFacts | string {
@@ -54,11 +56,18 @@ function list(value: unknown): unknown[] {
 function eventDates(events: unknown): Map<string, number> {
   const dates = new Map<string, number>();
   for (const event of list(events).filter(isObject)) {
-    const at = typeof event.eventDate === 'string' ? Date.parse(event.eventDate) : Number.NaN;
+    const at = eventDate(event.eventDate);
     const action = line(event.eventAction, 60).toLowerCase();
-    if (!Number.isNaN(at) && action !== '') dates.set(action, Math.max(at, dates.get(action) ?? at));
+    if (at !== null && action !== '') dates.set(action, Math.max(at, dates.get(action) ?? at));
   }
   return dates;
+}
+
+/** Not all keep to RFC 3339: where a zone is missing, `Date.parse` would take that of this machine. */
+function eventDate(value: unknown): number | null {
+  if (typeof value !== 'string') return null;
+  const at = ZONED.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? whoisDate(value) : at;
 }
 
 /** Name of a jCard: `["vcard", [[property, parameters, type, value], …]]` (RFC 7095). */

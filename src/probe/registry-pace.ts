@@ -66,11 +66,11 @@ export class RegistryPace {
   }
 }
 
-/** `Retry-After` as milliseconds: seconds or a date; null when absent or unreadable. */
+/** `Retry-After` as milliseconds: seconds or a date, in GMT even where it does not say so; null when absent or unreadable. */
 export function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined || header.trim() === '') return null;
   const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const at = Date.parse(header);
+  const at = Date.parse(/(?:GMT|UTC|Z|[+-]\d{2}:?\d{2})\s*$/.test(header) ? header : `${header} GMT`);
   return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }

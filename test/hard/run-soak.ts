@@ -1,4 +1,4 @@
-/** `npm run soak`: the long form of the tests of this folder and of the crash tests, one file after the other. */
+/** `npm run soak`: the long form of the tests of this folder, of the crash tests and of the storage driver's, one file at a time. */
 
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -7,7 +7,15 @@ import { dirname, join } from 'node:path';
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const { status } = spawnSync(
   process.execPath,
-  [vitest, 'run', '--no-file-parallelism', 'test/hard', 'test/jobs-crash.test.ts', ...process.argv.slice(2)],
+  [
+    vitest,
+    'run',
+    '--no-file-parallelism',
+    'test/hard',
+    'test/jobs-crash.test.ts',
+    'test/store-driver-fuzz.test.ts',
+    ...process.argv.slice(2),
+  ],
   { stdio: 'inherit', env: { ...process.env, SITEFLEET_TEST_SOAK: '1', SITEFLEET_CRASH_RUNS: '500' } },
 );
 process.exitCode = status ?? 1;

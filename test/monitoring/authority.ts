@@ -1,8 +1,8 @@
 /** A small certificate authority for tests: real X.509 with Node alone, so that the tests run on a bare machine. */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { ALWAYS } from '../dates.js';
 
-const DAY = 86_400_000;
 const SHA256_RSA = sequence(der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05));
 
 export interface Issued {
@@ -15,10 +15,13 @@ interface Signer {
   key: KeyObject;
 }
 
-export interface Leaf {
+interface Dates {
+  notBefore: number;
+  notAfter: number;
+}
+
+export interface Leaf extends Partial<Dates> {
   host: string;
-  notBefore?: number;
-  notAfter?: number;
 }
 
 export interface Authority {
@@ -33,20 +36,20 @@ export interface Authority {
 // Making an RSA key costs a tenth of a second: leaves share one.
 const leafKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-export function authority(): Authority {
+/** @param middleDates dates of the intermediate's certificate */
+export function authority(middleDates: Dates = ALWAYS): Authority {
   const rootKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const middleKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const root: Signer = { name: distinguishedName('Test Root', 'Test Authority'), key: rootKeys.privateKey };
   const middle: Signer = { name: distinguishedName('Test Intermediate', 'Test Authority'), key: middleKeys.privateKey };
-  const years = { notBefore: Date.now() - 400 * DAY, notAfter: Date.now() + 4_000 * DAY };
   return {
-    root: certificate({ subject: root.name, publicKey: rootKeys.publicKey, issuer: root, ca: true, ...years }),
+    root: certificate({ subject: root.name, publicKey: rootKeys.publicKey, issuer: root, ca: true, ...ALWAYS }),
     intermediate: certificate({
       subject: middle.name,
       publicKey: middleKeys.publicKey,
       issuer: root,
       ca: true,
-      ...years,
+      ...middleDates,
     }),
     issue: (leaf, { deep = false } = {}) => ({
       key: String(leafKey.privateKey.export({ type: 'pkcs8', format: 'pem' })),
@@ -55,22 +58,19 @@ export function authority(): Authority {
         publicKey: leafKey.publicKey,
         issuer: deep ? middle : root,
         ca: false,
-        host: leaf.host,
-        notBefore: leaf.notBefore ?? Date.now() - DAY,
-        notAfter: leaf.notAfter ?? Date.now() + 90 * DAY,
+        ...ALWAYS,
+        ...leaf,
       }),
     }),
   };
 }
 
-interface Body {
+interface Body extends Dates {
   subject: Buffer;
   publicKey: KeyObject;
   issuer: Signer;
   ca: boolean;
   host?: string;
-  notBefore: number;
-  notAfter: number;
 }
 
 function certificate(body: Body): string {

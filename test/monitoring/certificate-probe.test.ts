@@ -1,28 +1,30 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { createProbe } from '../../src/probe/create.js';
+import { ALWAYS, OVER, TO_COME } from '../dates.js';
 import { authority } from './authority.js';
 import { closeServers, tcpServer, tlsServer } from './servers.js';
 
-const DAY = 86_400_000;
 const ca = authority();
-const probe = createProbe({
-  allowPrivate: true,
-  references: [],
-  ca: [ca.root],
-  lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-});
+const probeThatTrusts = (...roots: string[]) =>
+  createProbe({
+    allowPrivate: true,
+    references: [],
+    ca: roots,
+    lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+  });
+const probe = probeThatTrusts(ca.root);
 afterAll(async () => {
   await probe.close();
   await closeServers();
 });
 
-const look = (host: string, port: number, timeoutMs = 3_000) =>
-  probe.certificate({ host, port, timeoutMs, signal: new AbortController().signal });
+const look = (host: string, port: number, timeoutMs = 3_000, by = probe) =>
+  by.certificate({ host, port, timeoutMs, signal: new AbortController().signal });
 
 describe('a look at a certificate', () => {
   it('reads a good one whole', async () => {
-    const port = await tlsServer(ca.issue({ host: 'good.example', notAfter: Date.UTC(2035, 0, 2, 3, 4, 5) }));
+    const port = await tlsServer(ca.issue({ host: 'good.example', notAfter: Date.UTC(2095, 0, 2, 3, 4, 5) }));
     const { facts, failure, ip } = await look('good.example', port);
     expect(failure).toBeNull();
     expect(ip).toBe('127.0.0.1');
@@ -32,7 +34,8 @@ describe('a look at a certificate', () => {
       subject_cn: 'good.example',
       subject_alt_names: ['good.example'],
       signature_algorithm: 'RSA-SHA256',
-      valid_to: Date.UTC(2035, 0, 2, 3, 4, 5),
+      valid_from: ALWAYS.notBefore,
+      valid_to: Date.UTC(2095, 0, 2, 3, 4, 5),
       untrusted: null,
       names_host: true,
     });
@@ -41,7 +44,7 @@ describe('a look at a certificate', () => {
   });
 
   it('reads what nobody trusts, and says why', async () => {
-    const port = await tlsServer(selfSigned({ host: 'self.example' }));
+    const port = await tlsServer(selfSigned({ host: 'self.example', ...ALWAYS }));
     const { facts } = await look('self.example', port);
     expect(facts).toMatchObject({
       subject_cn: 'self.example',
@@ -58,16 +61,31 @@ describe('a look at a certificate', () => {
     expect((await look('deep.example', whole)).facts?.untrusted).toBeNull();
   });
 
-  it('leaves the end of the leaf to the caller, and sees a wrong name beside it', async () => {
-    const expired = ca.issue({ host: 'old.example', notBefore: Date.now() - 9 * DAY, notAfter: Date.now() - DAY });
-    const port = await tlsServer(expired);
-    expect((await look('old.example', port)).facts).toMatchObject({ untrusted: null, names_host: true });
-    expect((await look('other.example', port)).facts).toMatchObject({ names_host: false });
+  it.each([
+    ['is over', OVER],
+    ['is to come', TO_COME],
+  ])('leaves the dates of the leaf to the caller, and sees a wrong name beside them: it %s', async (_, dates) => {
+    const port = await tlsServer(ca.issue({ host: 'old.example', ...dates }));
+    expect((await look('old.example', port)).facts).toMatchObject({
+      valid_from: dates.notBefore,
+      valid_to: dates.notAfter,
+      untrusted: null,
+      names_host: true,
+    });
+    expect((await look('other.example', port)).facts).toMatchObject({ untrusted: null, names_host: false });
   });
 
-  it('sees one that is not valid yet', async () => {
-    const port = await tlsServer(ca.issue({ host: 'soon.example', notBefore: Date.now() + DAY }));
-    expect((await look('soon.example', port)).facts?.untrusted).toMatch(/not valid yet/);
+  it.each([
+    ['has expired', OVER],
+    ['is not valid yet', TO_COME],
+  ])('sees that another one of the chain %s', async (words, dates) => {
+    const other = authority(dates);
+    const leaf = other.issue({ host: 'deep.example' }, { deep: true });
+    const port = await tlsServer({ key: leaf.key, cert: `${leaf.cert}${other.intermediate}` });
+    const own = probeThatTrusts(other.root);
+    const { facts } = await look('deep.example', port, undefined, own);
+    await own.close();
+    expect(facts?.untrusted).toBe(`a certificate of the chain ${words}`);
   });
 
   it('sends the name, so that the server can choose', async () => {

@@ -1,7 +1,7 @@
 /** RDAP and WHOIS against local servers that speak as real registries do, well and badly. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createProbe, type ProbeOptions } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
 import { whoisDate } from '../../src/probe/whois-answer.js';
@@ -238,6 +238,47 @@ describe('RDAP', () => {
     whoisAnswers = {};
     const answer = await registry({ whoisRoot: '127.0.0.1:9' }).domain('example.com', never);
     expect(answer.outcome).toBe('failed');
+  });
+
+  describe('on a machine in another zone than UTC', () => {
+    const zone = process.env.TZ;
+    beforeAll(() => {
+      process.env.TZ = 'Asia/Kolkata';
+      expect(new Date(0).getHours()).toBe(5);
+    });
+    afterAll(() => {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    });
+
+    it.each([
+      ['2027-08-13T04:00:00', Date.UTC(2027, 7, 13, 4)],
+      ['2027-08-13 04:00:00', Date.UTC(2027, 7, 13, 4)],
+      ['2027-08-13', Date.UTC(2027, 7, 13)],
+      ['13-Aug-2027', Date.UTC(2027, 7, 13)],
+      ['2027-08-13T04:00:00.123Z', Date.UTC(2027, 7, 13, 4, 0, 0, 123)],
+      ['2027-08-13T04:00:00-04:30', Date.UTC(2027, 7, 13, 8, 30)],
+    ])('a date of a registry is UTC unless it says otherwise: %s', async (eventDate, expected) => {
+      const events = [{ eventAction: 'expiration', eventDate }];
+      rdapSays((answer) => json(answer, 200, rdapRecord('example.com', { events })));
+      expect(await registry().domain('example.com', never)).toMatchObject({ facts: { expiry_date: expected } });
+    });
+
+    it.each([
+      ['as all write it', (at: Date) => at.toUTCString()],
+      // 'Fri, 13 Aug 2027 04:00:00 GMT' as C's asctime() writes it, which HTTP allows: 'Fri Aug 13 04:00:00 2027'.
+      [
+        'without a zone',
+        (at: Date) => at.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 $4'),
+      ],
+    ])('so is the moment until which it limits us, %s', async (_, text) => {
+      const moment = new Date(Date.now() + 1_800_000);
+      rdapSays((answer) => json(answer, 429, '', { 'retry-after': text(moment) }));
+      const reply = await registry().domain('one.com', never);
+      expect(reply.outcome).toBe('rate_limited');
+      const { retryAfterMs } = reply as { retryAfterMs: number };
+      expect(Math.abs(retryAfterMs - 1_800_000)).toBeLessThan(60_000);
+    });
   });
 
   it('survives fields of other types', async () => {

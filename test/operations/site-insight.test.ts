@@ -44,7 +44,7 @@ describe('what a look told', () => {
 
   it('abandoned plugins and themes across the fleet', async () => {
     const day = 86_400;
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(kit.clock.now() / 1000);
     for (const { state } of [kit.site(0), kit.site(1)]) {
       const [plugin, theme] = [state.plugins[0], state.themes[0]];
       if (plugin === undefined || theme === undefined) throw new Error('the site has too little');

@@ -5,6 +5,7 @@ import { runCertificates } from '../../src/jobs/expiry.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { DomainAnswer } from '../../src/probe/probe.js';
 import { bareSite } from '../bare-site.js';
+import { TO_COME } from '../dates.js';
 import { ADMIN, START } from '../harness.js';
 import { authority } from '../monitoring/authority.js';
 import { closeServers, tlsServer } from '../monitoring/servers.js';
@@ -33,6 +34,7 @@ beforeAll(async () => {
   const good = await tlsServer(ca.issue({ host: 'good.example', notAfter: START + 80 * DAY }));
   const soon = await tlsServer(ca.issue({ host: 'soon.example', notAfter: START + 9.5 * DAY }));
   const wrong = await tlsServer(ca.issue({ host: 'other.example' }));
+  const early = await tlsServer(ca.issue({ host: 'early.example', ...TO_COME }));
   ids.good = await addSite(`https://good.example:${good}/`);
   ids.soon = await addSite(`https://soon.example:${soon}/`);
   ids.wrong = await addSite(`https://wrong.example:${wrong}/`);
@@ -40,6 +42,7 @@ beforeAll(async () => {
   ids.closed = await addSite('https://closed.example:9/');
   ids.shop = await addSite('https://shop.brand.co.uk/');
   ids.address = await addSite('http://127.0.0.1:1234/');
+  ids.early = await addSite(`https://early.example:${early}/`);
 });
 afterAll(async () => {
   await app.close();
@@ -50,7 +53,7 @@ describe('the SSL monitor', () => {
   it('has nothing before the first look', async () => {
     const { status, body } = await app.rest('GET /ssl-monitor/info');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ success: 1, total: 7 });
+    expect(body).toMatchObject({ success: 1, total: 8 });
     expect(body.data[ids.good ?? 0]).toMatchObject({
       id: ids.good,
       status: 'unknown',
@@ -89,6 +92,10 @@ describe('the SSL monitor', () => {
       status: 'invalid',
       error: 'The certificate does not name this host.',
     });
+    expect((await look(ids.early)).data).toMatchObject({
+      status: 'invalid',
+      error: 'The certificate is not valid yet.',
+    });
     expect(await look(ids.plain)).toMatchObject({
       success: 1,
       message: 'The site is served over plain HTTP.',
@@ -105,12 +112,12 @@ describe('the SSL monitor', () => {
     const found = async (query: string) =>
       Object.keys((await app.rest(`GET /ssl-monitor/info?${query}`)).body.data).map(Number);
     expect(await found('status=expiring')).toEqual([ids.soon]);
-    expect(await found('status=invalid,valid')).toEqual([ids.good, ids.wrong]);
+    expect(await found('status=invalid,valid')).toEqual([ids.good, ids.wrong, ids.early]);
     expect(await found(`include=${ids.soon},${ids.good}&exclude=${ids.good}`)).toEqual([ids.soon]);
     expect(await found('search=wrong.exa')).toEqual([ids.wrong]);
     const page = await app.rest('GET /ssl-monitor/info?per_page=2&page=2');
     expect(Object.keys(page.body.data)).toHaveLength(2);
-    expect(page.body.total).toBe(7);
+    expect(page.body.total).toBe(8);
     app.clock.move(10 * DAY);
     expect(await found('status=expired')).toEqual([ids.soon]);
     expect((await app.rest(`GET /ssl-monitor/info/${ids.soon}`)).body.data).toMatchObject({

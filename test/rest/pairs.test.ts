@@ -4,13 +4,13 @@
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, START } from '../harness.js';
+import type { Answer } from '../harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const INSTALLED = 3;
 
 async function fleetOf(more: Parameters<typeof restApp>[0] = {}): Promise<RestApp> {
-  const app = await restApp({ sites: INSTALLED, fleet: { now: () => START }, ...more });
+  const app = await restApp({ sites: INSTALLED, ...more });
   for (let index = 0; index < INSTALLED; index++) await app.connect(index);
   const client = await app.call('add-client', { name: 'Example Ltd', client_email: 'office@example.com' });
   await app.call('update-client', { client_id_or_email: client.id, selected_sites: [1, 2] });

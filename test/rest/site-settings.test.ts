@@ -3,7 +3,8 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { selfSigned } from '../child-certificate.js';
+import { selfSigned } from '../../src/demo/certificate.js';
+import { ALWAYS } from '../dates.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -34,7 +35,7 @@ it('IPv4 only and the lowest TLS version go with every call to the site', async 
 });
 
 it('a server that is older than the lowest TLS version is not spoken to', async () => {
-  const server = createServer({ ...selfSigned(), maxVersion: 'TLSv1.2' }, (request, response) => {
+  const server = createServer({ ...selfSigned(ALWAYS), maxVersion: 'TLSv1.2' }, (request, response) => {
     request.resume();
     response.end('hello');
   });
