@@ -27,7 +27,6 @@ export async function startProxy(parts: OutletParts): Promise<AuditProxy> {
   const outlet = new Outlet(parts);
   const server = createServer({ maxHeaderSize: MAX_HEADERS, requestTimeout: 0 });
   server.maxConnections = outlet.limits.open;
-  server.timeout = outlet.limits.idleMs;
   server.on('connection', (socket) => outlet.hold(socket));
   server.on('clientError', (_error, socket) => socket.destroy());
   server.on('request', (request, response) => forward(outlet, request, response));
