@@ -53,11 +53,12 @@ export function decodeEntities(text: string): string {
   });
 }
 
-function cap(text: string, max: number): string {
+/** At most `max` characters, with an ellipsis where something was cut off. */
+export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
-  const cut = text.slice(0, max - 1);
+  const kept = text.slice(0, max - 1);
   // Never end in half a surrogate pair.
-  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+  return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
 }
 
 function raw(value: unknown, max: number): string {
@@ -84,13 +85,13 @@ export function plainText(value: unknown, max: number): string {
   if (bare.includes('<')) bare = bare.replace(/<(?=[A-Za-z/!?])/g, ' ');
   if (!PRINTABLE.test(bare)) bare = bare.replace(/\s+/g, ' ').replace(UNSEEN, '');
   if (bare.includes('  ')) bare = bare.replace(/ {2,}/g, ' ');
-  return cap(bare.trim(), max);
+  return cut(bare.trim(), max);
 }
 
 /** Text whose markup and line breaks belong to it (comments, excerpts): only unseen characters go, and the length is capped. */
 export function richText(value: string, max: number): string {
   const kept = raw(value, max).replace(UNSEEN, (char) => (char === '\n' || char === '\t' ? char : ''));
-  return cap(kept, max);
+  return cut(kept, max);
 }
 
 /** An identifier kept exactly as sent (slugs go back to the child), or null when it cannot be one. */

@@ -32,12 +32,13 @@ function isPublicV4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !BLOCKED_PUBLIC.has(address.toString());
 }
 
-/** Which addresses beside public ones may be contacted: none, this machine's own (the demo), or all. */
-export type PrivateReach = boolean | 'loopback';
+/** Which addresses beside public ones may be contacted: none, this machine's own (the demo), those of a list, or all. */
+export type PrivateReach = boolean | 'loopback' | readonly string[];
 
 /** Whether a resolved address may be contacted. */
 export function mayReach(address: string, allowPrivate: PrivateReach): boolean {
   if (allowPrivate === true || isPublicAddress(address)) return true;
+  if (Array.isArray(allowPrivate)) return allowPrivate.includes(address);
   return allowPrivate === 'loopback' && isLoopback(address);
 }
 

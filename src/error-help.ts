@@ -11,7 +11,7 @@ export interface ErrorHelp {
 const CHECK_INPUT = 'Correct the named field and repeat the call.';
 const FIND_SITE = 'Find the right id with list-sites-v1; its search takes a part of the name or URL.';
 const FIND_CLIENT = 'Find the right id with list-clients-v1.';
-const LOOK_AT_SITE = 'Read the message, run check-site-v1 on the site, and look at the log of the site itself.';
+const LOOK_AT_SITE = 'Run check-site-v1 on the site, and look at the log of the site itself.';
 const RETRY = 'Try again; if it happens again, the operator finds the reason in the log under the request id.';
 const READ_FIRST = 'Read the present state, then decide whether the change is still needed.';
 const LIST_FIRST = 'List what exists and use an id from there.';

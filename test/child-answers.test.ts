@@ -386,7 +386,7 @@ describe('verdicts', () => {
       {
         slug: 'gamma-broken/gamma-broken.php',
         claimed: false,
-        message: 'Download failed.',
+        message: 'The site says: "Download failed".',
         version: '1.0.0',
         old_version: '',
         rolled_back: false,
@@ -442,8 +442,7 @@ describe('failures', () => {
     expect(answerFailure({ error: '' }, 'stats')).toBeNull();
     expect(answerFailure({ error: [] }, 'stats')).toBeNull();
     const failure = answerFailure({ error: `<b>No</b> &lt;i&gt;${'x'.repeat(5_000)}` }, 'newpost');
-    expect(failure?.message).toMatch(/^No x+…$/);
-    expect(failure?.message.length).toBeLessThanOrEqual(300);
+    expect(failure?.message).toMatch(/^The site says: "No x{295,297}…"\.$/);
   });
 
   it.each([
@@ -469,7 +468,10 @@ describe('failures', () => {
 
   it('a registration that says neither OK nor error is no success', () => {
     expect(registrationFailure({ version: '6.1' })).toMatchObject({ kind: 'bad_answer' });
-    expect(registrationFailure({ error: 'some text' })).toMatchObject({ kind: 'child_error', message: 'some text' });
+    expect(registrationFailure({ error: 'some text' })).toMatchObject({
+      kind: 'child_error',
+      message: 'The site says: "some text".',
+    });
     expect(registrationFailure({ register: 'OK' })).toBeNull();
   });
 
@@ -491,11 +493,11 @@ describe('failures', () => {
   });
 
   it('names the URL to use instead, without secrets or our endpoint', () => {
-    const to = (location: string) => unframedFailure({ status: 301, body: Buffer.alloc(0), location }, called).advice;
-    expect(to('https://user:pw@site.example/blog/wp-admin/admin-ajax.php?token=1#x')).toContain(
-      'change its URL to https://site.example/blog/.',
+    const to = (location: string) => unframedFailure({ status: 301, body: Buffer.alloc(0), location }, called).message;
+    expect(to('https://user:pw@site.example/blog/wp-admin/admin-ajax.php?token=1#x')).toBe(
+      'The site redirects instead of answering. The site says: "https://site.example/blog/".',
     );
-    expect(to('javascript:alert(1)')).toBe("Use the site's final URL.");
-    expect(to('')).toBe("Use the site's final URL.");
+    expect(to('javascript:alert(1)')).toBe('The site redirects instead of answering.');
+    expect(to('')).toBe('The site redirects instead of answering.');
   });
 });

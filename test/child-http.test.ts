@@ -242,7 +242,7 @@ describe('what sites do wrong', () => {
     await expect(children().stats(at(url), request)).rejects.toMatchObject({
       kind: 'redirected',
       mayHaveRun: false,
-      advice: expect.stringContaining(`${target.url}blog/`),
+      message: expect.stringContaining(`${target.url}blog/`),
     });
     expect([seen.length, target.seen.length]).toEqual([1, 0]);
   });

@@ -15,7 +15,7 @@ const MAY: Record<string, readonly [values: string, types: string]> = {
   child: ['schemas errors address', ''],
   probe: ['schemas errors address', ''],
   mail: ['schemas errors address', ''],
-  audit: ['schemas errors address', ''],
+  audit: ['schemas errors address probe', ''],
   domain: ['schemas errors', 'context store child probe audit mail'],
   tools: ['schemas domain operation', 'context'],
   mcp: ['errors error-help contract gate streams utf8', 'context operation auth'],

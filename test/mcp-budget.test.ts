@@ -172,7 +172,7 @@ describe('large answers', () => {
   });
 
   it('resources keep to it as well, and name the next address', async () => {
-    const text = await mcp.core.resources.read('svc://sites', caller);
+    const text = (await mcp.core.resources.read('svc://sites', caller))[0]?.text ?? '';
     expect(estimateTokens(JSON.parse(text))).toBeLessThanOrEqual(MAX + 50);
     expect(JSON.parse(text).next).toMatch(/^svc:\/\/sites\?page=2&per_page=\d+$/);
   });

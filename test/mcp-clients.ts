@@ -55,6 +55,8 @@ export interface Driver {
   resources(): Promise<string[]>;
   templates(): Promise<string[]>;
   read(uri: string): Promise<string>;
+  /** All that a resource consists of. */
+  contents(uri: string): Promise<{ mimeType?: string | undefined; text?: string | undefined }[]>;
   prompts(): Promise<{ name: string; arguments?: { name: string; required?: boolean | undefined }[] | undefined }[]>;
   prompt(name: string, args?: Record<string, string>): Promise<string>;
   complete(
@@ -63,6 +65,13 @@ export interface Driver {
     value: string,
     chosen?: Record<string, string>,
   ): Promise<string[]>;
+  /** A completion with what goes with it. */
+  completed(
+    ref: { type: 'ref/prompt'; name: string },
+    argument: string,
+    value: string,
+    chosen: Record<string, string>,
+  ): Promise<{ values: string[]; meta: unknown }>;
   /** Calls back at each update of a resource. */
   watch(uri: string, onUpdate: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
@@ -124,6 +133,7 @@ async function connectLegacy(
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
     read: async (uri) => contentOf((await client.readResource({ uri })).contents[0]),
+    contents: async (uri) => (await client.readResource({ uri })).contents as { mimeType?: string; text?: string }[],
     prompts: async () => (await client.listPrompts()).prompts,
     prompt: async (name, args = {}) => {
       const [message] = (await client.getPrompt({ name, arguments: args })).messages;
@@ -132,6 +142,11 @@ async function connectLegacy(
     complete: async (ref, name, value, chosen) =>
       (await client.complete({ ref, argument: { name, value }, ...(chosen ? { context: { arguments: chosen } } : {}) }))
         .completion.values,
+    completed: async (ref, name, value, chosen) => {
+      const request = { ref, argument: { name, value }, context: { arguments: chosen } };
+      const { completion, _meta } = await client.complete(request);
+      return { values: completion.values, meta: _meta };
+    },
     watch: async (uri, onUpdate) => {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
         if (params.uri === uri) onUpdate();
@@ -169,6 +184,7 @@ async function connectModern(
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
     read: async (uri) => contentOf((await client.readResource({ uri })).contents[0]),
+    contents: async (uri) => (await client.readResource({ uri })).contents as { mimeType?: string; text?: string }[],
     prompts: async () => (await client.listPrompts()).prompts,
     prompt: async (name, args = {}) => {
       const [message] = (await client.getPrompt({ name, arguments: args })).messages;
@@ -177,6 +193,11 @@ async function connectModern(
     complete: async (ref, name, value, chosen) =>
       (await client.complete({ ref, argument: { name, value }, ...(chosen ? { context: { arguments: chosen } } : {}) }))
         .completion.values,
+    completed: async (ref, name, value, chosen) => {
+      const request = { ref, argument: { name, value }, context: { arguments: chosen } };
+      const { completion, _meta } = await client.complete(request);
+      return { values: completion.values, meta: _meta };
+    },
     watch: async (uri, onUpdate) => {
       client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
         if (params.uri === uri) onUpdate();

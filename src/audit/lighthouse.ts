@@ -1,12 +1,14 @@
 /** Lighthouse on this machine, in a process of its own: it is large, and a page that breaks it must not break us. */
 
 import { spawn } from 'node:child_process';
-import { lookup } from 'node:dns/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { mayReach, type PrivateReach } from '../address.js';
+import type { PrivateReach } from '../address.js';
+import { StepFailure } from '../probe/failure.js';
+import { Names } from '../probe/names.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
+import { type AuditProxy, startProxy } from './proxy.js';
 import { outcomeOf } from './result.js';
 
 const RUN_MS = 150_000;
@@ -41,29 +43,52 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
   const [cli, browserPath] = [program(), await findBrowser(parts.chromium)];
   if (cli === null || browserPath === null)
     throw new AuditFailure('Lighthouse or Chromium is not installed on this server.', null);
-  if (parts.allowPrivate !== true) await requireReachable(request.url, parts.allowPrivate);
+  await requireReachable(request.url, parts.allowPrivate);
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(RUN_MS)]);
-  const browser = await startBrowser(browserPath, signal);
+  const proxy = await startProxy({ allowPrivate: parts.allowPrivate });
   try {
-    const text = await measure(cli, browser.port, request, signal);
-    return outcomeOf(parsed(text), 'lighthouse');
+    return await measureThrough(proxy, cli, browserPath, request, signal);
   } catch (error) {
     if (request.signal.aborted) throw request.signal.reason;
     if (error instanceof AuditFailure) throw error;
     const message = signal.aborted ? 'The measurement took too long.' : 'The measurement failed.';
     throw new AuditFailure(message, RETRY_MS, error);
   } finally {
-    await browser.close();
+    await proxy.close();
   }
 }
 
-/** The address as the resolver has it now; a site may have moved inside since it was added. */
+/** The site's own address, said before a browser is started for nothing; what it leads to is the proxy's to judge. */
 async function requireReachable(url: string, allowPrivate: PrivateReach): Promise<void> {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
-  const found = await lookup(host, { all: true }).catch(() => null);
-  if (found === null) throw new AuditFailure('The host of the site is not known.', RETRY_MS);
-  if (found.some(({ address }) => !mayReach(address, allowPrivate)))
-    throw new AuditFailure('The site is at a private or local address, which this service does not call.', null);
+  await new Names({ allowPrivate }).resolve(host).catch((error: unknown) => {
+    if (error instanceof StepFailure && error.kind === 'blocked_address') throw new AuditFailure(error.message, null);
+    throw new AuditFailure('The host of the site is not known.', RETRY_MS, error);
+  });
+}
+
+async function measureThrough(
+  proxy: AuditProxy,
+  cli: string,
+  browserPath: string,
+  request: AuditRequest,
+  signal: AbortSignal,
+): Promise<AuditOutcome> {
+  const browser = await startBrowser(browserPath, proxy.port, signal);
+  let text: string;
+  try {
+    text = await measure(cli, browser.port, request, signal);
+  } finally {
+    await browser.close();
+  }
+  try {
+    return outcomeOf(parsed(text), 'lighthouse');
+  } catch (error) {
+    const refusal = proxy.refusal();
+    if (!(error instanceof AuditFailure) || refusal === null) throw error;
+    // Most likely the page leads there; Lighthouse only knows that there was no page.
+    throw new AuditFailure(`${error.message} ${refusal}`, error.retryAfterMs, error);
+  }
 }
 
 function measure(cli: string, port: number, request: AuditRequest, signal: AbortSignal): Promise<string> {

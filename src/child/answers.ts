@@ -2,10 +2,8 @@ import type { ChildActionAnswer, ChildVerdict, CoreUpdateAnswer, Probe, Register
 import { ChildFailure } from './child.js';
 import { versionOf } from './inventory.js';
 import { secretOf, snapshotOf } from './snapshot.js';
-import { plainText } from './text.js';
+import { plainText, siteSays } from './text.js';
 import { asMap, flagOf, get } from './values.js';
-
-const MAX_MESSAGE = 300;
 
 /** For an answer that has neither an error nor what was asked for. */
 export function unexpected(what: string): ChildFailure {
@@ -90,9 +88,9 @@ export function upgradesOf(answer: unknown, slugs: readonly string[]): ChildActi
     const success = get(data, 'success');
     const claimed = flagOf(get(upgrades, slug)) && (success === undefined || flagOf(success)) && !rolled_back;
     const message =
-      plainText(get(errors, slug), MAX_MESSAGE) ||
-      plainText(get(data, 'error'), MAX_MESSAGE) ||
-      plainText(get(get(other, 'upgrade_error_codes'), slug), MAX_MESSAGE);
+      siteSays(get(errors, slug)) ||
+      siteSays(get(data, 'error')) ||
+      siteSays(get(get(other, 'upgrade_error_codes'), slug));
     return {
       slug,
       claimed,
@@ -117,14 +115,13 @@ export function coreUpdateOf(answer: unknown): CoreUpdateAnswer {
   if (typeof word !== 'string') throw unexpected('the core update');
   const claimed = word === 'SUCCESS';
   const codes = get(get(answer, 'other_data'), 'upgrade_error_codes');
-  const detail = plainText(typeof codes === 'object' && codes !== null ? Object.values(codes)[0] : codes, 100);
-  const base =
-    (Object.hasOwn(CORE_WORDS, word) ? CORE_WORDS[word] : undefined) ??
-    `The child plugin answered "${plainText(word, 60)}".`;
+  const known = Object.hasOwn(CORE_WORDS, word) ? CORE_WORDS[word] : undefined;
+  const detail = siteSays(typeof codes === 'object' && codes !== null ? Object.values(codes)[0] : codes);
+  const told = detail || (known === undefined ? siteSays(word) : '');
   return {
     claimed,
     old_version: versionOf(get(answer, 'old_version')),
     version: versionOf(get(answer, 'version')),
-    message: claimed ? '' : `${base}${detail === '' ? '' : ` (${detail})`}`,
+    message: claimed ? '' : `${known ?? 'WordPress was not updated.'} ${told}`.trim(),
   };
 }

@@ -85,7 +85,7 @@ export interface ChildVerdict {
   slug: string;
   /** The child's word. Not proof (child protocol §6). */
   claimed: boolean;
-  /** The child's text when it refused, stripped of markup; '' when silent. */
+  /** Why it was refused: our words, or the child's quoted as such; '' when silent. */
   message: string;
   /** Version the child says is installed now; '' when it does not say. */
   version: string;
@@ -145,7 +145,7 @@ export type FailureKind =
   | 'child_error'
   | 'cancelled';
 
-/** A call that failed, typed. `message` is safe to show: no secrets, child text stripped and capped. */
+/** A call that failed, typed. `message` is safe to show: no secrets, child text only as what the site says. */
 export class ChildFailure extends Error {
   readonly kind: FailureKind;
   readonly httpStatus: number;

@@ -44,7 +44,7 @@ export async function perform(dispatcher: Dispatcher, request: WireRequest): Pro
   });
   if (encoding === '' || encoding === 'identity' || encoding === 'none') return answer;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
-    throw undecodable(answer, `uses the compression "${encoding.slice(0, 20)}"`);
+    throw undecodable(answer, `uses the compression "${encoding.replace(/[^\w-]/g, '').slice(0, 20)}"`);
   try {
     return { ...answer, body: await unzip(answer.body, { maxOutputLength: request.maxBytes }) };
   } catch (error) {

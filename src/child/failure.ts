@@ -1,5 +1,5 @@
 import { ChildFailure, type FailureKind } from './child.js';
-import { plainText } from './text.js';
+import { plainText, siteSays } from './text.js';
 import { get } from './values.js';
 
 /** Facts of an HTTP answer that a failure is made of. */
@@ -100,9 +100,9 @@ function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
   } catch {
     // An unreadable Location names no URL.
   }
-  return new ChildFailure('redirected', `The site redirects to ${target || 'another URL'} instead of answering.`, {
+  return new ChildFailure('redirected', sentences('The site redirects instead of answering.', target), {
     httpStatus: answer.status,
-    advice: target === '' ? "Use the site's final URL." : `If that is the same site, change its URL to ${target}.`,
+    advice: 'If the site has moved, change its URL to the new one, but only to one that you know to be its own.',
   });
 }
 
@@ -131,26 +131,34 @@ const ERRORS_MEAN_REFUSED = new Set([
 export function answerFailure(answer: unknown, fn: string): ChildFailure | null {
   const error = get(answer, 'error');
   if (typeof error !== 'string' || error === '') return null;
-  const text = plainText(error, 300) || 'The child plugin reports an error without a text.';
-  const rawCode = get(answer, 'error_code');
-  const childCode = typeof rawCode === 'string' || typeof rawCode === 'number' ? plainText(rawCode, 64) : '';
+  const childCode = codeWord(get(answer, 'error_code'));
   if (childCode === 'child_plugin_incompatible') {
-    return new ChildFailure('outdated', `The child plugin does not know this request: ${text}`, {
+    return new ChildFailure('outdated', sentences('The child plugin does not know this request.', error), {
       childCode,
       advice: 'Update the MainWP Child plugin on the site.',
     });
   }
   const code = childCode || (/^PARSE_ERROR\d$/.test(error) ? error : '');
   if (code.startsWith('PARSE_ERROR') || (code === '' && ERRORS_MEAN_REFUSED.has(fn))) {
-    return new ChildFailure('refused', `The site does not accept our signature: ${text}`, {
+    return new ChildFailure('refused', sentences('The site does not accept our signature.', error), {
       childCode: code,
       advice: 'Reconnect the site. If that fails, clear the connection in the child plugin and add the site again.',
     });
   }
-  return new ChildFailure('child_error', text, {
+  return new ChildFailure('child_error', siteSays(error) || 'The child plugin reports an error without a text.', {
     childCode: code,
-    advice:
-      code === '' ? 'If the text speaks of authentication, reconnect the site; otherwise follow what it says.' : '',
+    advice: code === '' ? 'Look at the log of the site itself; if it no longer knows our key, reconnect it.' : '',
     mayHaveRun: true,
   });
+}
+
+/** Ours, then what the site said as its own words, where it said anything. */
+function sentences(ours: string, said: unknown): string {
+  return `${ours} ${siteSays(said)}`.trim();
+}
+
+/** A code is one word; a sentence in its place is none. */
+function codeWord(value: unknown): string {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return /^[\w.:-]{1,64}$/.test(text) ? text : '';
 }

@@ -3,6 +3,7 @@
  * for slugs without an update and even for ones that are not installed (child protocol §6.8).
  */
 
+import { siteWord } from '../../schemas/site-words.js';
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../child/child.js';
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError } from '../errors.js';
@@ -171,7 +172,7 @@ async function applyExtensions(
 function updatedElsewhere(version: string): ServiceError {
   return new ServiceError(
     'svc_no_updates',
-    `The site had version ${version} already: it was updated elsewhere since the last sync.`,
+    `The site had version ${siteWord(version)} already: it was updated elsewhere since the last sync.`,
   );
 }
 

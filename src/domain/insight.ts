@@ -1,5 +1,6 @@
 /** What the last look told about a site: abandoned items, security findings, changes made on the site itself. */
 
+import { siteWord } from '../../schemas/site-words.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from './modules.js';
 import { getSite, type SiteRef } from './select.js';
@@ -70,7 +71,7 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
       .map(({ check_id }) => ({
         type: check_id,
         severity: FINDINGS[check_id]?.severity ?? 'medium',
-        message: FINDINGS[check_id]?.message ?? `The check "${check_id}" failed.`,
+        message: FINDINGS[check_id]?.message ?? `The check ${siteWord(check_id)} failed.`,
       })),
     ssl_status: await certificateState(ctx, site.id, site.url),
   };

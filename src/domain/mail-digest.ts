@@ -1,5 +1,6 @@
 /** The daily digest: what is pending, what is lost, what was done (REST §6.10.4). */
 
+import { shownMessage } from '../../schemas/site-words.js';
 import type { Ctx } from '../context.js';
 import type { Digest } from '../store/mail.js';
 import { finished, type MailHead } from './mail-alerts.js';
@@ -84,7 +85,7 @@ function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
     {
       title: 'Disconnected',
       columns: ['Site', 'Reason'],
-      rows: digest.disconnected.map((site) => [site.name, oneLine(site.reason, 200)]),
+      rows: digest.disconnected.map((site) => [site.name, oneLine(shownMessage(site.reason), 200)]),
       ...(digest.disconnected_total > digest.disconnected.length
         ? { more: `And ${digest.disconnected_total - digest.disconnected.length} more.` }
         : {}),

@@ -1,5 +1,6 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
+import { shownMessage } from '../../schemas/site-words.js';
 import type { Ctx } from '../context.js';
 import type { OfferRow, StoredInventory } from '../store/inventory.js';
 import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../store/site-records.js';
@@ -95,7 +96,7 @@ function fullView(site: SiteRecord, parts: SiteParts, inventory: StoredInventory
     http_code: site.http_status,
     health_status: healthText(site, score, goodHealth),
     health_score: score,
-    sync_errors: site.sync_error,
+    sync_errors: shownMessage(site.sync_error),
     icon: null,
     last_sync: isoTime(site.last_sync),
     last_post_time: site.last_post === null ? null : isoTime(site.last_post * 1000),

@@ -1,5 +1,6 @@
 /** A site ready to be worked on: its record and its connection; and the rules of who may be contacted (operations §5.2). */
 
+import { siteWord } from '../../schemas/site-words.js';
 import { ChildFailure } from '../child/child.js';
 import type { Ctx } from '../context.js';
 import { type ErrorCode, ServiceError, storageFailure } from '../errors.js';
@@ -68,7 +69,7 @@ export function requireVersion({ site }: Target): void {
 export function outdated(siteId: number, version: string): ServiceError {
   return new ServiceError(
     'svc_child_version_outdated',
-    `Site ${siteId} runs MainWP Child ${version === '' ? 'of unknown version' : version}; ${MINIMUM_CHILD_VERSION} or newer is needed.`,
+    `Site ${siteId} runs MainWP Child ${version === '' ? 'of unknown version' : siteWord(version)}; ${MINIMUM_CHILD_VERSION} or newer is needed.`,
     { advice: 'Update the child plugin on the site, then sync it.', data: { site_id: siteId } },
   );
 }

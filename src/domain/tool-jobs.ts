@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { get, listOf } from '../../schemas/loose.js';
+import { siteWord } from '../../schemas/site-words.js';
 import { exactText } from '../../schemas/text.js';
 import { ChildFailure } from '../child/child.js';
 import type { Ctx } from '../context.js';
@@ -167,7 +168,10 @@ async function destroySessions(ctx: Ctx, target: Target): Promise<void> {
     const params = { action: 'force_destroy_sessions' };
     const answer = await ctx.child.call({ ...connection, user }, 'settings_tools', params, options);
     if (Number(get(answer, 'success')) !== 1)
-      throw new ServiceError('svc_child_error', `The site did not confirm that the sessions of ${user} were ended.`);
+      throw new ServiceError(
+        'svc_child_error',
+        `The site did not confirm that the sessions of ${siteWord(user)} were ended.`,
+      );
   }
   ctx.events.emit({ name: 'site.sessions_destroyed', site_id: target.site.id, facts: { users: others.length + 1 } });
 }

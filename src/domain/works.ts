@@ -1,5 +1,6 @@
 /** What is done to one site, by kind of job: one function per kind, the same now and from the queue (operations §6, §11.20). */
 
+import { siteWord } from '../../schemas/site-words.js';
 import type { Ctx } from '../context.js';
 import type { ErrorCode } from '../errors.js';
 import { type ApplyResult, applyOffers } from './apply.js';
@@ -137,7 +138,7 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
     return {
       code: 'svc_update_failed',
       message: errors
-        .map((error) => `${error.type}: ${error.slug}: ${error.message}`)
+        .map((error) => `${error.type}: ${siteWord(error.slug)}: ${error.message}`)
         .join('; ')
         .slice(0, 2000),
     };

@@ -2,9 +2,12 @@
 
 import { ERROR_CODES } from '../error-help.js';
 import type { Caller } from '../operation.js';
-import type { Answer } from './answer.js';
+import { type Answer, SITE_TEXT_NOTE } from './answer.js';
 import type { Prompts, Subject } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
+
+/** Goes with every completion. */
+export const COMPLETION_META = { 'sitefleet/note': SITE_TEXT_NOTE };
 
 export interface Completion {
   values: string[];
@@ -21,6 +24,8 @@ export interface CompletionRequest {
 
 /** The protocol's limit. */
 const MAX_VALUES = 100;
+/** No slug of WordPress has these; marks of conversations and links do. */
+const ODD = /[<>[\]|`:"\n]/;
 const NONE: Completion = { values: [], hasMore: false };
 
 export class Completions {
@@ -67,7 +72,7 @@ export class Completions {
     try {
       const { plugins } = await this.#registry.read(id, { site_id_or_domain: site }, caller);
       return offer(
-        (plugins as Answer[]).map((plugin) => String(plugin.slug ?? '')),
+        (plugins as Answer[]).map((plugin) => String(plugin.slug ?? '')).filter((slug) => !ODD.test(slug)),
         typed,
       );
     } catch {

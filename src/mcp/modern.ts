@@ -10,7 +10,10 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../context.js';
-import { asServiceError, errorBody, isOurFault } from '../errors.js';
+import { asServiceError, isOurFault } from '../errors.js';
+import { errorData } from './answer.js';
+import { cleanText } from './clean.js';
+import { COMPLETION_META } from './completions.js';
 import { type Dialogue, Question } from './confirm.js';
 import type { McpCore } from './core.js';
 import { Departure } from './departure.js';
@@ -74,9 +77,9 @@ function serveResources(core: McpCore, server: Server, actor: Actor): void {
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: core.resources.templates(actor) }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
     try {
-      const text = await core.resources.read(uri, participant(core, actor, ctx));
+      const contents = await core.resources.read(uri, participant(core, actor, ctx));
       const hint = uri.startsWith('svc://errors/') ? NEVER_CHANGES : LIVE;
-      return { contents: [{ uri, mimeType: 'application/json', text }], ...hint };
+      return { contents, ...hint };
     } catch (error) {
       throw asProtocolError(core, error);
     }
@@ -96,7 +99,8 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
   server.setRequestHandler('completion/complete', async ({ params }, ctx) => {
     try {
       const request = { ref: params.ref, argument: params.argument, chosen: params.context?.arguments ?? {} };
-      return { completion: { ...(await core.completions.complete(request, participant(core, actor, ctx))) } };
+      const completion = await core.completions.complete(request, participant(core, actor, ctx));
+      return { completion: { ...completion }, _meta: COMPLETION_META };
     } catch (error) {
       throw asProtocolError(core, error);
     }
@@ -146,5 +150,5 @@ function asProtocolError(core: McpCore, error: unknown): ProtocolError {
   const known = asServiceError(error);
   if (isOurFault(known)) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
   const code = known.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-  return new ProtocolError(code, known.message, errorBody(known));
+  return new ProtocolError(code, cleanText(known.message), errorData(known));
 }

@@ -4,7 +4,7 @@ import type { Actor } from '../context.js';
 import { errorHelp, knownCode } from '../error-help.js';
 import { ServiceError, STATUS } from '../errors.js';
 import type { Caller } from '../operation.js';
-import type { Answer } from './answer.js';
+import { type Answer, hasText, SITE_TEXT_NOTE } from './answer.js';
 import type { ToolRegistry } from './registry.js';
 import { KINDS, type Kind, type Page } from './resource-kinds.js';
 
@@ -14,6 +14,14 @@ export interface ResourceEntry {
   title: string;
   description: string;
   mimeType: 'application/json';
+}
+
+/** What is read: the answer, and after it what to make of the texts in it. */
+export interface ResourceContent {
+  [member: string]: unknown;
+  uri: string;
+  mimeType: 'application/json' | 'text/plain';
+  text: string;
 }
 
 export type TemplateEntry = Omit<ResourceEntry, 'uri'> & { uriTemplate: string };
@@ -59,13 +67,19 @@ export class Resources {
       }));
   }
 
-  /** JSON text of a resource. Rejects with UnknownResource or ServiceError. */
-  async read(uri: string, caller: Caller): Promise<string> {
+  /** A resource as JSON, with a note where sites may have written in it. Rejects with UnknownResource or ServiceError. */
+  async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
-    if (kind.operation === undefined) return JSON.stringify(describeError(parts[0] ?? '', uri));
+    const content = (answer: Answer) => ({
+      uri,
+      mimeType: 'application/json' as const,
+      text: JSON.stringify(answer),
+    });
+    if (kind.operation === undefined) return [content(describeError(parts[0] ?? '', uri))];
     try {
       const answer = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
-      return JSON.stringify({ ...answer, ...nextPage(kind, answer) });
+      const json = content({ ...answer, ...nextPage(kind, answer) });
+      return hasText(answer) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
     } catch (error) {
       if (error instanceof ServiceError && ABSENT.has(error.code)) throw new UnknownResource(uri);
       throw error;

@@ -20,8 +20,10 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Actor } from '../context.js';
-import { asServiceError, errorBody } from '../errors.js';
-import { failure } from './answer.js';
+import { asServiceError } from '../errors.js';
+import { errorData, failure } from './answer.js';
+import { cleanText } from './clean.js';
+import { COMPLETION_META } from './completions.js';
 import { type Dialogue, Question, type Reply } from './confirm.js';
 import type { McpCore } from './core.js';
 import { Departure } from './departure.js';
@@ -90,8 +92,7 @@ function serveResources(core: McpCore, server: SessionServer, actor: () => Actor
   }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
     try {
-      const text = await core.resources.read(uri, participant(core, actor(), extra, server));
-      return { contents: [{ uri, mimeType: 'application/json', text }] };
+      return { contents: await core.resources.read(uri, participant(core, actor(), extra, server)) };
     } catch (error) {
       throw asRpcError(core, error);
     }
@@ -139,9 +140,8 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
   server.setRequestHandler(CompleteRequestSchema, async ({ params }, extra) => {
     try {
       const request = { ref: params.ref, argument: params.argument, chosen: params.context?.arguments ?? {} };
-      return {
-        completion: { ...(await core.completions.complete(request, participant(core, actor(), extra, server))) },
-      };
+      const completion = await core.completions.complete(request, participant(core, actor(), extra, server));
+      return { completion: { ...completion }, _meta: COMPLETION_META };
     } catch (error) {
       throw asRpcError(core, error);
     }
@@ -204,7 +204,7 @@ function asRpcError(core: McpCore, error: unknown): McpError {
   if (known.status >= 500) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
   return new McpError(
     known.status >= 500 ? ErrorCode.InternalError : ErrorCode.InvalidParams,
-    known.message,
-    errorBody(known),
+    cleanText(known.message),
+    errorData(known),
   );
 }

@@ -1,6 +1,7 @@
 /** Plugins and themes of one site (REST §6.3 R18–R26). */
 
 import { fold, needle } from '../../schemas/fold.js';
+import { siteWord } from '../../schemas/site-words.js';
 import { z } from '../../schemas/zod.js';
 import { pluginEntry, themeEntries } from '../domain/extension-views.js';
 import { installed } from '../domain/extensions.js';
@@ -173,7 +174,7 @@ export const siteExtensions: readonly Route[] = [
         });
       }
       const data = await switchTheme(ctx, await liveTarget(ctx, found), wanted);
-      return { message: `The theme is ${data.activate.name} now.`, data, site: simpleSite(found) };
+      return { message: `The theme is ${siteWord(data.activate.name)} now.`, data, site: simpleSite(found) };
     },
   }),
   route({

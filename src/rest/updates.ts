@@ -1,5 +1,6 @@
 /** Updates (REST §6.13). */
 
+import { siteWord } from '../../schemas/site-words.js';
 import { z } from '../../schemas/zod.js';
 import {
   ignoredByType,
@@ -142,7 +143,7 @@ export const updates: readonly Route[] = [
       if (result?.success !== 1) return { message: 'No core update is on offer.', data: null, site: simpleSite(site) };
       const { old_version, version } = result;
       return {
-        message: `Updated from ${old_version} to ${version}.`,
+        message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
         data: { old_version, version },
         site: simpleSite(site),
       };

@@ -1,0 +1,80 @@
+/**
+ * Words of a child site inside ours: errors, alerts, mails. A site may be hostile and its text be read by a language model,
+ * so it is always shown as what the site says, and without anything that could pass for a part of the conversation.
+ */
+
+import { cut, decodeEntities } from './text.js';
+
+const MAX_WORDS = 300;
+
+/** Line breaks of every kind; what follows one could read as a new turn of a conversation. */
+const BREAK = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
+/** Control, bidirectional, tag, zero-width and other characters that show nothing. */
+const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** HTML, role tags such as `<system>` and `</s>`, and `<|…|>`. */
+const TAG = /<\s*[A-Za-z/!?|][^<>]{0,500}>/g;
+/** `[INST]`, `[/INST]`, `[SYSTEM_PROMPT]`. */
+const BRACKETED = /\[\s*\/?\s*(?:[A-Z_]{3,40}|inst|sys|system|user|assistant|human)\s*\]/g;
+const MARKDOWN_LINK = /!?\[([^[\]]*)\] ?(?:\([^()]*\)|\[[^[\]]*\])/g;
+const TURN_OF_LINE =
+  /^[ \t>#*_=|-]*(?:human|assistant|user|system|developer|tool|function|model|ai|bot|instructions?|response)[ *_]*:/gim;
+const TURN = /\b(?:human|assistant)[ *_]*:/gi;
+const QUOTES = /["“”„‟«»″]/g;
+
+/** One pass over what may be nested or encoded: taking one mark out can put another together. */
+function pass(text: string): string {
+  return decodeEntities(text)
+    .normalize('NFKC')
+    .replace(BREAK, '\n')
+    .replace(UNSEEN, '')
+    .replace(TAG, '\n')
+    .replace(BRACKETED, '\n')
+    .replace(MARKDOWN_LINK, '$1')
+    .replace(TURN_OF_LINE, '')
+    .replace(TURN, '');
+}
+
+/** One line of at most `max` characters in which nothing is markup, a link, a quote or a mark of a conversation. */
+function harmless(value: unknown, max: number): string {
+  // The work is bounded by what can survive, not by what was sent.
+  let text = typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, max * 4 + 1000) : '';
+  for (let passes = 0; passes < 8; passes++) {
+    const next = pass(text);
+    if (next === text) break;
+    text = next;
+  }
+  const plain = text
+    // What is left of marks that were cut, nested too deep, or are unknown. A comparison stays one.
+    .replace(/<(?![\s\d=])|(?<![\s\d=])>/g, '')
+    .replace(/\[/g, '(')
+    .replace(/\]/g, ')')
+    .replace(/`/g, "'")
+    .replace(QUOTES, "'")
+    .replace(/\s+/g, ' ')
+    .trim();
+  return cut(plain, max);
+}
+
+/** Text of a site as its own words, a sentence of ours: `The site says: "…".`; '' when nothing is left of it. */
+export function siteSays(value: unknown): string {
+  const words = harmless(value, MAX_WORDS).replace(/\.$/, '');
+  return words === '' ? '' : `The site says: "${words}".`;
+}
+
+/** A name, version or slug of a site within a sentence of ours: as it is when it is a plain word, else quoted. */
+export function siteWord(text: string): string {
+  return /^[\w.+~@/-]{1,100}$/.test(text) ? text : `"${harmless(text, 100)}"`;
+}
+
+/** Begins a stored message in which the words of a site are quoted. Messages from before had no control characters. */
+const QUOTED = '\u0001';
+
+/** A message as it is stored. */
+export function storedMessage(message: string): string {
+  return `${QUOTED}${message}`;
+}
+
+/** A stored message as it is shown. One from before may be the bare text of a site. */
+export function shownMessage(stored: string): string {
+  return stored.startsWith(QUOTED) ? stored.slice(QUOTED.length) : siteSays(stored);
+}
