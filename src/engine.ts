@@ -77,6 +77,8 @@ interface Pending {
 export interface EngineParts {
   config: Config;
   sharedKey: { private_key: string; public_key: string } | undefined;
+  /** The database file that the serving thread has open. */
+  file: { dev: bigint; ino: bigint } | null;
 }
 
 /** Starts the engine thread. It opens the writer connection by itself from the configuration. */
