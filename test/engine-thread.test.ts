@@ -14,12 +14,17 @@ it('comes back after it died, and what is not under way then works', async () =>
   expect(existsSync(PROGRAM), 'run "npm run build" first').toBe(true);
   const folder = mkdtempSync(join(tmpdir(), 'sitefleet-engine-'));
   const mine = join(folder, 'dies-once.cjs');
-  // The first engine thread of the process throws after a while; later ones live.
+  const go = join(folder, 'go');
+  // The first engine thread of the process throws once it is told to; later ones live.
   writeFileSync(
     mine,
     `const { isMainThread } = require('node:worker_threads'); const { existsSync, writeFileSync } = require('node:fs');
      const mark = ${JSON.stringify(join(folder, 'died'))};
-     if (!isMainThread && !existsSync(mark)) setTimeout(() => { writeFileSync(mark, ''); throw new Error('boom'); }, 1500);`,
+     if (!isMainThread) setInterval(() => {
+       if (!existsSync(${JSON.stringify(go)}) || existsSync(mark)) return;
+       writeFileSync(mark, '');
+       throw new Error('boom');
+     }, 50).unref();`,
   );
   const child = spawn(process.execPath, ['--require', mine, PROGRAM, 'serve', '--port', '0', '--json'], {
     env: {
@@ -41,6 +46,8 @@ it('comes back after it died, and what is not under way then works', async () =>
       });
       return response.status;
     };
+    // Only now: a thread that dies while it starts keeps the service from starting at all.
+    writeFileSync(go, '');
     for (let i = 0; i < 100 && !existsSync(join(folder, 'died')); i++)
       await new Promise((resolve) => setTimeout(resolve, 100));
     expect(existsSync(join(folder, 'died'))).toBe(true);
