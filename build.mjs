@@ -1,12 +1,46 @@
-/** What follows `tsc`: one file for `sitefleet stdio`, and programs that may be run. */
+/** Builds the program: `tsc`, then one file for `sitefleet stdio`, and programs that may be run. */
 
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 
-const dist = process.argv[2] ?? 'dist';
+const dist = 'dist';
 const folder = join(dist, 'src');
+
+/** What a package manager was told to leave out: a tool, or the part of it that is made for this system. */
+function missingTools() {
+  const system = `${process.platform}-${process.arch}`;
+  return ['typescript', 'esbuild'].flatMap((name) => {
+    const facts = join('node_modules', name, 'package.json');
+    if (!existsSync(facts)) return [name];
+    const { optionalDependencies = {} } = JSON.parse(readFileSync(facts, 'utf8'));
+    const parts = Object.keys(optionalDependencies).filter((part) => part.endsWith(system));
+    return parts.filter(
+      (part) => ![join('node_modules', name), '.'].some((at) => existsSync(join(at, 'node_modules', part))),
+    );
+  });
+}
+
+const missing = missingTools();
+if (missing.length > 0) {
+  // A folder that was built elsewhere and copied here needs no tools.
+  const built = process.argv[2] === '--prepare' && existsSync(join(folder, 'cli.js'));
+  process.stderr.write(
+    built
+      ? `Sitefleet is used as it was built before; not installed, to build it anew: ${missing.join(', ')}.\n`
+      : `Sitefleet cannot be built from its sources; not installed: ${missing.join(', ')}. ` +
+          'Run "npm ci" without --omit=dev and --omit=optional; "npm prune --omit=dev" then removes what only building needs.\n',
+  );
+  process.exit(built ? 0 : 1);
+}
+
+const compiled = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+
+const { build } = await import('esbuild');
 
 /** Native code cannot be bundled, and what only servers and audits load need not be. */
 const external = ['libsql', '@libsql/client', 'lighthouse', 'chrome-launcher'];

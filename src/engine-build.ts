@@ -27,7 +27,7 @@ import { type Mailer, noMailer } from './mail/mailer.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import type { Probe } from './probe/probe.js';
 import type { Once } from './rest/once.js';
-import { openVault } from './secret-key.js';
+import { vaultFor } from './secret-key.js';
 import { createShare } from './share.js';
 import { lifelongController } from './signals.js';
 import type { Db } from './store/db.js';
@@ -64,6 +64,8 @@ export interface Parts {
   auditor?: Auditor | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
+  /** The database file that must be there, when another thread has it open. */
+  file?: { dev: bigint; ino: bigint } | null;
   /** Called after each write, when it is stored. */
   afterWrite?: () => void;
   /** Counted with those of the serving thread, when both are one. */
@@ -85,6 +87,7 @@ async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<
   const { config } = parts;
   const raw = await openDb(config.db, {
     mode: 'writer',
+    identity: parts.file,
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   await migrate(raw, migrations);
@@ -92,7 +95,7 @@ async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<
     watch(call);
     if (call.method === 'batch' || call.method === 'run') parts.afterWrite?.();
   });
-  const store = createStore(db, openVault(config));
+  const store = createStore(db, await vaultFor(raw, config));
   await store.sites.sealPlain();
   return { db, store };
 }

@@ -11,11 +11,11 @@ const port = parentPort;
 if (port === null) throw new Error('engine-thread is started as a worker thread only.');
 
 giveWay();
-const { config, sharedKey, serves } = workerData as EngineParts;
+const { config, sharedKey, serves, file } = workerData as EngineParts;
 const log = createLog(config.log_level);
 const calls = new Map<number, AbortController>();
 const say = (reply: Reply) => port.postMessage(reply);
-const engine = await buildEngine({ config, log, sharedKey, serves, afterWrite: createRest() });
+const engine = await buildEngine({ config, log, sharedKey, serves, file, afterWrite: createRest() });
 
 async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
   const controller = new AbortController();

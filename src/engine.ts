@@ -79,6 +79,8 @@ export interface EngineParts {
   sharedKey: { private_key: string; public_key: string } | undefined;
   /** HTTP is served: what its requests need here is loaded at once. */
   serves: boolean;
+  /** The database file that the serving thread has open. */
+  file: { dev: bigint; ino: bigint } | null;
 }
 
 /** Starts the engine thread. It opens the writer connection by itself from the configuration. */

@@ -235,8 +235,13 @@ export function storageFailure(error: unknown): ServiceError | null {
   if (!(error instanceof Error) || error.name !== 'StorageError' || !('kind' in error)) return null;
   const known = STORAGE.get(error.kind);
   if (known === undefined) return null;
-  const [message, advice] = known;
+  const [message, advice] =
+    'words' in error && isWords(error.words) ? [error.words.message, error.words.advice] : known;
   return new ServiceError('svc_storage_unavailable', message, { advice, cause: error });
+}
+
+function isWords(words: unknown): words is { message: string; advice: string } {
+  return typeof words === 'object' && words !== null && 'message' in words && 'advice' in words;
 }
 
 const OURS: ReadonlySet<ErrorCode> = new Set([

@@ -5,9 +5,11 @@ import type { Hono } from 'hono';
 import { operations as allOperations } from '../tools/index.js';
 import type { Auth, HttpEnv, VerifyAccessToken } from './auth.js';
 import { systemClock } from './clock.js';
+import { databaseFile } from './config.js';
 import type { Clock, Config, Ctx, Log } from './context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from './engine.js';
 import { buildEngine, localUrl, type Parts, SYSTEM } from './engine-build.js';
+import { asServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
 import { createLog } from './log.js';
 import type { McpCore } from './mcp/core.js';
@@ -17,16 +19,18 @@ import { createReadiness } from './readiness.js';
 import { readingContexts } from './reading.js';
 import type { Performed } from './rest/once.js';
 import type { Perform } from './rest/perform.js';
-import { openVault } from './secret-key.js';
+import { vaultFor } from './secret-key.js';
+import { type Soundness, watchSoundness } from './soundness.js';
 import type { Db } from './store/db.js';
 import type { Replica } from './store/embedded-replica.js';
 import { migrate } from './store/migrate.js';
 import { migrations } from './store/migrations/index.js';
 import { openDb, openReplicated } from './store/open.js';
 import { createStore, type Store } from './store/store.js';
+import type { Vault } from './store/vault.js';
 import { type DbCall, watchDb } from './store/watch-db.js';
 import { VERSION } from './version.js';
-import { counted, replicaFamilies, replicaReason, replicaWatch, storageWatch } from './watch.js';
+import { counted, replicaFamilies, replicaReason, replicaWatch, storageWatch, watchFile } from './watch.js';
 
 /** A service as the shell and the tests see it. */
 export interface Service {
@@ -92,10 +96,33 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
   };
   const engine = (): Engine => {
     if (inline !== null) return inline;
-    thread ??= startEngineThread({ config, sharedKey: parts.sharedKey, serves }, log, onEngineDeath);
+    if (thread === null) {
+      // Begun beside a file that is gone, it could only fail without a reason.
+      const problem = file?.problem() ?? null;
+      if (problem !== null) throw problem;
+      thread = startEngineThread(
+        { config, sharedKey: parts.sharedKey, serves, file: file?.identity ?? null },
+        log,
+        onEngineDeath,
+      );
+    }
     return thread;
   };
-  const reader = inline === null ? await openReader(parts, storageWatch(metrics, log, clock), log) : null;
+  let soundness: Soundness | null = null;
+  const sees = storageWatch(metrics, log, clock);
+  const reader =
+    inline === null
+      ? await openReader(
+          parts,
+          (call) => {
+            sees(call);
+            if (call.failure === 'corrupt') soundness?.look();
+          },
+          log,
+        )
+      : null;
+  const path = databaseFile(config.db);
+  const file = path === null ? null : watchFile(path, log);
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
   let baseUrl = config.base_url ?? localUrl(config);
@@ -104,6 +131,10 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
   const run = async (task: Task, caller: Caller) => {
     try {
       return await engine().run(task, taskCaller(caller));
+    } catch (error) {
+      // The engine meets damage that this thread has not come across.
+      if (asServiceError(error).code === 'svc_storage_unavailable') soundness?.look();
+      throw error;
     } finally {
       // Whoever just wrote, or may have, finds it with the next read.
       if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
@@ -147,10 +178,12 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
     clock,
     read: () => store.schedule.owner('schedule', clock.now()),
     write: () => run({ task: 'health', payload: null }, systemCaller()),
-    known: () => {
-      const [held = null] = holds;
-      return held ?? (reader?.replica ? replicaReason(reader.replica.status()) : null);
-    },
+    known: () => [
+      ...holds,
+      reader?.replica ? replicaReason(reader.replica.status()) : null,
+      file?.reason() ?? null,
+      soundness?.reason() ?? null,
+    ],
   });
   const metricsText = async () => {
     const beside = inline === null ? metrics.collect() : [];
@@ -183,6 +216,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
         import('./rest/perform.js'),
       ]);
       rest = performing;
+      if (path !== null && inline === null) soundness ??= watchSoundness(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
       const built = createSurfaces({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
@@ -204,6 +238,8 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
     async stop() {
       started = false;
       closeHttp();
+      file?.close();
+      await soundness?.close();
       (await core)?.close();
       await (inline ?? thread)?.close();
       await reader?.close();
@@ -225,12 +261,13 @@ async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, lo
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
+  let vault: Vault;
   try {
     await migrate(writer, migrations);
+    vault = await vaultFor(writer, config);
   } finally {
     await writer.close();
   }
-  const vault = openVault(config);
   const storeOf = (raw: Db) => createStore(watchDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
   if (config.db_replica === null) {
     const raw = await openDb(config.db, { mode: 'reader', ...token });

@@ -13,8 +13,8 @@ export interface ReadyParts {
   read(): Promise<unknown>;
   /** Writes something small, where the writer is. */
   write(): Promise<unknown>;
-  /** What else is wrong, known without looking. */
-  known?: () => string | null;
+  /** What else is wrong, known without waiting: asked each time. */
+  known?: () => readonly (string | null)[];
 }
 
 export function createReadiness({
@@ -29,14 +29,15 @@ export function createReadiness({
       failure(read(), 'Reading from the database'),
       failure(write(), 'Writing to the database'),
     ]);
-    return [...outcomes, known?.() ?? null].filter((reason) => reason !== null);
+    return outcomes.filter((reason) => reason !== null);
   };
   return async () => {
     const now = clock.now();
     if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: look() };
-    const reasons = await last.reasons;
+    const looked = await last.reasons;
     // What is wrong is looked at anew each time: the sooner it is over, the sooner it is known.
-    if (reasons.length > 0) last = null;
+    if (looked.length > 0) last = null;
+    const reasons = [...looked, ...(known?.() ?? []).filter((reason) => reason !== null)];
     return { ok: reasons.length === 0, reasons };
   };
 }

@@ -5,6 +5,7 @@ import type { Clock, Log } from './context.js';
 import { asServiceError } from './errors.js';
 import { type Family, gauge, type Metrics } from './metrics.js';
 import type { ReplicaState, ReplicaStatus } from './store/embedded-replica.js';
+import { type FileGuard, guardFile } from './store/file-guard.js';
 import type { Store } from './store/store.js';
 import type { DbCall } from './store/watch-db.js';
 
@@ -23,6 +24,32 @@ export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: D
     if (now - (told.get(failure) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
     told.set(failure, now);
     log.error({ storage: failure, method: call.method, ms: Math.round(call.ms) }, 'the database failed');
+  };
+}
+
+/** How often the log is told that the database file is gone, or is back. */
+const FILE_MS = 1_000;
+
+/** A guard of the database file that also says in the log when its state changes. */
+export function watchFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
+  const guard = guardFile(path);
+  let lost = false;
+  const look = () => {
+    const problem = guard.problem();
+    if ((problem !== null) === lost) return;
+    lost = problem !== null;
+    if (problem === null) log.info({}, 'the database file is in its place again');
+    else log.error({ advice: problem.advice }, problem.message);
+  };
+  const timer = setInterval(look, FILE_MS);
+  timer.unref();
+  return {
+    ...guard,
+    reason() {
+      const problem = guard.problem();
+      return problem === null ? null : [problem.words?.message, problem.advice].join(' ');
+    },
+    close: () => clearInterval(timer),
   };
 }
 

@@ -353,7 +353,8 @@ describe('stored users and keys', () => {
     expect(await ways.users.list()).toEqual([
       { id: 1, name: 'admin', rights: ['read', 'write'], created_at: ways.clock.now() },
     ]);
-    expect([await ways.users.remove('ADMIN'), await ways.users.remove('ADMIN')]).toEqual([true, false]);
+    expect(await ways.users.remove('ADMIN', true)).toBe('last');
+    expect([await ways.users.remove('ADMIN'), await ways.users.remove('ADMIN')]).toEqual(['done', 'absent']);
   });
 
   it('changes a password', async () => {
@@ -376,19 +377,26 @@ describe('stored users and keys', () => {
     expect(await ways.keys.remove(`ck_${'a'.repeat(40)}`)).toBe('done');
   });
 
-  it('can refuse to give up the last key that may write', async () => {
-    const add = (scope: 'read' | 'read_write') =>
+  it('can refuse to give up the last key that may read and write, and the last that may write', async () => {
+    const add = (scope: 'read' | 'write' | 'read_write') =>
       ways.keys.add({ scope, description: '', enabled: true, user_id: null, now: 1 }).then(({ key }) => key.id);
     const first = await add('read_write');
     const reader = await add('read');
     expect(await ways.keys.remove(first, true)).toBe('last_writer');
     expect(await ways.keys.change(first, { enabled: false }, true)).toBe('last_writer');
     expect(await ways.keys.change(first, { scope: 'read' }, true)).toBe('last_writer');
-    expect(await ways.keys.change(first, { description: 'x', scope: 'write' }, true)).toBe('done');
+    expect(await ways.keys.change(first, { description: 'x', scope: 'write' }, true)).toBe('last_writer');
+    // One that only writes cannot make a key that reads.
+    const writer = await add('write');
+    expect(await ways.keys.remove(first, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { scope: 'write' }, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { scope: 'read_write', enabled: true }, true)).toBe('done');
     expect(await ways.keys.remove(reader, true)).toBe('done');
     const second = await add('read_write');
     expect(await ways.keys.remove(first, true)).toBe('done');
     expect(await ways.keys.remove(second)).toBe('done');
+    expect(await ways.keys.remove(writer, true)).toBe('last_writer');
+    expect(await ways.keys.remove(writer)).toBe('done');
     expect(await ways.keys.remove(second)).toBe('absent');
     expect(await ways.keys.change(99, { enabled: true })).toBe('absent');
     expect(await ways.keys.change(99, {})).toBe('absent');

@@ -293,7 +293,7 @@ describe('administration', () => {
       secrets: { sealed: 0, unreadable: 0 },
     });
     const copy = join(folder, 'copy.db');
-    expect(JSON.parse((await run(fresh, ['backup', copy, '--json'])).out)).toEqual({ file: copy });
+    expect(JSON.parse((await run(fresh, ['backup', copy, '--json'])).out)).toEqual({ file: copy, key_ids: [] });
     expect((await run(fresh, ['backup', copy])).err).toContain('exists already');
     expect((await run({ ...fresh, SITEFLEET_DB: `file:${copy}` }, ['check'])).code).toBe(0);
   }, 30_000);

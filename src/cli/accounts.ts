@@ -78,11 +78,13 @@ export async function listUsers(config: Config, options: Json): Promise<void> {
 }
 
 export async function removeUser(config: Config, name: string): Promise<void> {
-  await withDatabase(config, async ({ users }) => {
-    if (!(await users.remove(name))) throw noUser(name);
-    say(`Removed ${name}.`);
-    if ((await users.count()) === 0) say('No user is left: the next start of "serve" makes a new admin user.');
-  });
+  const outcome = await withDatabase(config, ({ users }) => users.remove(name, true));
+  if (outcome === 'absent') throw noUser(name);
+  if (outcome === 'last')
+    throw new CommandError(
+      `${name} is the last user: nobody could log in by name any more. Add another one first: sitefleet user add NAME`,
+    );
+  say(`Removed ${name}.`);
 }
 
 export async function addKey(config: Config, options: Json & { scope: KeyScope; description: string }): Promise<void> {
@@ -122,8 +124,14 @@ export async function listKeys(config: Config, options: Json): Promise<void> {
 }
 
 export async function removeKey(config: Config, ref: string): Promise<void> {
-  const outcome = await withDatabase(config, ({ keys }) => keys.remove(/^\d{1,15}$/.test(ref) ? Number(ref) : ref));
+  const outcome = await withDatabase(config, ({ keys }) =>
+    keys.remove(/^\d{1,15}$/.test(ref) ? Number(ref) : ref, true),
+  );
   if (outcome === 'absent') throw new CommandError(`There is no key ${ref}. "key list" shows the keys.`);
+  if (outcome === 'last_writer')
+    throw new CommandError(
+      `Key ${ref} is the last working key that may read and write. Add another one first: sitefleet key add --scope read_write`,
+    );
   say(`Removed key ${ref}.`);
 }
 

@@ -105,9 +105,10 @@ program
   .command('rotate-key')
   .description('seal all stored secrets with a new key; stop the server first')
   .option('--old-key-stdin', 'with SITEFLEET_SECRET_KEY as the new key: read the old one from stdin')
+  .option('--lost-key', 'the old key is lost: remove what only it can open; the sites must be added again')
   .option('--force', 'even while a server runs')
   .option('--json', 'print JSON')
-  .action(async (options: { oldKeyStdin?: boolean; force?: boolean; json?: boolean }) => {
+  .action(async (options: { oldKeyStdin?: boolean; lostKey?: boolean; force?: boolean; json?: boolean }) => {
     const [{ rotateKey }, { text }] = await Promise.all([import('./rotate-key.js'), import('node:stream/consumers')]);
     await rotateKey(readConfig(), {
       ...options,

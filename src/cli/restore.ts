@@ -15,14 +15,15 @@ import { resolve } from 'node:path';
 import { systemClock } from '../clock.js';
 import { databaseFile, fileUrl } from '../config.js';
 import type { Config } from '../context.js';
+import { keyNames, presentVault, wrongKey } from '../secret-key.js';
 import { migrate } from '../store/migrate.js';
 import { migrations } from '../store/migrations/index.js';
 import { openDb } from '../store/open.js';
 import { createSchedule } from '../store/schedule.js';
+import { differenceText } from '../store/schema.js';
 import { CommandError } from './accounts.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { printJson, say } from './output.js';
-import { vaultOf } from './upkeep.js';
 
 /**
  * Checks a copy of the backup, brings it to the newest schema, and only then puts it in the place of the database. What was
@@ -53,15 +54,14 @@ export async function restore(
   }
   const kept = existsSync(target) ? await setAside(config, target) : null;
   renameSync(fresh, target);
-  const { sealed, unreadable } = report.secrets;
   if (options.json === true)
     printJson({ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets });
   else {
     say(`Restored ${resolve(target)} from ${source}.`);
     if (kept !== null) say(`What was there before is kept as ${kept}.`);
-    if (unreadable > 0)
+    if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
-        `${unreadable} of ${sealed} secrets cannot be opened: put the secret key of that time back, or reconnect the sites.`,
+        `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were sealed with ${keyNames(report.secrets)}, which is not there. "sitefleet check" names them.`,
       );
   }
 }
@@ -75,13 +75,12 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
   const db = await openDb(fileUrl(fresh), { mode: 'writer' });
   let report: Report;
   try {
-    const before = await inspect(db, vaultOf(config));
-    if (!sound(before.integrity) || before.foreign_keys > 0) {
-      throw new CommandError(`The backup is damaged, nothing was changed: ${before.integrity.slice(0, 3).join('; ')}.`);
-    }
-    if (before.schema.step === 0) throw new CommandError('The file is no backup of Sitefleet; nothing was changed.');
+    report = await inspect(db, presentVault(config));
+    refuse(report, config);
+    // Only what is known to be ours is worked on.
     await migrate(db, migrations);
-    report = await inspect(db, vaultOf(config));
+    report = await inspect(db, presentVault(config));
+    refuse(report, config);
   } finally {
     await db.close();
   }
@@ -90,6 +89,24 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
   closeSync(handle);
   for (const file of [`${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
   return report;
+}
+
+/** Throws when the copy must not take the place of the database. */
+function refuse(found: Report, config: Config): void {
+  if (!sound(found.integrity) || found.foreign_keys !== 0) {
+    const dangling = found.foreign_keys === null ? [] : [`${found.foreign_keys} rows point to nothing`];
+    const wrong = [...found.integrity.filter((line) => line !== 'ok').slice(0, 3), ...dangling];
+    throw new CommandError(`The backup is damaged, nothing was changed: ${wrong.join('; ')}.`);
+  }
+  if (found.schema.step === 0) throw new CommandError('The file is no backup of Sitefleet; nothing was changed.');
+  const difference = differenceText(found.schema);
+  if (difference !== null)
+    throw new CommandError(
+      `The schema of the backup is not the one that Sitefleet makes, nothing was changed: ${difference}. ` +
+        'Take another backup, or find out who changed this one.',
+    );
+  const { secrets } = found;
+  if (secrets !== null && secrets.sealed > 0 && secrets.unreadable === secrets.sealed) throw wrongKey(secrets, config);
 }
 
 /** A second name for the database, so that at no moment there is none; its log goes with it. */

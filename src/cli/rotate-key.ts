@@ -1,50 +1,117 @@
 /** `sitefleet rotate-key`: seals every stored secret with another key. */
 
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { systemClock } from '../clock.js';
 import type { Config } from '../context.js';
-import { named, nextKeyFile, vaultKeys } from '../secret-key.js';
+import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../secret-key.js';
+import type { Db } from '../store/db.js';
+import { createSchedule } from '../store/schedule.js';
+import { forgetUnreadable, reseal, surveySealed } from '../store/sealed.js';
 import { createStore } from '../store/store.js';
-import { createVault, keyFile, loadKey, type VaultKey } from '../store/vault.js';
+import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
 import { printJson, say } from './output.js';
+import { mustExist } from './upkeep.js';
+
+export interface RotateOptions {
+  oldKey?: string;
+  /** The old key cannot be found any more: what it sealed is removed. */
+  lostKey?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
 
 /**
  * With a key file: makes a new key, seals everything anew, and puts it in the old one's place. Cut off at any moment, both
  * keys are kept and the next run goes on. With SITEFLEET_SECRET_KEY: the variable holds the new key, stdin the old one.
+ * When it refuses, no new key is left behind.
  */
-export async function rotateKey(
-  config: Config,
-  options: { oldKey?: string; force?: boolean; json?: boolean },
-): Promise<void> {
-  const { current, next, done } = keysFor(config, options.oldKey);
-  const rewritten = await withDatabase(config, async ({ db }) => {
-    const store = createStore(db, createVault([next, current]));
-    const running = await store.schedule.owner('schedule', Date.now());
-    if (running !== null && options.force !== true) {
-      throw new CommandError(
-        `A server is running (${running}); it would no longer open its secrets. Stop it first, or use --force and restart it.`,
-      );
+export async function rotateKey(config: Config, options: RotateOptions): Promise<void> {
+  mustExist(config);
+  const keys = keysFor(config, options);
+  const done = await withDatabase(config, async ({ db }) => {
+    await refuseWhileServed(db, options);
+    const present = keys.present.length === 0 ? undefined : createVault(keys.present);
+    const forgotten = options.lostKey === true ? await forgetUnreadable(db, present) : 0;
+    await refuseUnreadable(db, present, config);
+    if (present === undefined && options.lostKey !== true)
+      throw new CommandError('There is no secret key yet. "serve" makes one on its first start.');
+    const next = keys.next();
+    const vault = createVault([next, ...keys.present]);
+    try {
+      await createStore(db, vault).sites.sealPlain();
+      return { next, forgotten, resealed: await reseal(db, vault) };
+    } catch (error) {
+      if (!(await inUse(db, next))) keys.undo();
+      throw error;
     }
-    return (await store.sites.resealSecrets()) + (await store.settings.resealSecrets());
   });
-  done();
-  if (options.json === true) printJson({ key_id: next.id, resealed: rewritten });
-  else say(`Sealed ${rewritten} records with the new key ${next.id}. Back the key up, apart from the database.`);
+  keys.done();
+  const { next, forgotten, resealed } = done;
+  if (options.json === true) printJson({ key_id: next.id, resealed, forgotten });
+  else {
+    if (forgotten > 0) say(`Removed ${forgotten} records that no key opens. Their sites must be added again.`);
+    say(`Sealed ${resealed} records with the new key ${next.id}. Back the key up, apart from the database.`);
+  }
 }
 
-function keysFor(config: Config, oldKey: string | undefined): { current: VaultKey; next: VaultKey; done(): void } {
+async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void> {
+  const schedule = createSchedule(db);
+  const now = systemClock.now();
+  const running = (await schedule.owner('schedule', now)) ?? (await schedule.living(now))[0] ?? null;
+  if (running === null || force === true) return;
+  throw new CommandError(
+    `A server is running (${running}); it would no longer open its secrets. Stop it first, or use --force and restart it.`,
+  );
+}
+
+/** All or nothing: what cannot be opened could not be sealed anew, and its key is about to be replaced. */
+async function refuseUnreadable(db: Db, vault: Vault | undefined, config: Config): Promise<void> {
+  const found = await surveySealed(db, vault);
+  if (found.unreadable === 0) return;
+  if (found.unreadable === found.sealed) throw wrongKey(found, config);
+  throw new CommandError(
+    `${found.unreadable} of ${found.sealed} stored secrets were sealed with ${keyNames(found)}, which is not there: ` +
+      `${found.places.slice(0, 5).join(', ')}. Nothing was changed. --lost-key gives them up.`,
+  );
+}
+
+/** Whether anything is sealed with the key. Unknown counts as yes: then the key must be kept. */
+async function inUse(db: Db, { id }: VaultKey): Promise<boolean> {
+  const found = await surveySealed(db, undefined).catch(() => null);
+  return found === null || found.keys.some((key) => key.id === id);
+}
+
+interface Keys {
+  /** What may open the present secrets. */
+  present: readonly VaultKey[];
+  /** The key to seal with; its file is made by this call. */
+  next(): VaultKey;
+  /** Removes the file that `next` made. */
+  undo(): void;
+  /** The new key takes the place of the old. */
+  done(): void;
+}
+
+function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
   if (config.secret_key !== null) {
-    if (oldKey === undefined) {
+    const next = named(loadKey(config.secret_key));
+    if (oldKey === undefined && lostKey !== true) {
       throw new CommandError('SITEFLEET_SECRET_KEY holds the new key; give the old one on stdin with --old-key-stdin.');
     }
-    return { current: named(loadKey(oldKey)), next: named(loadKey(config.secret_key)), done: () => undefined };
+    const old = oldKey === undefined ? [] : [named(loadKey(oldKey))];
+    return { present: [next, ...old], next: () => next, undo: () => undefined, done: () => undefined };
   }
   const file = config.secret_key_file;
-  if (file === null || !existsSync(file))
-    throw new CommandError('There is no secret key yet. "serve" makes one on its first start.');
-  const [current] = vaultKeys(config);
-  if (current === undefined) throw new CommandError('There is no secret key yet.');
-  const next = keyFile(nextKeyFile(file));
-  return { current, next, done: () => renameSync(nextKeyFile(file), file) };
+  if (file === null) throw new CommandError('Name the key: set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.');
+  const pending = nextKeyFile(file);
+  // Left by a run that was cut off: part of the secrets may be sealed with it.
+  const kept = existsSync(pending);
+  return {
+    present: presentKeys(config),
+    next: () => keyFile(pending),
+    undo: () => (kept ? undefined : rmSync(pending, { force: true })),
+    done: () => renameSync(pending, file),
+  };
 }

@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { databaseFile } from '../config.js';
 import type { Config } from '../context.js';
-import { openVault } from '../secret-key.js';
+import { presentVault } from '../secret-key.js';
+import { backup } from '../store/files.js';
 import { openDb } from '../store/open.js';
-import type { Vault } from '../store/vault.js';
+import { surveySealed } from '../store/sealed.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
 import { inspect, reportText } from './inspect.js';
@@ -21,10 +22,21 @@ export async function migrateNow(config: Config, options: { json?: boolean }): P
 /** Copies the database while others use it. The key file is not in it, and must be kept apart. */
 export async function backupTo(config: Config, file: string, options: { json?: boolean }): Promise<void> {
   mustExist(config);
-  const { backup } = await import('../store/embedded.js');
-  await withDatabase(config, ({ db }) => backup(db, file));
-  if (options.json === true) printJson({ file: resolve(file) });
-  else say(`Copied the database to ${resolve(file)}. Keep the secret key too, in another place.`);
+  const { keys } = await withDatabase(config, async ({ db }) => {
+    await backup(db, file);
+    return surveySealed(db, presentVault(config));
+  });
+  const ids = keys.flatMap(({ id }) => (id === null ? [] : [id]));
+  if (options.json === true) printJson({ file: resolve(file), key_ids: ids });
+  else {
+    const which = ids.length === 0 ? '' : ` ${ids.join(', ')}`;
+    say(`Copied the database to ${resolve(file)}. Keep the secret key${which} too, in another place.`);
+  }
+  const lost = keys.filter(({ unreadable }) => unreadable > 0).map(({ id }) => id ?? 'of an unknown name');
+  if (lost.length > 0)
+    say(
+      `Some of its secrets were sealed with the key ${lost.join(', ')}, which is not there: "sitefleet check" names them.`,
+    );
 }
 
 /** Looks the database over without changing it; exit code 1 when something is wrong. */
@@ -35,7 +47,7 @@ export async function check(config: Config, options: { json?: boolean }): Promis
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   try {
-    const report = await inspect(db, vaultOf(config));
+    const report = await inspect(db, presentVault(config));
     if (options.json === true) printJson(report);
     else print(reportText(report));
     if (!report.ok) process.exitCode = 1;
@@ -49,11 +61,4 @@ export function mustExist(config: Config): void {
   if (file !== null && !existsSync(file)) {
     throw new CommandError(`There is no database at ${file}. "serve" makes one; SITEFLEET_DB names another.`);
   }
-}
-
-/** The vault of the key that exists; a check must not make a new one. */
-export function vaultOf(config: Config): Vault | undefined {
-  const file = config.secret_key_file;
-  const exists = config.secret_key !== null || (file !== null && existsSync(file));
-  return exists ? openVault(config) : undefined;
 }

@@ -65,7 +65,7 @@ export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope
   return { token, id: key.id, data: keyView(key) };
 }
 
-/** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can write). */
+/** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
 export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promise<KeyView> {
   if (change.scope !== undefined) requireScope(ctx, change.scope);
   const outcome = await storing('update_key_failed', 'The key was not changed.', () =>
@@ -107,8 +107,8 @@ function requireDone(outcome: KeyOutcome, ref: KeyRef): void {
   if (outcome === 'absent') throw notFound(ref);
   throw new ServiceError(
     'svc_rest_conflict',
-    'This is the last working key that may write: without it no key could be made through this interface.',
-    { field: 'key_identifier', advice: 'Create another key with the write permission first.' },
+    'This is the last working key that may read and write, or the last that may write: without it, keys could not be made through this interface any more.',
+    { field: 'key_identifier', advice: 'Create another key with the permissions read,write first.' },
   );
 }
 

@@ -9,7 +9,7 @@ import { compareVersions } from './versions.js';
 
 export interface Target {
   site: SiteRecord;
-  /** Null when no key is stored for the site. */
+  /** Null when no key is stored for the site, or none that opens. */
   connection: SiteConnection | null;
 }
 
@@ -76,8 +76,9 @@ export function outdated(siteId: number, version: string): ServiceError {
 
 export function requireConnection(target: Target): SiteConnection {
   if (target.connection !== null) return target.connection;
-  throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key.`, {
-    advice: 'Remove the site and add it again.',
+  throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key that can be opened.`, {
+    advice:
+      'When "sitefleet check" names this site, put its secret key back; otherwise remove the site and add it again.',
     data: { site_id: target.site.id },
   });
 }

@@ -72,7 +72,8 @@ export const keys: readonly Route[] = [
     changesLogins: true,
     where,
     summary: 'Change an API key',
-    description: 'Acts on the next request. The last working key with the write permission cannot be weakened.',
+    description:
+      'Acts on the next request. The last working key with the permissions read and write cannot be weakened.',
     params: z.object({
       ...identifier,
       active: flag().optional(),
@@ -97,7 +98,7 @@ export const keys: readonly Route[] = [
     changesLogins: true,
     where,
     summary: 'Delete an API key',
-    description: 'The last working key with the write permission cannot be deleted.',
+    description: 'The last working key with the permissions read and write cannot be deleted.',
     params: z.object(identifier),
     example: { message: 'The key was deleted.', data: example },
     returns: writtenOf(keyShape),

@@ -43,6 +43,12 @@ export interface Db {
   close(): Promise<void>;
 }
 
+/** What callers are told instead of the general words for the kind of failure. Names no folders: strangers may read it. */
+export interface StorageWords {
+  message: string;
+  advice: string;
+}
+
 /** Rejections of a Db, typed by what the caller can do about it. */
 export class StorageError extends Error {
   readonly kind:
@@ -56,10 +62,17 @@ export class StorageError extends Error {
     | 'unavailable'
     | 'corrupt'
     | 'other';
-  constructor(kind: StorageError['kind'], message: string, cause?: unknown) {
+  readonly words: StorageWords | undefined;
+  constructor(kind: StorageError['kind'], message: string, cause?: unknown, words?: StorageWords) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StorageError';
     this.kind = kind;
+    this.words = words;
+  }
+
+  /** What can be done about it, when more is known than the kind. */
+  get advice(): string | undefined {
+    return this.words?.advice;
   }
 }
 

@@ -1,8 +1,9 @@
 import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
+import type { FileGuard } from './file-guard.js';
 import { Lru } from './lru.js';
 import { assertScript, inspectSql, type SqlFacts } from './sql-text.js';
-import { closedError, hasCode, storageError } from './sqlite-errors.js';
+import { closedError, fileError, hasCode, storageError } from './sqlite-errors.js';
 import { bindValues, rowBuilder } from './values.js';
 
 /** The little of native libsql that is safe to use (see `Prepared`). Its `inTransaction` aborts the process once closed. */
@@ -36,7 +37,10 @@ interface Prepared {
 export interface EmbeddedSettings {
   mode: 'writer' | 'reader';
   cacheStatements: number;
-  inFile: boolean;
+  /** Null in memory. */
+  path: string | null;
+  /** For a writer on a file: no write is accepted that would go into a file which is not in its place any more. */
+  guard: FileGuard | null;
 }
 
 /** Work is done at once, on the calling thread; promises are only the shape of the port. So calls never interleave. */
@@ -62,12 +66,14 @@ export class EmbeddedDb implements Db {
   }
 
   async run(sql: string, args: readonly Value[] = []): Promise<RunResult> {
+    if (this.#prepare(sql).facts.counts) this.#requireFile();
     const { changes, lastId } = this.#execute(sql, args);
     return { changes, lastId };
   }
 
   async batch(statements: readonly Statement[]): Promise<BatchResult[]> {
     if (statements.length === 0) return [];
+    this.#requireFile();
     return this.#transaction('BEGIN IMMEDIATE', () => statements.map(({ sql, args }) => this.#execute(sql, args)));
   }
 
@@ -85,6 +91,7 @@ export class EmbeddedDb implements Db {
 
   async script(sql: string): Promise<void> {
     assertScript(sql);
+    this.#requireFile();
     this.#transaction('BEGIN IMMEDIATE', () => this.#exec(sql));
     // Column lists of kept statements may describe tables as they were.
     this.#statements.clear();
@@ -96,7 +103,7 @@ export class EmbeddedDb implements Db {
     this.#statements.clear();
     try {
       // libsql leaves the -wal file behind; emptied, the database is one file that can be copied.
-      if (this.#settings.inFile && this.#settings.mode === 'writer') {
+      if (this.#settings.path !== null && this.#settings.mode === 'writer') {
         this.#native.exec('PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE)');
       }
     } catch {
@@ -107,6 +114,7 @@ export class EmbeddedDb implements Db {
 
   #rows(sql: string, args: readonly Value[]): Row[] {
     const prepared = this.#prepare(sql);
+    if (prepared.facts.counts) this.#requireFile();
     if (prepared.returnsRows) return this.#query(prepared, sql, args);
     this.#execute(sql, args);
     return [];
@@ -159,7 +167,7 @@ export class EmbeddedDb implements Db {
       this.#statements.set(sql, prepared);
       return prepared;
     } catch (error) {
-      throw mapped(error, sql);
+      throw this.#mapped(error, sql);
     }
   }
 
@@ -168,7 +176,7 @@ export class EmbeddedDb implements Db {
    * libsql has no reset, but running the statement anew begins with one; with `query_only` that run cannot do anything.
    */
   #failed(error: unknown, sql: string, prepared: Prepared, bound: readonly unknown[]): unknown {
-    const failure = mapped(error, sql);
+    const failure = this.#mapped(error, sql);
     if (!(failure instanceof StorageError) || failure.kind !== 'busy' || prepared.facts.reads) return failure;
     this.#native.exec('PRAGMA query_only=ON');
     try {
@@ -202,16 +210,25 @@ export class EmbeddedDb implements Db {
     try {
       this.#native.exec(sql);
     } catch (error) {
-      throw mapped(error, sql);
+      throw this.#mapped(error, sql);
     }
+  }
+
+  #requireFile(): void {
+    const problem = this.#settings.guard?.problem() ?? null;
+    if (problem !== null) throw problem;
+  }
+
+  #mapped(error: unknown, sql: string): unknown {
+    if (!hasCode(error)) return error;
+    const { path } = this.#settings;
+    return path === null
+      ? storageError(error.code, error.message, error, sql)
+      : fileError(path, error.code, error.message, error, sql);
   }
 }
 
 function shapeOf(native: NativeStatement): Pick<Prepared, 'width' | 'build'> {
   const columns = native.columns().map((column) => column.name);
   return { width: columns.length, build: rowBuilder(columns) };
-}
-
-function mapped(error: unknown, sql: string): unknown {
-  return hasCode(error) ? storageError(error.code, error.message, error, sql) : error;
 }

@@ -3,8 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import Database from 'libsql';
+import type Database from 'libsql';
 import { StorageError } from './db.js';
+import { loadDriver } from './embedded-native.js';
 import { ensureFile } from './files.js';
 
 export interface ReplicaFiles {
@@ -73,7 +74,8 @@ export function claimReplica(name: string): ReplicaFiles {
 function lockOf(stem: string): Database.Database {
   const file = `${stem}-lock`;
   ensureFile(file, true);
-  const lock = new Database(file);
+  const Driver = loadDriver();
+  const lock = new Driver(file);
   try {
     lock.exec('PRAGMA busy_timeout=0; BEGIN EXCLUSIVE');
     return lock;

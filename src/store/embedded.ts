@@ -1,9 +1,11 @@
-import Database from 'libsql';
+import type Database from 'libsql';
 import type { Db } from './db.js';
 import { StorageError } from './db.js';
 import { EmbeddedDb, type NativeDatabase, type NativeStatement } from './embedded-db.js';
+import { loadDriver } from './embedded-native.js';
+import { type FileIdentity, guardFile } from './file-guard.js';
 import { databasePath, ensureFile, MEMORY } from './files.js';
-import { hasCode, storageError } from './sqlite-errors.js';
+import { fileError, hasCode, storageError } from './sqlite-errors.js';
 
 export { backup } from './files.js';
 
@@ -12,6 +14,8 @@ export interface EmbeddedOptions {
   mode: 'writer' | 'reader';
   /** How many prepared statements are kept, 500 by default. */
   cacheStatements?: number;
+  /** The file that must be there: a thread that joins others must not open, or make, another one. */
+  identity?: FileIdentity | null | undefined;
 }
 
 const WAL_PATIENCE_MS = 5000;
@@ -28,18 +32,30 @@ export function openEmbedded(url: string, options: EmbeddedOptions): Db {
   if (path === MEMORY && mode === 'reader') {
     throw new TypeError('A database in memory has one connection: open it as writer.');
   }
-  if (path !== MEMORY) ensureFile(path, mode === 'writer');
-  const settings = { mode, cacheStatements, inFile: path !== MEMORY };
+  const { identity } = options;
+  const Driver = loadDriver();
+  if (path !== MEMORY) {
+    const problem = identity ? guardFile(path, identity).problem() : null;
+    if (problem !== null) throw problem;
+    ensureFile(path, mode === 'writer');
+  }
   let native: Database.Database | undefined;
   try {
-    native = new Database(path);
+    native = new Driver(path);
     configure(native, path, mode);
-    return new EmbeddedDb(native as unknown as NativeDatabase, settings);
+    return new EmbeddedDb(native as unknown as NativeDatabase, {
+      mode,
+      cacheStatements,
+      path: path === MEMORY ? null : path,
+      guard: path === MEMORY || mode === 'reader' ? null : guardFile(path, identity ?? undefined),
+    });
   } catch (error) {
     native?.close();
     if (error instanceof StorageError) throw error;
     if (!hasCode(error)) throw new StorageError('unavailable', `The database file ${path} cannot be opened.`, error);
-    throw storageError(error.code, `${path}: ${error.message}`, error);
+    throw path === MEMORY
+      ? storageError(error.code, error.message, error)
+      : fileError(path, error.code, error.message, error);
   }
 }
 

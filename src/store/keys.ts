@@ -42,13 +42,25 @@ export interface KeyChange {
 /** Number of a v2 key, or `ck_…` of a legacy key. */
 export type KeyRef = number | string;
 
-/** `last_writer`: it would leave nobody who could make a new key through the service (REST §6.1). */
+/** `last_writer`: no key would be left that could make any other key through the service (REST §6.1). */
 export type KeyOutcome = 'done' | 'absent' | 'last_writer';
 
 const COLUMNS =
   'k.id, k.version, k.legacy_id, k.user_id, k.description, k.scope, k.last7, k.enabled, k.last_access, k.created_at';
-const IS_WRITER = "version = 'v2' AND enabled = 1 AND scope IN ('write', 'read_write')";
-const OTHER_WRITER = `EXISTS (SELECT 1 FROM api_key o WHERE o.id <> api_key.id AND o.version = 'v2' AND o.enabled = 1 AND o.scope IN ('write', 'read_write'))`;
+
+/**
+ * A condition of the statement itself, so that two calls at once cannot take the last two: it may weaken a key with one of
+ * these scopes only when another such key works.
+ */
+function othersWith(scopes: readonly KeyScope[]): string {
+  const works = (key: string) =>
+    `${key}.version = 'v2' AND ${key}.enabled = 1 AND ${key}.scope IN (${scopes.map((scope) => `'${scope}'`).join(', ')})`;
+  return `(NOT (${works('api_key')}) OR EXISTS (SELECT 1 FROM api_key o WHERE o.id <> api_key.id AND ${works('o')}))`;
+}
+
+/** A key that can only write makes no key that reads. */
+const KEEPS_BOTH = othersWith(['read_write']);
+const KEEPS_WRITER = othersWith(['write', 'read_write']);
 
 function keyOf(row: Row): KeyRow {
   return {
@@ -150,7 +162,7 @@ export function createKeys(db: Db) {
       return { key: made, token: `${secret}==${part}` };
     },
 
-    /** Changes a key. With `keepWriter`, not so that no enabled key with the write scope would be left. */
+    /** Changes a key. With `keepWriter`, not so that the last enabled key that writes, or that reads and writes, is no such key any more. */
     async change(ref: KeyRef, change: KeyChange, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
       const sets: string[] = [];
@@ -162,16 +174,20 @@ export function createKeys(db: Db) {
         args.push(value);
       }
       if (sets.length === 0) return (await find(ref)) === undefined ? 'absent' : 'done';
-      const weakens = change.enabled === false || change.scope === 'read';
-      const guard = keepWriter && weakens ? ` AND (NOT (${IS_WRITER}) OR ${OTHER_WRITER})` : '';
-      const { changes } = await db.run(`UPDATE api_key SET ${sets.join(', ')} WHERE ${where}${guard}`, [...args, arg]);
+      const off = change.enabled === false;
+      const guards = [
+        ...(off || (change.scope ?? 'read_write') !== 'read_write' ? [KEEPS_BOTH] : []),
+        ...(off || change.scope === 'read' ? [KEEPS_WRITER] : []),
+      ];
+      const guarded = [where, ...(keepWriter ? guards : [])].join(' AND ');
+      const { changes } = await db.run(`UPDATE api_key SET ${sets.join(', ')} WHERE ${guarded}`, [...args, arg]);
       return changes > 0 ? 'done' : refused(ref);
     },
 
-    /** Removes a key with what was denied to it. With `keepWriter`, not the last enabled key with the write scope. */
+    /** Removes a key with what was denied to it. With `keepWriter`, not the last enabled key that writes, or that reads and writes. */
     async remove(ref: KeyRef, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
-      const guard = keepWriter ? ` AND (NOT (${IS_WRITER}) OR ${OTHER_WRITER})` : '';
+      const guard = keepWriter ? ` AND ${KEEPS_BOTH} AND ${KEEPS_WRITER}` : '';
       const [removed] = await db.batch([
         { sql: `DELETE FROM api_key WHERE ${where}${guard}`, args: [arg] },
         {

@@ -1,11 +1,14 @@
 import type { Db } from './db.js';
 import type { Replica, ReplicaOptions } from './embedded-replica.js';
+import type { FileIdentity } from './file-guard.js';
 
 export interface OpenOptions {
   /** Access token of a server; a file has none. */
   token?: string | undefined;
   /** One writer per file, any number of readers. Default writer. */
   mode?: 'writer' | 'reader';
+  /** The database file that must be there, see `FileGuard`. */
+  identity?: FileIdentity | null | undefined;
 }
 
 /**
@@ -18,7 +21,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
   const mode = options.mode ?? 'writer';
   if (url === ':memory:' || url.startsWith('file:')) {
     const { openEmbedded } = await import('./embedded.js');
-    return openEmbedded(url, { mode });
+    return openEmbedded(url, { mode, identity: options.identity });
   }
   if (/^(libsql|https?|wss?):\/\//i.test(url)) {
     const { openRemote } = await import('./remote.js');

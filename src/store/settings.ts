@@ -54,23 +54,6 @@ export function createSettings(db: Db, vault: Vault) {
       if (writes.length > 0) await db.batch(writes.map((write) => statement(write, now)));
     },
 
-    /** Seals every secret anew with the current key; answers how many. */
-    async resealSecrets(): Promise<number> {
-      const rows = await db.all("SELECT key, value FROM setting WHERE value LIKE 'v1.%'");
-      const statements = rows.map((row) => {
-        const key = String(row.key);
-        const sealed = String(row.value);
-        return sql(
-          'UPDATE setting SET value = ? WHERE key = ? AND value = ?',
-          vault.seal(vault.open(sealed, place(key)), place(key)),
-          key,
-          sealed,
-        );
-      });
-      if (statements.length > 0) await db.batch(statements);
-      return statements.length;
-    },
-
     /** Whether a cost names this product type or payment method. */
     async isUsedByCost(column: 'product_type' | 'payment_method', slug: string): Promise<boolean> {
       return (await db.one(`SELECT 1 AS used FROM cost WHERE ${column} = ? LIMIT 1`, [slug])) !== undefined;

@@ -1,11 +1,10 @@
 /** Secrets of sites, sealed by the vault for their row and column. Never read by a list. */
 
-import { type Db, sql } from './db.js';
+import { type Db, type Row, sql } from './db.js';
 import { idList } from './site-filter.js';
 import { reachOf, type SiteConnection } from './site-rows.js';
-import type { Vault } from './vault.js';
+import { type Vault, VaultError } from './vault.js';
 
-const SECRETS = ['private_key', 'regverify', 'http_user', 'http_pass', 'unique_id'] as const;
 /** Sites per transaction when many are sealed. */
 const AT_ONCE = 500;
 
@@ -46,10 +45,32 @@ export function createSiteSecrets(db: Db, vault: Vault) {
     if (db.kind === 'embedded') await db.run('VACUUM').catch(() => undefined);
   };
 
+  /** Undefined when a secret does not open: that must not stop the calls to the other sites. */
+  const connectionOf = (row: Row): SiteConnection | undefined => {
+    const id = Number(row.id);
+    try {
+      return {
+        site_id: id,
+        url: String(row.url),
+        user: String(row.admin_username),
+        private_key: open(id, 'private_key', row.private_key) ?? '',
+        regverify: open(id, 'regverify', row.regverify),
+        unique_id: open(id, 'unique_id', row.unique_id) ?? '',
+        http_user: open(id, 'http_user', row.http_user),
+        http_pass: open(id, 'http_pass', row.http_pass),
+        ssl_verify: row.ssl_verify === 1,
+        ...reachOf(Number(row.force_use_ipv4), Number(row.ssl_version)),
+      };
+    } catch (error) {
+      if (error instanceof VaultError) return undefined;
+      throw error;
+    }
+  };
+
   return {
     sealPlain,
 
-    /** Connections of any number of sites; a site without a stored key is absent. */
+    /** Connections of any number of sites; a site without a stored key that opens is absent. */
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(
         `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
@@ -59,19 +80,8 @@ export function createSiteSecrets(db: Db, vault: Vault) {
       );
       const connections = new Map<number, SiteConnection>();
       for (const row of rows) {
-        const id = Number(row.id);
-        connections.set(id, {
-          site_id: id,
-          url: String(row.url),
-          user: String(row.admin_username),
-          private_key: open(id, 'private_key', row.private_key) ?? '',
-          regverify: open(id, 'regverify', row.regverify),
-          unique_id: open(id, 'unique_id', row.unique_id) ?? '',
-          http_user: open(id, 'http_user', row.http_user),
-          http_pass: open(id, 'http_pass', row.http_pass),
-          ssl_verify: row.ssl_verify === 1,
-          ...reachOf(Number(row.force_use_ipv4), Number(row.ssl_version)),
-        });
+        const connection = connectionOf(row);
+        if (connection !== undefined) connections.set(connection.site_id, connection);
       }
       return connections;
     },
@@ -95,39 +105,6 @@ export function createSiteSecrets(db: Db, vault: Vault) {
     /** A fresh reconnect secret; the key stays. */
     async keepRegverify(id: number, regverify: string): Promise<void> {
       await db.run('UPDATE site_secret SET regverify = ? WHERE site_id = ?', [seal(id, 'regverify', regverify), id]);
-    },
-
-    /** Sites whose sealed secrets cannot be opened with the present keys. */
-    async unreadableSecrets(): Promise<number[]> {
-      const rows = await db.all(`SELECT site_id, ${SECRETS.join(', ')} FROM site_secret ORDER BY site_id`);
-      return rows
-        .filter((row) => {
-          try {
-            for (const column of SECRETS) open(Number(row.site_id), column, row[column]);
-            return false;
-          } catch {
-            return true;
-          }
-        })
-        .map((row) => Number(row.site_id));
-    },
-
-    /** Seals every secret anew with the current key; answers how many sites were rewritten. */
-    async resealSecrets(): Promise<number> {
-      await sealPlain();
-      const rows = await db.all(`SELECT site_id, ${SECRETS.join(', ')} FROM site_secret ORDER BY site_id`);
-      const statements = rows.map((row) => {
-        const id = Number(row.site_id);
-        const sets = SECRETS.map((column) => `${column} = ?`).join(', ');
-        return sql(
-          `UPDATE site_secret SET ${sets} WHERE site_id = ? AND private_key = ?`,
-          ...SECRETS.map((column) => seal(id, column, open(id, column, row[column]))),
-          id,
-          row.private_key ?? null,
-        );
-      });
-      if (statements.length > 0) await db.batch(statements);
-      return statements.length;
     },
   };
 }

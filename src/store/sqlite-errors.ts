@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { StorageError } from './db.js';
 import { excerpt } from './sql-text.js';
 
@@ -40,6 +41,17 @@ function kindOf(code: string, message: string): Kind {
     return message.includes('FOREIGN KEY constraint failed') ? 'foreign_key' : 'check';
   }
   return KINDS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'other';
+}
+
+/** The typed error for a failure of a database file; a damaged one is named, with what to do. */
+export function fileError(path: string, code: string, message: string, cause: unknown, sql?: string): StorageError {
+  const error = storageError(code, message, cause, sql);
+  if (error.kind !== 'corrupt') return error;
+  return new StorageError('corrupt', `The database file ${path} is damaged: ${message}.`, cause, {
+    message: `The database file ${basename(path)} is damaged: a part of it cannot be read.`,
+    advice:
+      'Run "sitefleet check" to see how far; then stop the service and bring a backup back with "sitefleet restore".',
+  });
 }
 
 export function closedError(): StorageError {

@@ -14,6 +14,9 @@ export interface UserRow {
   created_at: number;
 }
 
+/** `last`: nobody could log in by name any more. */
+export type UserOutcome = 'done' | 'absent' | 'last';
+
 export interface NewUser {
   name: string;
   /** As `hashPassword` made it. */
@@ -94,17 +97,20 @@ export function createUsers(db: Db) {
       return changes > 0;
     },
 
-    /** Removes a user with what was denied to it; false when there is no such user. */
-    async remove(name: string): Promise<boolean> {
+    /** Removes a user with what was denied to it. With `keepLast`, not the only one: two calls at once cannot take the last two. */
+    async remove(name: string, keepLast = false): Promise<UserOutcome> {
       const key = nameKey(name);
-      const [, removed] = await db.batch([
+      const guard = keepLast ? ' AND EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id)' : '';
+      const [, removed, left] = await db.batch([
         {
-          sql: "DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE name_key = ?)",
+          sql: `DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE name_key = ?${guard})`,
           args: [key],
         },
-        { sql: 'DELETE FROM user WHERE name_key = ?', args: [key] },
+        { sql: `DELETE FROM user WHERE name_key = ?${guard}`, args: [key] },
+        { sql: 'SELECT 1 AS found FROM user WHERE name_key = ?', args: [key] },
       ]);
-      return (removed?.changes ?? 0) > 0;
+      if ((removed?.changes ?? 0) > 0) return 'done';
+      return left?.rows.length === 1 ? 'last' : 'absent';
     },
   };
 }

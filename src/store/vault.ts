@@ -16,6 +16,8 @@ export interface Vault {
   open(sealed: string, place: string): string;
   /** Id of the key a text was sealed with; anything but the current one's asks for sealing anew. */
   keyIdOf(sealed: string): string;
+  /** Id of the key that seals. */
+  readonly currentId: string;
 }
 
 const IV_BYTES = 12;
@@ -56,6 +58,7 @@ export function createVault(keys: readonly VaultKey[]): Vault {
       }
     },
     keyIdOf: (sealed) => parse(sealed).id,
+    currentId: current.id,
   };
 }
 

@@ -63,6 +63,7 @@ export async function commands(): Promise<Commands> {
     entryPoints: {
       cli: source('cli.ts'),
       'engine-thread': source('engine-thread.ts'),
+      'soundness-thread': source('soundness-thread.ts'),
       'replica-process': source('replica-process.ts'),
       fleet: source('demo/process.ts'),
     },

@@ -89,7 +89,33 @@ describe('API keys', () => {
     expect((await app.rest(`DELETE /rest-api/delete-key/ck_${'a'.repeat(40)}`)).body.code).toBe('api_key_not_found');
   });
 
-  it('keeps the last key that may write', async () => {
+  it('keeps the last key that may read and write, and the last that may write', async () => {
+    const own = await restApp({ sites: 1 });
+    try {
+      // The other one can write, but no key that reads could be made with it.
+      for (const [call, body] of [
+        ['DELETE /rest-api/delete-key/3', {}],
+        ['PUT /rest-api/edit-key/3', { permissions: 'write' }],
+        ['PATCH /rest-api/edit-key/3', { permissions: 'read' }],
+        ['PATCH /rest-api/edit-key/3', { active: false }],
+      ] as const) {
+        const { status, body: answer } = await own.rest(call, { body });
+        expect([call, status, answer.code]).toEqual([call, 409, 'svc_rest_conflict']);
+      }
+      const { body: second } = await own.rest('POST /rest-api/add-key', {
+        body: { active: true, permissions: 'read,write' },
+      });
+      // Of two that go at once, one stays.
+      const both = await Promise.all(
+        [3, second.id].map((id) => own.rest(`DELETE /rest-api/delete-key/${id}`, { token: second.token })),
+      );
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('keeps the last key at all that may write', async () => {
     const own = await restApp({ sites: 1 });
     try {
       expect((await own.rest('DELETE /rest-api/delete-key/2')).status).toBe(200);

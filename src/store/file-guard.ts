@@ -1,0 +1,101 @@
+/**
+ * Whether the database file at its path is still the one that was opened. SQLite goes on writing into a file that was removed
+ * or replaced, and all of that is gone at the next start.
+ */
+
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { StorageError } from './db.js';
+
+/** Which file a path names. Plain data: it is handed to the engine thread. */
+export interface FileIdentity {
+  dev: bigint;
+  ino: bigint;
+}
+
+export interface FileGuard {
+  readonly identity: FileIdentity | null;
+  /** A StorageError `unavailable` while another file, or none, is in the place; null when all is well, also again. */
+  problem(): StorageError | null;
+}
+
+/** The log is looked at this often at most; the file itself at each call, which takes about 3 us. */
+const LOG_MS = 1000;
+
+/**
+ * Guards an open database file.
+ * @param identity the file as it was when the process opened it first; by default the one that is there now
+ */
+export function guardFile(path: string, identity: FileIdentity | null = identityOf(path)): FileGuard {
+  const log = `${path}-wal`;
+  // It may be made later, by the first write.
+  let knownLog = identityOf(log);
+  let logLooked = Number.NEGATIVE_INFINITY;
+  let logMoved = false;
+
+  const logProblem = (): boolean => {
+    const now = performance.now();
+    if (now - logLooked < LOG_MS && !logMoved) return false;
+    logLooked = now;
+    const found = identityOf(log);
+    knownLog ??= found;
+    logMoved = knownLog !== null && !same(knownLog, found);
+    return logMoved;
+  };
+
+  return {
+    identity,
+    problem() {
+      try {
+        const found = identityOf(path);
+        if (identity !== null && !same(identity, found)) return found === null ? removed(path) : replaced(path);
+        return logProblem() ? logLost(log) : null;
+      } catch {
+        // A file system that does not answer tells nothing about the file; SQLite itself will meet the same failure.
+        return null;
+      }
+    },
+  };
+}
+
+/** The file that a path names; null when there is none. */
+export function identityOf(path: string): FileIdentity | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : { dev: found.dev, ino: found.ino };
+}
+
+/** Some file systems number no files; then it is enough that there is one. */
+function same(known: FileIdentity, found: FileIdentity | null): boolean {
+  if (found === null) return false;
+  if (known.ino === 0n || found.ino === 0n) return true;
+  return known.ino === found.ino && known.dev === found.dev;
+}
+
+function removed(path: string): StorageError {
+  return lost(
+    path,
+    'was removed or moved away',
+    'Put it back and the service goes on; a restart begins with a new one.',
+  );
+}
+
+function replaced(path: string): StorageError {
+  return lost(
+    path,
+    'was replaced by another file',
+    'Restart the service to use the new file, or put the old one back and the service goes on.',
+  );
+}
+
+function logLost(path: string): StorageError {
+  return lost(
+    path,
+    'was removed or replaced',
+    'Put it back and the service goes on. If that is not possible, restart the service.',
+  );
+}
+
+function lost(path: string, what: string, advice: string): StorageError {
+  const text = (name: string) => `The database file ${name} ${what} while the service runs, so nothing can be stored.`;
+  return new StorageError('unavailable', text(path), undefined, { message: text(basename(path)), advice });
+}

@@ -1,0 +1,71 @@
+/** The schema of a database compared with what the migrations make: a foreign trigger would act with every write. */
+
+import type { Db } from './db.js';
+import { type Migration, migrate } from './migrate.js';
+import { openDb } from './open.js';
+
+/** Names such as `trigger site_count`. */
+export interface SchemaDifference {
+  /** Not made by any migration. */
+  foreign: string[];
+  missing: string[];
+  /** There, but with another definition. */
+  changed: string[];
+}
+
+/** Tables that replication tools keep in a database. Without a trigger they do nothing. */
+const TOOLS = /^(?:table|index) (?:_litestream_|libsql_|sqlite_)/;
+
+/** Compares with what the migrations up to `step` make. */
+export async function schemaDifference(
+  db: Db,
+  migrations: readonly Migration[],
+  step: number,
+): Promise<SchemaDifference> {
+  const found = await objectsOf(db);
+  const memory = await openDb(':memory:');
+  try {
+    await migrate(
+      memory,
+      migrations.filter(({ id }) => id <= step),
+    );
+    const expected = await objectsOf(memory);
+    return {
+      foreign: [...found.keys()].filter((name) => !expected.has(name) && !TOOLS.test(name)),
+      missing: [...expected.keys()].filter((name) => !found.has(name)),
+      changed: [...found].filter(([name, text]) => (expected.get(name) ?? text) !== text).map(([name]) => name),
+    };
+  } finally {
+    await memory.close();
+  }
+}
+
+/** One sentence of names, null when there is no difference. */
+export function differenceText({ foreign, missing, changed }: SchemaDifference): string | null {
+  const parts = [
+    ['not of Sitefleet', foreign],
+    ['missing', missing],
+    ['changed', changed],
+  ] as const;
+  const told = parts.filter(([, names]) => names.length > 0);
+  if (told.length === 0) return null;
+  return told
+    .map(([what, names]) => `${what}: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`)
+    .join('; ');
+}
+
+/** Definition by type and name. What SQLite makes by itself for a constraint has none. */
+async function objectsOf(db: Db): Promise<Map<string, string>> {
+  const rows = await db.all('SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name');
+  return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, normalised(String(sql))]));
+}
+
+/** Without comments, and with one space where there is white space; texts and quoted names stay as they are. */
+function normalised(sql: string): string {
+  return sql
+    .replace(
+      /('(?:[^']|'')*'|"(?:[^"]|"")*")|(?:--[^\n]*|\/\*[\s\S]*?\*\/|\s)+/g,
+      (_match, quoted?: string) => quoted ?? ' ',
+    )
+    .trim();
+}
