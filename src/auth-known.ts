@@ -47,14 +47,14 @@ export class KnownLogins<L extends Provable> {
   recognised(digest: string, scheme?: Scheme): Verified<L> | undefined {
     const entry = this.#verified.get(digest);
     if (entry === undefined || (scheme !== undefined && entry.scheme !== scheme)) return undefined;
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     return entry.expires > now && now - entry.checked < RECHECK_AFTER_MS ? entry : undefined;
   }
 
   /** The same, read again from storage where it was not for a while. */
   async recall(digest: string): Promise<L | undefined> {
     const entry = this.#verified.get(digest);
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     if (entry === undefined || entry.expires <= now) return undefined;
     if (now - entry.checked < RECHECK_AFTER_MS) return entry.login;
     const current = await entry.reload();
@@ -70,7 +70,7 @@ export class KnownLogins<L extends Provable> {
   keep(digest: string, verified: Verified<L>): void {
     const oldest = this.#verified.size >= MAX_VERIFIED ? this.#verified.keys().next().value : undefined;
     if (oldest !== undefined) this.#verified.delete(oldest);
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     this.#verified.set(digest, { ...verified, expires: now + VERIFIED_FOR_MS, checked: now });
   }
 

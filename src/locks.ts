@@ -131,11 +131,11 @@ class Leases {
         (error: unknown) => log.warn({ err: error, lease: name }, 'a lease could not be renewed'),
       );
     };
-    return { name, since: clock.now(), lost, beat: setInterval(renew, leaseMs / BEATS) };
+    return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
   }
 
   async giveBack(lease: Lease, keep: Keep | undefined): Promise<void> {
-    const usable = keep !== undefined && this.#shared.clock.now() - lease.since < keep.mostMs;
+    const usable = keep !== undefined && this.#shared.clock.elapsed() - lease.since < keep.mostMs;
     if (!usable || lease.lost.signal.aborted) {
       await this.#end(lease);
       return;

@@ -6,6 +6,7 @@ import { bool, confirmation, int, list, siteRef } from '../schemas/common.js';
 import { z } from '../schemas/zod.js';
 import type { Auth, HttpEnv } from '../src/auth.js';
 import { createAuth } from '../src/auth.js';
+import { createClock, systemClock } from '../src/clock.js';
 import type { Actor, Clock, Config, Ctx, Log } from '../src/context.js';
 import { MODULES, TOOLSETS } from '../src/context.js';
 import { ServiceError } from '../src/errors.js';
@@ -30,9 +31,28 @@ export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A clock that stands until it is moved. */
 export class HandClock implements Clock {
-  constructor(public time = 1_700_000_000_000) {}
+  /** How far the wall clock is off the time that went by. */
+  #off = 0;
+  readonly #clock: Clock;
+  constructor(public time = 1_700_000_000_000) {
+    this.#clock = createClock({
+      now: () => this.time + this.#off,
+      elapsed: () => this.time,
+      sleep: (ms) => this.sleep(ms),
+    });
+  }
   now(): number {
-    return this.time;
+    return this.#clock.now();
+  }
+  elapsed(): number {
+    return this.#clock.elapsed();
+  }
+  steps(within?: number) {
+    return this.#clock.steps(within);
+  }
+  /** Puts the wall clock forward or back, as a time service does. */
+  step(ms: number): void {
+    this.#off += ms;
   }
   async sleep(ms: number): Promise<void> {
     this.time += ms;
@@ -224,7 +244,7 @@ export async function startWays(
     invoke,
     log,
     // Work takes real time here; only sessions grow old by hand.
-    clock: realClock,
+    clock: systemClock,
     readOnly: config.read_only,
     toolsets: config.toolsets,
     confirm: config.confirm,
@@ -277,10 +297,6 @@ export async function startWays(
   };
 }
 
-const realClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-};
 
 export function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;

@@ -62,7 +62,7 @@ export class Sessions {
     if (this.#open.size >= this.#parts.max && !this.#evict()) return undefined;
     const id = randomUUID();
     const transport = new SessionTransport({ sessionIdGenerator: () => id });
-    const session: Session = { transport, actor, lastUsed: this.#parts.clock.now() };
+    const session: Session = { transport, actor, lastUsed: this.#parts.clock.elapsed() };
     const server = this.#parts.createServer(() => session.actor);
     server.onclose = () => this.#open.delete(id);
     server.onerror = (error) => this.#parts.log.debug({ err: error }, 'mcp session');
@@ -82,13 +82,13 @@ export class Sessions {
   }
 
   #touch(id: string, session: Session): void {
-    session.lastUsed = this.#parts.clock.now();
+    session.lastUsed = this.#parts.clock.elapsed();
     this.#open.delete(id);
     this.#open.set(id, session);
   }
 
   #isExpired(session: Session): boolean {
-    return !session.transport.connected && this.#parts.clock.now() - session.lastUsed > this.#parts.idleMs;
+    return !session.transport.connected && this.#parts.clock.elapsed() - session.lastUsed > this.#parts.idleMs;
   }
 
   #sweep(): void {
