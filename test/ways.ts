@@ -297,7 +297,6 @@ export async function startWays(
   };
 }
 
-
 export function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
 }
