@@ -16,6 +16,7 @@ import { runToolJobs } from './domain/tool-jobs.js';
 import type { Engine, TaskCaller } from './engine.js';
 import { ServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
+import { createStepWatch } from './jobs/clock-steps.js';
 import type { Crew } from './jobs/crew.js';
 import { ownerName, type Place } from './jobs/owner.js';
 import { createJobRunner } from './jobs/runner.js';
@@ -166,9 +167,10 @@ export async function buildEngine(
 
   let base = config.base_url ?? localUrl(config);
   const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  const runner = createJobRunner({ ctx: ownCtx, owner, place: parts.place, leaseMs: parts.jobLeaseMs });
+  const steps = createStepWatch(ownCtx);
+  const runner = createJobRunner({ ctx: ownCtx, owner, steps, place: parts.place, leaseMs: parts.jobLeaseMs });
   const watch = alone ? undefined : openCrew(parts, { store, owner, rights, clock, log });
-  const schedule = createSchedule({ ctx: ownCtx, owner, crew: watch?.crew, entries: parts.timetable });
+  const schedule = createSchedule({ ctx: ownCtx, owner, steps, crew: watch?.crew, entries: parts.timetable });
   const history = createHistoryRecorder({ store, log });
   const mails = createMailListener(ownCtx);
   events.subscribe(history.listen);

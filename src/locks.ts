@@ -5,9 +5,9 @@
 
 import type { Clock, Log, SiteLocks } from './context.js';
 
-/** Where leases are kept; `hold` takes, keeps or refuses in one statement. */
+/** Where leases are kept; `hold` takes, keeps or refuses in one statement: leases that end by `lapsed` are over. */
 export interface LeaseRows {
-  hold(name: string, owner: string, now: number, until: number): Promise<number | null>;
+  hold(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
   letGo(name: string, owner: string): Promise<void>;
 }
 
@@ -152,7 +152,7 @@ class Leases {
   async #hold(name: string, leaseMs: number): Promise<boolean> {
     const { rows, owner, clock } = this.#shared;
     const now = clock.now();
-    return (await rows.hold(name, owner, now, now + leaseMs)) !== null;
+    return (await rows.hold(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
   }
 
   #end(lease: Lease): Promise<void> {

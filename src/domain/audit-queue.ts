@@ -26,7 +26,7 @@ export async function runAudits(ctx: Ctx): Promise<string> {
   let failed = 0;
   while (!ctx.signal.aborted && ctx.clock.elapsed() - began < RUN_MS) {
     const now = ctx.clock.now();
-    const audit = await ctx.store.audits.claim(now, now + LEASE_MS);
+    const audit = await ctx.store.audits.claim(now, now + LEASE_MS, now - ctx.clock.steps(LEASE_MS).forward);
     if (audit === undefined) break;
     if (await runOne(ctx, audit)) done++;
     else failed++;

@@ -37,7 +37,8 @@ export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<str
     const places = crew.places(CERTIFICATES_AT_ONCE);
     if (places === 0) break;
     const until = now + CERTIFICATES_CLAIM_MS;
-    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members() };
+    const lapsed = now - ctx.clock.steps(CERTIFICATES_CLAIM_MS).forward;
+    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members(), lapsed };
     const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
     const looks: CertificateLook[] = [];

@@ -3,6 +3,7 @@
 import type { Ctx } from '../context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/job-chunk.js';
 import { asServiceError } from '../errors.js';
+import type { StepWatch } from './clock-steps.js';
 import { isGone, type Place } from './owner.js';
 
 /** Jobs this process works on at the same time. */
@@ -21,6 +22,7 @@ export interface JobRunner {
 export function createJobRunner(parts: {
   ctx(): Ctx;
   owner: string;
+  steps: StepWatch;
   place?: Place | undefined;
   leaseMs?: number | undefined;
 }): JobRunner {
@@ -39,6 +41,7 @@ export function createJobRunner(parts: {
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
+      await parts.steps.settle();
       while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
     } catch (error) {
       // That storage is away is logged once where it is noticed, not by every lane and second.
