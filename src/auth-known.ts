@@ -21,7 +21,7 @@ export interface Verified<L> {
 const VERIFIED_FOR_MS = 5 * 60_000;
 /** A recognised login is read again this often, so that a change by another process acts at once. */
 const RECHECK_AFTER_MS = 1000;
-const MAX_VERIFIED = 1000;
+const MAX_VERIFIED = 2000;
 
 export class KnownLogins<L extends Provable> {
   readonly #clock: Clock;
@@ -67,11 +67,15 @@ export class KnownLogins<L extends Provable> {
     return undefined;
   }
 
-  keep(digest: string, verified: Verified<L>): void {
-    const oldest = this.#verified.size >= MAX_VERIFIED ? this.#verified.keys().next().value : undefined;
-    if (oldest !== undefined) this.#verified.delete(oldest);
+  /** @param digests all that it is to be found by */
+  keep(digests: readonly string[], verified: Verified<L>): void {
     const now = this.#clock.elapsed();
-    this.#verified.set(digest, { ...verified, expires: now + VERIFIED_FOR_MS, checked: now });
+    const entry = { ...verified, expires: now + VERIFIED_FOR_MS, checked: now };
+    for (const digest of digests) {
+      const oldest = this.#verified.size >= MAX_VERIFIED ? this.#verified.keys().next().value : undefined;
+      if (oldest !== undefined) this.#verified.delete(oldest);
+      this.#verified.set(digest, entry);
+    }
   }
 
   forget(): void {

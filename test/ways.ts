@@ -202,9 +202,14 @@ export interface Ways {
 }
 
 export async function startWays(
-  change: Partial<Config> & { maxSessions?: number; maxBody?: number; notReady?: string[] } = {},
+  change: Partial<Config> & {
+    maxSessions?: number;
+    maxBody?: number;
+    notReady?: string[];
+    beforeHash?: () => Promise<void>;
+  } = {},
 ): Promise<Ways> {
-  const { maxSessions, maxBody, notReady = [], ...configChange } = change;
+  const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig(configChange);
   const db = await openDb(':memory:');
   await migrate(db, migrations);
@@ -224,6 +229,7 @@ export async function startWays(
     findKey: keys.login,
     verifyPassword: async (password, stored) => {
       hashings += 1;
+      await beforeHash?.();
       return stored.startsWith('quick$') ? quickHash(password) === stored : verifyPassword(password, stored);
     },
     hashPassword: async (password) => quickHash(password),
