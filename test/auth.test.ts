@@ -224,7 +224,7 @@ describe('guessing', () => {
   const wrongKey = `Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`;
   const DENIED = 'svc_permission_denied 401';
   const BLOCKED = 'svc_rest_too_many_requests 429';
-  const guessName = (name: string, address: string, n = 0) => asUser(basic(name, `wrong ${n}`), { address });
+  const guessName = (name: string, address: string, n = 0) => asUser(basic(name, `wrong${n}`), { address });
 
   it('of keys is slowed down per address, and a right key gets in all the same', async () => {
     const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });

@@ -8,6 +8,9 @@ import { storageFailure } from '../errors.js';
 import type { Login, MonitorRow } from '../store/monitors.js';
 import type { Crew } from './crew.js';
 
+/** Where several processes claim, no claim is longer; and no monitor's interval is shorter. */
+const LONGEST_MS = 60_000;
+
 export interface HeldClaim {
   readonly site_id: number;
   /** When it lapses, and the proof of it; grows as the claim is kept. */
@@ -33,7 +36,7 @@ export class Claims {
     const { leaseMs } = this.#crew;
     const until = now + leaseMs;
     const untilElapsed = clock.elapsed() + leaseMs;
-    const lapsed = now - clock.steps(leaseMs).forward;
+    const lapsed = now - clock.steps(Math.min(leaseMs, LONGEST_MS)).forward;
     const part = { most, members: this.#crew.members() };
     const found = await this.#unlessAway(() => store.monitorClaims.claim(lapsed, until, part));
     return (found?.rows ?? []).map((monitor) => {
