@@ -105,6 +105,6 @@ describe('the name of a process', () => {
     const boot = tell('cat', '/proc/sys/kernel/random/boot_id');
     const pids = tell('readlink', '/proc/self/ns/pid').replace(/\D/g, '');
     expect(placeOfProcess()).toMatchObject({ boot, pids, pid: process.pid });
-    expect(ownerName().split('/').slice(1, 4)).toEqual([boot, pids, String(process.pid)]);
+    expect(ownerName().split('/').slice(1, 4)).toEqual([String(process.pid), boot, pids]);
   });
 });

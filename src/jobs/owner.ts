@@ -25,9 +25,9 @@ export function placeOfProcess(): Place {
 
 const here = placeOfProcess();
 
-/** `host/boot/namespace/pid/random`; `-` for what cannot be told. */
+/** `host/pid/boot/namespace/random`; `-` for what cannot be told. */
 export function ownerName({ host, boot, pids, pid }: Place = here): string {
-  return [host, boot ?? '-', pids ?? '-', pid, randomUUID().slice(0, 8)].join('/');
+  return [host, pid, boot ?? '-', pids ?? '-', randomUUID().slice(0, 8)].join('/');
 }
 
 /**
@@ -35,7 +35,7 @@ export function ownerName({ host, boot, pids, pid }: Place = here): string {
  * namespace cannot be told, nobody is declared dead, and leases lapse by themselves.
  */
 export function isGone(owner: string, place: Place = here): boolean {
-  const [host, boot, pids, pid, random] = owner.split('/');
+  const [host, pid, boot, pids, random] = owner.split('/');
   if (place.boot === null || place.pids === null || random === undefined) return false;
   if (host !== place.host || boot !== place.boot || pids !== place.pids) return false;
   const id = Number(pid);
