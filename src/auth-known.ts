@@ -21,7 +21,7 @@ export interface Verified<L> {
 const VERIFIED_FOR_MS = 5 * 60_000;
 /** A recognised login is read again this often, so that a change by another process acts at once. */
 const RECHECK_AFTER_MS = 1000;
-const MAX_VERIFIED = 1000;
+const MAX_VERIFIED = 2000;
 
 export class KnownLogins<L extends Provable> {
   readonly #clock: Clock;
@@ -47,14 +47,14 @@ export class KnownLogins<L extends Provable> {
   recognised(digest: string, scheme?: Scheme): Verified<L> | undefined {
     const entry = this.#verified.get(digest);
     if (entry === undefined || (scheme !== undefined && entry.scheme !== scheme)) return undefined;
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     return entry.expires > now && now - entry.checked < RECHECK_AFTER_MS ? entry : undefined;
   }
 
   /** The same, read again from storage where it was not for a while. */
   async recall(digest: string): Promise<L | undefined> {
     const entry = this.#verified.get(digest);
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     if (entry === undefined || entry.expires <= now) return undefined;
     if (now - entry.checked < RECHECK_AFTER_MS) return entry.login;
     const current = await entry.reload();
@@ -67,11 +67,15 @@ export class KnownLogins<L extends Provable> {
     return undefined;
   }
 
-  keep(digest: string, verified: Verified<L>): void {
-    const oldest = this.#verified.size >= MAX_VERIFIED ? this.#verified.keys().next().value : undefined;
-    if (oldest !== undefined) this.#verified.delete(oldest);
-    const now = this.#clock.now();
-    this.#verified.set(digest, { ...verified, expires: now + VERIFIED_FOR_MS, checked: now });
+  /** @param digests all that it is to be found by */
+  keep(digests: readonly string[], verified: Verified<L>): void {
+    const now = this.#clock.elapsed();
+    const entry = { ...verified, expires: now + VERIFIED_FOR_MS, checked: now };
+    for (const digest of digests) {
+      const oldest = this.#verified.size >= MAX_VERIFIED ? this.#verified.keys().next().value : undefined;
+      if (oldest !== undefined) this.#verified.delete(oldest);
+      this.#verified.set(digest, entry);
+    }
   }
 
   forget(): void {

@@ -61,3 +61,10 @@ export function tooManyRequests(waitMs: number): ServiceError {
     data: { retry_after: seconds },
   });
 }
+
+export function waitingLogins(): ServiceError {
+  return new ServiceError('svc_rest_too_many_requests', 'Too many logins are being checked at this moment.', {
+    advice: 'Try again in 2 s.',
+    data: { retry_after: 2 },
+  });
+}

@@ -16,7 +16,8 @@ import {
 } from './auth-refusals.js';
 import type { Actor, Clock, Log, WayIn } from './context.js';
 import { ServiceError } from './errors.js';
-import { Throttle } from './throttle.js';
+import { HashQueue } from './hash-queue.js';
+import { networkOf, type Outcome, Throttle } from './throttle.js';
 
 /** What is known of one HTTP request before anything of ours looks at it. `http.ts` makes it, once per request. */
 export interface Arrival {
@@ -84,6 +85,8 @@ export interface Auth {
 }
 
 const TOUCH_EVERY_MS = 60_000;
+/** Failed logins of one network that cost nothing, whatever the names: an office may be behind it. */
+const NETWORK_BURST = 50;
 const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
 
 export function createAuth(parts: AuthParts): Auth {
@@ -91,50 +94,79 @@ export function createAuth(parts: AuthParts): Auth {
   const known = new KnownLogins<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
-  const throttle = new Throttle({ now: () => parts.clock.now() });
+  const elapsed = () => parts.clock.elapsed();
+  /** By name and network; keys of a network count as one name. */
+  const byName = new Throttle({ elapsed });
+  /** By network alone: who guesses at many names. */
+  const byNetwork = new Throttle({ elapsed, burst: NETWORK_BURST });
+  const hashing = new HashQueue();
   let decoy: Promise<string> | undefined;
 
-  async function authenticate(digest: string, address: string, verify: () => Promise<Verified<Login> | ServiceError>) {
+  /** Equal logins that arrive together are verified once, however their headers are spelled: it costs a quarter second of a core. */
+  async function authenticate(digest: string, verify: () => Promise<Login>): Promise<Login> {
     const remembered = await known.recall(digest);
     if (remembered !== undefined) return remembered;
-    const wait = throttle.waitMs(address);
-    if (wait > 0) throw tooManyRequests(wait);
-    // Equal headers that arrive together are verified once: each verification costs about 50 ms of a core.
     const same = running.get(digest);
     if (same !== undefined) return same;
-    const fresh = attempt(digest, address, verify).finally(() => running.delete(digest));
+    const fresh = verify().finally(() => running.delete(digest));
     running.set(digest, fresh);
     return fresh;
   }
 
-  async function attempt(digest: string, address: string, verify: () => Promise<Verified<Login> | ServiceError>) {
-    throttle.begin(address);
-    const began = known.generation;
-    let outcome: 'good' | 'bad' | 'unknown' = 'unknown';
+  /** A password is looked at only while neither its name nor its network is blocked. */
+  async function attemptUser(arrival: Arrival, name: string, password: string, digests: string[]): Promise<Login> {
+    const network = networkOf(arrival.address);
+    const key = `${network} user ${folded(name)}`;
+    const wait = Math.max(byName.waitMs(key), byNetwork.waitMs(network));
+    if (wait > 0) throw tooManyRequests(wait);
+    byName.begin(key);
+    byNetwork.begin(network);
+    let outcome: Outcome = 'unknown';
     try {
-      const result = await verify();
-      if (result instanceof ServiceError) {
-        outcome = 'bad';
-        throw result;
-      }
-      outcome = 'good';
-      // What was read before a change must not be remembered after it.
-      if (began === known.generation) known.keep(digest, result);
-      return result.login;
+      const began = known.generation;
+      const result = await verifyUser(network, name, password);
+      outcome = result instanceof ServiceError ? 'bad' : 'good';
+      return remember(began, digests, result);
     } finally {
-      throttle.end(address, outcome);
+      byName.end(key, outcome);
+      // One good login says nothing about the guesses at other names.
+      byNetwork.end(network, outcome === 'good' ? 'unknown' : outcome);
     }
   }
 
-  async function verifyUser(name: string, password: string): Promise<Verified<Login> | ServiceError> {
+  /** A key is looked up always: 160 bits cannot be guessed, and a right one must not suffer for the guesses of others. */
+  async function attemptToken(arrival: Arrival, secret: string, key: string, digests: string[]): Promise<Login> {
+    const began = known.generation;
+    const result = await verifyToken(secret, key);
+    if (result instanceof ServiceError && result.code !== disabledKey().code) {
+      const guesses = `${networkOf(arrival.address)} keys`;
+      const wait = byName.waitMs(guesses);
+      if (wait > 0) throw tooManyRequests(wait);
+      byName.begin(guesses);
+      byName.end(guesses, 'bad');
+    }
+    return remember(began, digests, result);
+  }
+
+  function remember(began: number, digests: string[], result: Verified<Login> | ServiceError): Login {
+    if (result instanceof ServiceError) throw result;
+    // What was read before a change must not be remembered after it.
+    if (began === known.generation) known.keep(digests, result);
+    return result.login;
+  }
+
+  async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
     // An unknown name costs the same time as a wrong password, or names could be told apart by the clock.
     decoy ??= parts.hashPassword(randomBytes(16).toString('hex'));
     const stored = login?.proof ?? (await decoy);
-    const good =
-      (await parts.verifyPassword(password, stored)) ||
-      // WordPress shows its application passwords in groups of four; people paste them with the blanks.
-      (/\s/.test(password) && (await parts.verifyPassword(password.replace(/\s+/g, ''), stored)));
+    const good = await hashing.run(
+      network,
+      async () =>
+        (await parts.verifyPassword(password, stored)) ||
+        // WordPress shows its application passwords in groups of four; people paste them with the blanks.
+        (/\s/.test(password) && (await parts.verifyPassword(password.replace(/\s+/g, ''), stored))),
+    );
     if (!good || !login?.enabled) return wrongLogin();
     return { scheme: 'basic', login, reload: () => parts.findUser(name) };
   }
@@ -150,10 +182,15 @@ export function createAuth(parts: AuthParts): Auth {
 
   function touch(login: Login): void {
     const id = login.identity.id;
-    const now = parts.clock.now();
-    if (id === null || now - (touched.get(id) ?? login.last_access ?? 0) < TOUCH_EVERY_MS) return;
-    touched.set(id, now);
-    parts.touchKey(id, now).catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'key use not noted'));
+    if (id === null) return;
+    const last = touched.get(id);
+    if (last !== undefined && elapsed() - last < TOUCH_EVERY_MS) return;
+    touched.set(id, elapsed());
+    const at = parts.clock.now();
+    // Noted by another process a moment ago, or before a restart. A time to come is of a clock that was put back since.
+    const age = at - (login.last_access ?? 0);
+    if (last === undefined && age >= 0 && age < TOUCH_EVERY_MS) return;
+    parts.touchKey(id, at).catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'key use not noted'));
   }
 
   /** At once where the header is known, as it nearly always is. */
@@ -167,13 +204,18 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   async function verifiedBasic(arrival: Arrival, digest: string): Promise<Login> {
-    const pair = basicPair(arrival.authorization ?? '');
+    const header = arrival.authorization ?? '';
+    const pair = basicPair(header);
     if (pair === undefined) throw loginNeeded();
-    return authenticate(digest, arrival.address, () => verifyUser(pair.name, pair.password));
+    const { name, password } = pair;
+    const plain = `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
+    const login = known.digestOf(`login\n${folded(name)}\n${password.normalize('NFC')}`);
+    return authenticate(login, () => attemptUser(arrival, name, password, digestsOf(login, header === plain, digest)));
   }
 
   async function verifiedBearer(arrival: Arrival, digest: string): Promise<Login> {
-    const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(arrival.authorization ?? '')?.[1];
+    const header = arrival.authorization ?? '';
+    const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1];
     if (token === undefined) throw tokenNeeded();
     if (looksLikeJwt(token)) throw accessTokenMisplaced();
     const sides = token.split('==');
@@ -181,7 +223,10 @@ export function createAuth(parts: AuthParts): Auth {
     const match = TOKEN.exec(token);
     if (match?.[1] === undefined || match[2] === undefined) throw wrongToken();
     const [, secret, key] = match;
-    return authenticate(digest, arrival.address, () => verifyToken(secret, key));
+    const login = known.digestOf(`key\n${token}`);
+    return authenticate(login, () =>
+      attemptToken(arrival, secret, key, digestsOf(login, header === `Bearer ${token}`, digest)),
+    );
   }
 
   return {
@@ -213,6 +258,19 @@ export function createAuth(parts: AuthParts): Auth {
       known.forget();
     },
   };
+}
+
+/**
+ * Under what a verified login is remembered: by what it says, and by its header too, where that has the usual form. Every
+ * spelling would let one login push out all the others.
+ */
+function digestsOf(login: string, usual: boolean, header: string): string[] {
+  return usual ? [login, header] : [login];
+}
+
+/** As the store compares names. */
+function folded(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
 }
 
 /** Parts of base64url with dots between them, the signature perhaps missing; our own keys never look like that. */

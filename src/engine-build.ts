@@ -16,8 +16,9 @@ import { runToolJobs } from './domain/tool-jobs.js';
 import type { Engine, TaskCaller } from './engine.js';
 import { ServiceError } from './errors.js';
 import { createEvents, type EventBus } from './events.js';
+import { createStepWatch } from './jobs/clock-steps.js';
 import type { Crew } from './jobs/crew.js';
-import { ownerName } from './jobs/owner.js';
+import { ownerName, type Place } from './jobs/owner.js';
 import { createJobRunner } from './jobs/runner.js';
 import { createSchedule } from './jobs/schedule.js';
 import type { Entry } from './jobs/timetable.js';
@@ -51,6 +52,8 @@ export interface Parts {
   jobLeaseMs?: number;
   /** How often a process shows the others that it lives; for tests. */
   beatMs?: number;
+  /** Where this process runs, as its leases tell; for tests. */
+  place?: Place | undefined;
   /** What happens by the clock; for tests. */
   timetable?: readonly Entry[];
   /** False: queued jobs wait for another process. Tests drive them by hand. */
@@ -111,7 +114,7 @@ export async function buildEngine(
   const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
   const events = createEvents(clock, log);
   const closing = lifelongController();
-  const owner = ownerName();
+  const owner = ownerName(parts.place);
   // Nobody else can open a database in memory; any other one may have several processes.
   const alone = config.db === ':memory:';
   const rights = createRights(
@@ -172,9 +175,10 @@ export async function buildEngine(
 
   let base = config.base_url ?? localUrl(config);
   const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  const runner = createJobRunner({ ctx: ownCtx, owner, leaseMs: parts.jobLeaseMs });
+  const steps = createStepWatch(ownCtx);
+  const runner = createJobRunner({ ctx: ownCtx, owner, steps, place: parts.place, leaseMs: parts.jobLeaseMs });
   const watch = alone ? undefined : openCrew(parts, { store, owner, rights, clock, log });
-  const schedule = createSchedule({ ctx: ownCtx, owner, crew: watch?.crew, entries: parts.timetable });
+  const schedule = createSchedule({ ctx: ownCtx, owner, steps, crew: watch?.crew, entries: parts.timetable });
   const history = createHistoryRecorder({ store, log });
   const mails = createMailListener(ownCtx);
   events.subscribe(history.listen);

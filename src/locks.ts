@@ -5,9 +5,9 @@
 
 import type { Clock, Log, SiteLocks } from './context.js';
 
-/** Where leases are kept; `hold` takes, keeps or refuses in one statement. */
+/** Where leases are kept; `hold` takes, keeps or refuses in one statement: leases that end by `lapsed` are over. */
 export interface LeaseRows {
-  hold(name: string, owner: string, now: number, until: number): Promise<number | null>;
+  hold(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
   letGo(name: string, owner: string): Promise<void>;
 }
 
@@ -131,11 +131,11 @@ class Leases {
         (error: unknown) => log.warn({ err: error, lease: name }, 'a lease could not be renewed'),
       );
     };
-    return { name, since: clock.now(), lost, beat: setInterval(renew, leaseMs / BEATS) };
+    return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
   }
 
   async giveBack(lease: Lease, keep: Keep | undefined): Promise<void> {
-    const usable = keep !== undefined && this.#shared.clock.now() - lease.since < keep.mostMs;
+    const usable = keep !== undefined && this.#shared.clock.elapsed() - lease.since < keep.mostMs;
     if (!usable || lease.lost.signal.aborted) {
       await this.#end(lease);
       return;
@@ -152,7 +152,7 @@ class Leases {
   async #hold(name: string, leaseMs: number): Promise<boolean> {
     const { rows, owner, clock } = this.#shared;
     const now = clock.now();
-    return (await rows.hold(name, owner, now, now + leaseMs)) !== null;
+    return (await rows.hold(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
   }
 
   #end(lease: Lease): Promise<void> {

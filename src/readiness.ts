@@ -32,7 +32,7 @@ export function createReadiness({
     return outcomes.filter((reason) => reason !== null);
   };
   return async () => {
-    const now = clock.now();
+    const now = clock.elapsed();
     if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: look() };
     const looked = await last.reasons;
     // What is wrong is looked at anew each time: the sooner it is over, the sooner it is known.

@@ -37,17 +37,21 @@ export function createShare({ attend, leave, owner, rights, clock, log, beatMs =
   let living: readonly string[] = [owner];
   let joined: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  /** Until then the others may not have counted us, and use our places. */
+  /** Until then, of `elapsed`, the others may not have counted us, and use our places. */
   let newUntil = 0;
-  let seenUntil = 0;
+  /** By both readings of the clock: one shows a step back, the other a sleep of the machine. */
+  let seenUntil = { now: 0, elapsed: 0 };
+  const isSeen = () => clock.now() <= seenUntil.now && clock.elapsed() <= seenUntil.elapsed;
 
   const beat = async () => {
     const now = clock.now();
-    const found = await attend(owner, now, now + MISSED * beatMs);
+    const elapsed = clock.elapsed();
+    const keptMs = MISSED * beatMs;
+    const found = await attend(owner, now - clock.steps(keptMs).forward, now + keptMs);
     const before = living.join();
     // Back from a pause in which the others gave us up: as good as new.
-    if (seenUntil < now) newUntil = now + 2 * beatMs;
-    seenUntil = now + MISSED * beatMs;
+    if (!isSeen()) newUntil = clock.elapsed() + 2 * beatMs;
+    seenUntil = { now: now + keptMs, elapsed: elapsed + keptMs };
     living = found.includes(owner) ? found : [...found, owner];
     if (living.join() !== before) for (const listener of listeners) listener();
   };
@@ -67,8 +71,7 @@ export function createShare({ attend, leave, owner, rights, clock, log, beatMs =
   };
   const slots = (host: string, limit: number): number => {
     const members = living.length;
-    const now = clock.now();
-    if (now > seenUntil || (members > 1 && now < newUntil)) return 0;
+    if (!isSeen() || (members > 1 && clock.elapsed() < newUntil)) return 0;
     const turn = (living.indexOf(owner) + numberOf(host)) % members;
     return Math.floor(limit / members) + (turn < limit % members ? 1 : 0);
   };
@@ -79,7 +82,7 @@ export function createShare({ attend, leave, owner, rights, clock, log, beatMs =
         throw error;
       });
       await joined;
-      if (clock.now() > seenUntil) await beatOnce();
+      if (!isSeen()) await beatOnce();
     },
     members: () => living.length,
     slots,

@@ -1,13 +1,14 @@
-/** Slows down guessing of logins: per address, exponential, in bounded memory. */
+/** Slows down guessing of logins: by whatever key attempts are counted under, exponential, in bounded memory. */
 
 export interface ThrottleOptions {
-  now: () => number;
+  /** Milliseconds, only ever growing. */
+  elapsed: () => number;
   /** Failures that cost nothing: people mistype. */
   burst?: number;
   /** Longest block in milliseconds. */
   maxBlockMs?: number;
-  /** Addresses remembered at most; the one that failed longest ago is forgotten first. */
-  maxAddresses?: number;
+  /** Keys remembered at most; the one that was used longest ago is forgotten first. */
+  maxKeys?: number;
 }
 
 interface Record_ {
@@ -20,36 +21,38 @@ interface Record_ {
 
 const FORGET_AFTER_MS = 15 * 60_000;
 
+/** `good` wipes the slate of the key, `bad` beyond the burst doubles its block, `unknown` changes nothing. */
+export type Outcome = 'good' | 'bad' | 'unknown';
+
 export class Throttle {
   readonly #records = new Map<string, Record_>();
-  readonly #now: () => number;
+  readonly #elapsed: () => number;
   readonly #burst: number;
   readonly #maxBlockMs: number;
-  readonly #maxAddresses: number;
+  readonly #maxKeys: number;
 
   constructor(options: ThrottleOptions) {
-    this.#now = options.now;
+    this.#elapsed = options.elapsed;
     this.#burst = options.burst ?? 10;
     this.#maxBlockMs = options.maxBlockMs ?? 300_000;
-    this.#maxAddresses = options.maxAddresses ?? 10_000;
+    this.#maxKeys = options.maxKeys ?? 10_000;
   }
 
-  /** Milliseconds to wait before the address may try again; 0 when it may now. */
-  waitMs(address: string): number {
-    const record = this.#records.get(bucket(address));
+  /** Milliseconds to wait before the next attempt under the key; 0 when it may be now. */
+  waitMs(key: string): number {
+    const record = this.#records.get(key);
     if (record === undefined) return 0;
-    const wait = record.blockedUntil - this.#now();
+    const wait = record.blockedUntil - this.#elapsed();
     if (wait > 0) return wait;
     return record.pending >= this.#burst ? 1000 : 0;
   }
 
-  begin(address: string): void {
-    this.#record(bucket(address)).pending += 1;
+  begin(key: string): void {
+    this.#record(key).pending += 1;
   }
 
-  /** The attempt ended. A good login wipes the slate; a bad one beyond the burst doubles the block. */
-  end(address: string, outcome: 'good' | 'bad' | 'unknown'): void {
-    const key = bucket(address);
+  /** An attempt that was begun has ended. */
+  end(key: string, outcome: Outcome): void {
     const record = this.#record(key);
     record.pending = Math.max(0, record.pending - 1);
     if (outcome === 'good') {
@@ -57,7 +60,7 @@ export class Throttle {
       record.blockedUntil = 0;
     }
     if (outcome === 'bad') {
-      const now = this.#now();
+      const now = this.#elapsed();
       if (now - record.lastFailure > FORGET_AFTER_MS) record.failures = 0;
       record.failures += 1;
       record.lastFailure = now;
@@ -67,7 +70,7 @@ export class Throttle {
     if (record.failures === 0 && record.pending === 0) this.#records.delete(key);
   }
 
-  /** Addresses remembered now. */
+  /** Keys remembered now. */
   get size(): number {
     return this.#records.size;
   }
@@ -78,7 +81,7 @@ export class Throttle {
     // Re-inserted, so that the map stays in the order of last use.
     if (known !== undefined) this.#records.delete(key);
     this.#records.set(key, record);
-    if (this.#records.size > this.#maxAddresses) {
+    if (this.#records.size > this.#maxKeys) {
       const oldest = this.#records.keys().next().value;
       if (oldest !== undefined) this.#records.delete(oldest);
     }
@@ -86,14 +89,16 @@ export class Throttle {
   }
 }
 
-/** One IPv6 host owns a whole /64: its addresses share one record. */
-function bucket(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+/** The network that attempts of an address are counted under: the address itself, or the /64 that one IPv6 host owns. */
+export function networkOf(address: string): string {
+  const [plain = ''] = address.toLowerCase().split('%');
+  if (!plain.includes(':')) return plain;
+  const mapped = /^[0:]*:ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1];
   if (mapped !== undefined) return mapped;
-  if (!address.includes(':')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === '' ? [] : tail.split(':');
-  const zeros = address.includes('::') ? new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0') : [];
+  const [head = '', tail] = plain.split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => group.replace(/^0+(?=.)/, '')));
+  const left = groups(head);
+  const right = groups(tail ?? '');
+  const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
   return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }

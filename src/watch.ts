@@ -20,7 +20,7 @@ export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: D
     metrics.db(call);
     const { failure } = call;
     if (failure === null || !OUT_OF_ORDER.has(failure)) return;
-    const now = clock.now();
+    const now = clock.elapsed();
     if (now - (told.get(failure) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
     told.set(failure, now);
     log.error({ storage: failure, method: call.method, ms: Math.round(call.ms) }, 'the database failed');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Arrival } from '../src/auth.js';
 import type { ServiceError } from '../src/errors.js';
 import { hashPassword } from '../src/store/vault.js';
-import { Throttle } from '../src/throttle.js';
+import { networkOf, Throttle } from '../src/throttle.js';
 import { addUser, basic, quickHash, startWays, type Ways } from './ways.js';
 
 let ways: Ways;
@@ -229,19 +229,117 @@ describe('either', () => {
 });
 
 describe('guessing', () => {
-  it('is slowed down per address, and ends with a good login', async () => {
+  const wrongKey = `Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`;
+  const DENIED = 'svc_permission_denied 401';
+  const BLOCKED = 'svc_rest_too_many_requests 429';
+  const guessName = (name: string, address: string, n = 0) => asUser(basic(name, `wrong${n}`), { address });
+
+  it('of keys is slowed down per address, and a right key gets in all the same', async () => {
     const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
-    const guess = (address: string) => asKey(`Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`, { address });
+    const guess = (address: string) => asKey(wrongKey, { address });
     for (let i = 0; i < 10; i += 1) expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
-    expect(await guess('192.0.2.9')).toBe('svc_rest_too_many_requests 429');
+    expect(await guess('192.0.2.9')).toBe(BLOCKED);
     expect(await guess('192.0.2.8')).toBe('svc_rest_authentication_error 401');
     const error = await ways.auth
-      .bearer(arrival(`Bearer ${token}`, { address: '192.0.2.9' }), 'rest')
+      .bearer(arrival(wrongKey, { address: '192.0.2.9' }), 'rest')
       .catch((e: ServiceError) => e);
     expect((error as ServiceError).data).toEqual({ retry_after: 1 });
-    ways.clock.time += 1000;
     expect(await asKey(`Bearer ${token}`, { address: '192.0.2.9' })).toBe('k');
+    expect(await guess('192.0.2.9')).toBe(BLOCKED);
+    ways.clock.time += 1000;
     expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
+  });
+
+  it('at a password is not forgiven for a good login of a key or of another user', async () => {
+    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    await addUser(ways, 'mallory');
+    const address = '192.0.2.7';
+    const outcomes: string[] = [];
+    for (let i = 0; i < 11; i += 1) {
+      outcomes.push(await guessName('admin', address, i));
+      // As if seen for the first time.
+      ways.auth.invalidate();
+      expect(await asKey(`Bearer ${token}`, { address })).toBe('k');
+      expect(await asUser(basic('mallory', 'correct horse'), { address })).toBe('mallory');
+    }
+    expect(outcomes).toEqual([...Array(10).fill(DENIED), BLOCKED]);
+    expect(await guessName('ADMIN', address)).toBe(BLOCKED);
+    // The name is free elsewhere, and its own login ends the count.
+    expect(await asUser(basic('admin', 'correct horse'), { address: '192.0.2.6' })).toBe('admin');
+  });
+
+  it('at a password ends with a good login of that name', async () => {
+    for (let i = 0; i < 9; i += 1) await guessName('admin', '192.0.2.5', i);
+    expect(await asUser(basic('admin', 'correct horse'), { address: '192.0.2.5' })).toBe('admin');
+    for (let i = 0; i < 9; i += 1) expect(await guessName('admin', '192.0.2.5', i)).toBe(DENIED);
+  });
+
+  it('at many names is limited for a network as a whole', async () => {
+    const outcomes: string[] = [];
+    for (let i = 0; i < 60; i += 1) outcomes.push(await guessName(`name${i}`, `2001:db8:1:2::${i + 1}`));
+    expect(outcomes.indexOf(BLOCKED)).toBe(50);
+    expect(outcomes.slice(50)).toEqual(Array(10).fill(BLOCKED));
+    expect(await guessName('name0', '2001:db8:1:3::1')).toBe(DENIED);
+  });
+
+  it('is the same attempt however the header is spelled', async () => {
+    const plain = Buffer.from('admin:wrong').toString('base64');
+    const spellings = [
+      `Basic ${plain}`,
+      `basic ${plain}`,
+      `BASIC   ${plain}`,
+      ` Basic ${plain} `,
+      `Basic ${plain.replace(/=+$/, '')}`,
+      `Basic ${Buffer.from('ADMIN:wrong').toString('base64')}`,
+    ];
+    const before = ways.hashings();
+    await Promise.all(spellings.map((header) => asUser(header, { address: '192.0.2.4' })));
+    expect(ways.hashings() - before).toBe(1);
+    const right = spellings.map((header) =>
+      header.replace(/[A-Za-z0-9+/]{8,}=*/, Buffer.from('admin:correct horse').toString('base64')),
+    );
+    const until = ways.hashings();
+    for (const header of right) expect(await asUser(header, { address: '192.0.2.4' })).toBe('admin');
+    expect(ways.hashings() - until).toBe(1);
+  });
+
+  it('waits in a bounded queue, two password checks at once, and none of it holds up a key', async () => {
+    await ways.close();
+    let running = 0;
+    let most = 0;
+    const open: (() => void)[] = [];
+    ways = await startWays({
+      beforeHash: async () => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => open.push(resolve));
+        running -= 1;
+      },
+    });
+    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    const one = Array.from({ length: 20 }, (_, i) => guessName(`a${i}`, '192.0.2.1'));
+    const many = Array.from({ length: 60 }, (_, i) => guessName(`b${i}`, `198.51.100.${i}`));
+    const settled = { done: false };
+    const all = Promise.all([...one, ...many]).then((outcomes) => {
+      settled.done = true;
+      return outcomes;
+    });
+    expect(await asKey(`Bearer ${token}`)).toBe('k');
+    while (!settled.done) {
+      open.splice(0).forEach((go) => {
+        go();
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const outcomes = await all;
+    expect(most).toBe(2);
+    // Two at once and eight that wait of one network; two and 32 in all.
+    expect(outcomes.slice(0, 20).filter((each) => each === DENIED).length).toBe(10);
+    expect(outcomes.filter((each) => each === DENIED).length).toBe(34);
+    expect(outcomes.filter((each) => each === BLOCKED).length).toBe(46);
+    const next = guessName('c', '203.0.113.1');
+    while (open.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    open.pop()?.();
+    expect(await next).toBe(DENIED);
   });
 
   it('does not lock out a login that was verified before', async () => {
@@ -263,7 +361,7 @@ describe('guessing', () => {
 describe('Throttle', () => {
   it('doubles the block up to its limit and forgets', () => {
     let now = 0;
-    const throttle = new Throttle({ now: () => now, burst: 2, maxBlockMs: 5000 });
+    const throttle = new Throttle({ elapsed: () => now, burst: 2, maxBlockMs: 5000 });
     const fail = () => {
       throttle.begin('a');
       throttle.end('a', 'bad');
@@ -274,21 +372,24 @@ describe('Throttle', () => {
     expect(fail()).toBe(0);
   });
 
-  it('remembers a bounded number of addresses, and one IPv6 network as one', () => {
-    const throttle = new Throttle({ now: () => 0, burst: 1, maxAddresses: 100 });
+  it('remembers a bounded number of keys', () => {
+    const throttle = new Throttle({ elapsed: () => 0, burst: 1, maxKeys: 100 });
     for (let i = 0; i < 1000; i += 1) {
       throttle.begin(`10.0.${i >> 8}.${i & 255}`);
       throttle.end(`10.0.${i >> 8}.${i & 255}`, 'bad');
     }
     expect(throttle.size).toBe(100);
-    throttle.begin('2001:db8:1:2::1');
-    throttle.end('2001:db8:1:2::1', 'bad');
-    expect(throttle.waitMs('2001:db8:1:2:ffff::9')).toBeGreaterThan(0);
-    expect(throttle.waitMs('2001:db8:1:3::1')).toBe(0);
-    throttle.begin('::ffff:198.51.100.7');
-    throttle.end('::ffff:198.51.100.7', 'bad');
-    expect(throttle.waitMs('198.51.100.7')).toBeGreaterThan(0);
   });
+
+  it.each<[string, string, boolean]>([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', true],
+    ['2001:db8:1:2::1', '2001:DB8:0001:2:0:0:0:1', true],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['::ffff:198.51.100.7', '198.51.100.7', true],
+    ['fe80::1%eth0', 'fe80::2', true],
+    ['::1', '::ffff:127.0.0.1', false],
+    ['198.51.100.7', '198.51.100.8', false],
+  ])('counts %s and %s as one network: %s', (a, b, same) => expect(networkOf(a) === networkOf(b)).toBe(same));
 });
 
 describe('the address of a request', () => {

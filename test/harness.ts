@@ -2,7 +2,7 @@
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { systemClock } from '../src/clock.js';
+import { createClock, systemClock } from '../src/clock.js';
 import type { Actor, Clock, Config, Log, Progress } from '../src/context.js';
 import { MODULES, TOOLSETS } from '../src/context.js';
 import { type Fleet, type FleetOptions, startFleet } from '../src/demo/fleet.js';
@@ -20,18 +20,29 @@ export { START };
 /** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
 export interface HandClock extends Clock {
   move(ms: number): void;
+  /** Puts the wall clock forward or back, as a time service does: no time goes by, so nobody wakes. */
+  step(ms: number): void;
 }
 
 export function handClock(start = START): HandClock {
+  /** Time that went by, and how far the wall clock is off it. */
   let now = start;
+  let off = 0;
   let sleepers: { at: number; wake: () => void }[] = [];
-  return {
-    now: () => now,
+  const clock = createClock({
+    now: () => now + off,
+    elapsed: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
         sleepers.push({ at: now + ms, wake: resolve });
       }),
+  });
+  return {
+    ...clock,
+    step(ms) {
+      off += ms;
+    },
     move(ms) {
       now += ms;
       const due = sleepers.filter((sleeper) => sleeper.at <= now);

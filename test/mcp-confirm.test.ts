@@ -1,6 +1,7 @@
 /** The ladder of confirmations: who may destroy something, and what no trick gets around. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createClock } from '../src/clock.js';
 import { createMcpCore } from '../src/mcp/core.js';
 import { Seals } from '../src/mcp/seals.js';
 import { handClock } from './harness.js';
@@ -222,7 +223,7 @@ describe('with a person asked', () => {
       operations: service.operations,
       invoke: service.invoke,
       log: service.log,
-      clock: { now: () => Date.now(), sleep: async () => undefined },
+      clock: createClock({ now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => undefined }),
       readOnly: false,
       toolsets: ['sites'],
       confirm: 'elicit',

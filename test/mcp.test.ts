@@ -336,16 +336,6 @@ describe('/mcp', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
   });
 
-  it('keeps only so many sessions, and the one that was used last', async () => {
-    const ids: string[] = [];
-    for (let i = 0; i < 5; i += 1) ids.push(await open());
-    await raw(list, { 'mcp-session-id': ids[0] ?? '' });
-    await open();
-    expect(ways.mcp.sessions.size).toBe(5);
-    expect((await raw(list, { 'mcp-session-id': ids[0] ?? '' })).status).toBe(200);
-    expect((await raw(list, { 'mcp-session-id': ids[1] ?? '' })).status).toBe(404);
-  });
-
   it('forgets a session that was idle for half an hour', async () => {
     const session = { 'mcp-session-id': await open() };
     ways.clock.time += 29 * 60_000;

@@ -6,6 +6,7 @@ import { bool, confirmation, int, list, siteRef } from '../schemas/common.js';
 import { z } from '../schemas/zod.js';
 import type { Auth, HttpEnv } from '../src/auth.js';
 import { createAuth } from '../src/auth.js';
+import { createClock, systemClock } from '../src/clock.js';
 import type { Actor, Clock, Config, Ctx, Log } from '../src/context.js';
 import { MODULES, TOOLSETS } from '../src/context.js';
 import { ServiceError } from '../src/errors.js';
@@ -31,9 +32,28 @@ export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A clock that stands until it is moved. */
 export class HandClock implements Clock {
-  constructor(public time = 1_700_000_000_000) {}
+  /** How far the wall clock is off the time that went by. */
+  #off = 0;
+  readonly #clock: Clock;
+  constructor(public time = 1_700_000_000_000) {
+    this.#clock = createClock({
+      now: () => this.time + this.#off,
+      elapsed: () => this.time,
+      sleep: (ms) => this.sleep(ms),
+    });
+  }
   now(): number {
-    return this.time;
+    return this.#clock.now();
+  }
+  elapsed(): number {
+    return this.#clock.elapsed();
+  }
+  steps(within?: number) {
+    return this.#clock.steps(within);
+  }
+  /** Puts the wall clock forward or back, as a time service does. */
+  step(ms: number): void {
+    this.#off += ms;
   }
   async sleep(ms: number): Promise<void> {
     this.time += ms;
@@ -184,9 +204,14 @@ export interface Ways {
 }
 
 export async function startWays(
-  change: Partial<Config> & { maxSessions?: number; maxBody?: number; notReady?: string[] } = {},
+  change: Partial<Config> & {
+    maxSessions?: number;
+    maxBody?: number;
+    notReady?: string[];
+    beforeHash?: () => Promise<void>;
+  } = {},
 ): Promise<Ways> {
-  const { maxSessions, maxBody, notReady = [], ...configChange } = change;
+  const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig(configChange);
   const db = await openDb(':memory:');
   await migrate(db, migrations);
@@ -206,6 +231,7 @@ export async function startWays(
     findKey: keys.login,
     verifyPassword: async (password, stored) => {
       hashings += 1;
+      await beforeHash?.();
       return stored.startsWith('quick$') ? quickHash(password) === stored : verifyPassword(password, stored);
     },
     hashPassword: async (password) => quickHash(password),
@@ -226,7 +252,7 @@ export async function startWays(
     invoke,
     log,
     // Work takes real time here; only sessions grow old by hand.
-    clock: realClock,
+    clock: systemClock,
     readOnly: config.read_only,
     toolsets: config.toolsets,
     confirm: config.confirm,
@@ -289,11 +315,6 @@ export async function startWays(
     },
   };
 }
-
-const realClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-};
 
 export function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;

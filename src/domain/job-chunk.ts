@@ -14,7 +14,8 @@ const BEATS = 4;
 
 /** Takes one due job and works one chunk of it off. False when nothing was due. */
 export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS): Promise<boolean> {
-  const job = await ctx.store.jobs.claim(owner, ctx.clock.now(), leaseMs);
+  const now = ctx.clock.now();
+  const job = await ctx.store.jobs.claim(owner, now, leaseMs, now - ctx.clock.steps(leaseMs).forward);
   if (job === undefined) return false;
   const lost = new AbortController();
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);

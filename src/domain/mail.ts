@@ -31,7 +31,7 @@ export async function sendMail(ctx: Ctx): Promise<string> {
   let failed = 0;
   for (let inRow = 0; sent + failed < MAILS_AT_ONCE && inRow < ENOUGH && !ctx.signal.aborted; ) {
     const now = ctx.clock.now();
-    const mail = await ctx.store.mail.claim(now, now + LEASE_MS);
+    const mail = await ctx.store.mail.claim(now, now + LEASE_MS, now - ctx.clock.steps(LEASE_MS).forward);
     if (mail === undefined) break;
     if (await sendOne(ctx, mail)) {
       sent++;

@@ -102,7 +102,7 @@ export async function runToolJobs(ctx: Ctx): Promise<string> {
   let worked = 0;
   for (;;) {
     const now = ctx.clock.now();
-    const job = await ctx.store.toolJobs.claim(owner, now, now + LEASE_MS);
+    const job = await ctx.store.toolJobs.claim(owner, now, now + LEASE_MS, now - ctx.clock.steps(LEASE_MS).forward);
     if (job === undefined) return worked === 0 ? 'nothing to do' : `${worked} worked on`;
     worked++;
     try {

@@ -8,10 +8,15 @@ import { storageFailure } from '../errors.js';
 import type { Login, MonitorRow } from '../store/monitors.js';
 import type { Crew } from './crew.js';
 
+/** Where several processes claim, no claim is longer; and no monitor's interval is shorter. */
+const LONGEST_MS = 60_000;
+
 export interface HeldClaim {
   readonly site_id: number;
   /** When it lapses, and the proof of it; grows as the claim is kept. */
   until: number;
+  /** The same by the clock that only grows: the other one may be put back. */
+  untilElapsed: number;
 }
 
 export class Claims {
@@ -28,11 +33,14 @@ export class Claims {
   async take(most: number): Promise<{ monitor: MonitorRow; login: Login | undefined; claim: HeldClaim }[]> {
     const { store, clock } = this.#ctx;
     const now = clock.now();
-    const until = now + this.#crew.leaseMs;
+    const { leaseMs } = this.#crew;
+    const until = now + leaseMs;
+    const untilElapsed = clock.elapsed() + leaseMs;
+    const lapsed = now - clock.steps(Math.min(leaseMs, LONGEST_MS)).forward;
     const part = { most, members: this.#crew.members() };
-    const found = await this.#unlessAway(() => store.monitorClaims.claim(now, until, part));
+    const found = await this.#unlessAway(() => store.monitorClaims.claim(lapsed, until, part));
     return (found?.rows ?? []).map((monitor) => {
-      const claim = { site_id: monitor.site_id, until };
+      const claim = { site_id: monitor.site_id, until, untilElapsed };
       this.#held.add(claim);
       return { monitor, login: found?.logins.get(monitor.site_id), claim };
     });
@@ -40,18 +48,24 @@ export class Claims {
 
   /** False once it has lapsed, as after a pause: another process may have it by now. */
   stands(claim: HeldClaim): boolean {
-    return claim.until > this.#ctx.clock.now();
+    const { clock } = this.#ctx;
+    return claim.until > clock.now() && claim.untilElapsed > clock.elapsed();
   }
 
   /** Renews what is held, when a third of the time of any has gone by. What was lost meanwhile lapses for us as well. */
   async keep(): Promise<void> {
-    const now = this.#ctx.clock.now();
+    const { clock } = this.#ctx;
+    const now = clock.now();
+    const elapsed = clock.elapsed();
     const standing = [...this.#held].filter((claim) => this.stands(claim));
-    if (!standing.some(({ until }) => until - now < (this.#crew.leaseMs * 2) / 3)) return;
+    if (!standing.some(({ untilElapsed }) => untilElapsed - elapsed < (this.#crew.leaseMs * 2) / 3)) return;
     const until = now + this.#crew.leaseMs;
     const kept = await this.#unlessAway(() => this.#ctx.store.monitorClaims.move(standing, now, until));
     if (kept === undefined) return;
-    for (const claim of standing) claim.until = kept.has(claim.site_id) ? until : 0;
+    for (const claim of standing) {
+      claim.until = kept.has(claim.site_id) ? until : 0;
+      claim.untilElapsed = elapsed + this.#crew.leaseMs;
+    }
   }
 
   /** Forgets claims whose monitors were stored: they are in the plan again. */

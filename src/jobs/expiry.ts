@@ -28,15 +28,17 @@ const SITES_PER_STEP = 1_000;
 export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<string> {
   if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
   await crew.join();
-  const endsAt = ctx.clock.now() + LONGEST_RUN_MS;
+  const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
   let checked = 0;
   let alerts = 0;
-  for (let now = ctx.clock.now(); now < endsAt; now = ctx.clock.now()) {
+  while (ctx.clock.elapsed() < endsAt) {
+    const now = ctx.clock.now();
     ctx.signal.throwIfAborted();
     const places = crew.places(CERTIFICATES_AT_ONCE);
     if (places === 0) break;
     const until = now + CERTIFICATES_CLAIM_MS;
-    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members() };
+    const lapsed = now - ctx.clock.steps(CERTIFICATES_CLAIM_MS).forward;
+    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members(), lapsed };
     const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
     const looks: CertificateLook[] = [];
@@ -54,7 +56,7 @@ export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<str
 export async function runDomains(ctx: Ctx): Promise<string> {
   if (!ctx.config.modules.includes('domain-monitor')) return 'the module is off';
   const { domains } = ctx.store;
-  const endsAt = ctx.clock.now() + LONGEST_RUN_MS;
+  const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
   for (;;) {
     const sites = await domains.unassigned(SITES_PER_STEP);
     if (sites.length === 0) break;
@@ -65,7 +67,7 @@ export async function runDomains(ctx: Ctx): Promise<string> {
   await domains.dropUnused();
   let found = 0;
   let missed = 0;
-  while (ctx.clock.now() < endsAt) {
+  while (ctx.clock.elapsed() < endsAt) {
     ctx.signal.throwIfAborted();
     const due = await domains.due(ctx.clock.now(), DOMAINS_PER_STEP);
     if (due.length === 0) break;

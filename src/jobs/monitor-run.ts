@@ -60,7 +60,7 @@ export class MonitorRun {
     this.#crew = crew;
     this.#claims = new Claims(ctx, crew);
     this.#looking = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#over.signal]) };
-    this.#storedAt = ctx.clock.now();
+    this.#storedAt = ctx.clock.elapsed();
     this.#endsAt = this.#storedAt + LONGEST_RUN_MS;
   }
 
@@ -87,7 +87,7 @@ export class MonitorRun {
     signal.throwIfAborted();
     await this.#claims.keep();
     await this.#startWhatFits();
-    const waited = this.#looked.length > 0 && clock.now() - this.#storedAt >= GROUP_MS;
+    const waited = this.#looked.length > 0 && clock.elapsed() - this.#storedAt >= GROUP_MS;
     if (this.#looked.length >= GROUP || waited || this.#underWay.size === 0) await this.#store();
     if (this.#underWay.size > 0) {
       await this.#nextToFinish();
@@ -131,7 +131,7 @@ export class MonitorRun {
 
   /** Claims more of what is due. False when there is nothing. */
   async #refill(): Promise<boolean> {
-    const now = this.#ctx.clock.now();
+    const now = this.#ctx.clock.elapsed();
     if (this.#held || now >= this.#endsAt || now < this.#claimAgainAt) return false;
     // Whoever takes on more has stored what it did: a claim is never held for long.
     await this.#store();
@@ -159,7 +159,7 @@ export class MonitorRun {
     const [all, failed] = [this.#looked, this.#failed];
     this.#looked = [];
     this.#failed = [];
-    this.#storedAt = this.#ctx.clock.now();
+    this.#storedAt = this.#ctx.clock.elapsed();
     await this.#claims.giveBack(failed, POSTPONE_MS);
     const group = all.filter(({ claim }) => this.#claims.stands(claim));
     const ours = group.length > 0 && (await this.#isOurSilence(group));

@@ -1,20 +1,57 @@
 /** The name a process holds its leases under, and how to tell that such a process is gone. */
 
 import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-export function ownerName(): string {
-  return `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+/** What a process id belongs to: it names one process only within one boot of one machine and one PID namespace of it. */
+export interface Place {
+  host: string;
+  /** Of this boot of the machine and of the PID namespace; null where they cannot be told, as on systems other than Linux. */
+  boot: string | null;
+  pids: string | null;
+  pid: number;
 }
 
-/** True only for a process of this machine that no longer runs: of others nothing can be known. */
-export function isGone(owner: string): boolean {
-  const [host, pid] = owner.split('/');
-  if (host !== hostname() || pid === undefined || Number(pid) === process.pid) return false;
+/** Where this process runs. Containers share the host name or the boot, but not the PID namespace. */
+export function placeOfProcess(): Place {
+  return {
+    host: hostname(),
+    boot: unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pids: unlessMissing(() => /\[(\d+)\]/.exec(readlinkSync('/proc/self/ns/pid'))?.[1] ?? null),
+    pid: process.pid,
+  };
+}
+
+const here = placeOfProcess();
+
+/** `host/pid/boot/namespace/random`; `-` for what cannot be told. */
+export function ownerName({ host, boot, pids, pid }: Place = here): string {
+  return [host, pid, boot ?? '-', pids ?? '-', randomUUID().slice(0, 8)].join('/');
+}
+
+/**
+ * True only for a process of this boot and PID namespace that no longer runs: of others nothing can be known. Where boot and
+ * namespace cannot be told, nobody is declared dead, and leases lapse by themselves.
+ */
+export function isGone(owner: string, place: Place = here): boolean {
+  const [host, pid, boot, pids, random] = owner.split('/');
+  if (place.boot === null || place.pids === null || random === undefined) return false;
+  if (host !== place.host || boot !== place.boot || pids !== place.pids) return false;
+  const id = Number(pid);
+  if (!Number.isSafeInteger(id) || id <= 0 || id === place.pid) return false;
   try {
-    process.kill(Number(pid), 0);
+    process.kill(id, 0);
     return false;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+function unlessMissing(read: () => string | null): string | null {
+  try {
+    return read() || null;
+  } catch {
+    return null;
   }
 }

@@ -3,7 +3,8 @@
 import type { Ctx } from '../context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/job-chunk.js';
 import { asServiceError } from '../errors.js';
-import { isGone } from './owner.js';
+import type { StepWatch } from './clock-steps.js';
+import { isGone, type Place } from './owner.js';
 
 /** Jobs this process works on at the same time. */
 const AT_ONCE = 4;
@@ -18,7 +19,13 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-export function createJobRunner(parts: { ctx(): Ctx; owner: string; leaseMs?: number | undefined }): JobRunner {
+export function createJobRunner(parts: {
+  ctx(): Ctx;
+  owner: string;
+  steps: StepWatch;
+  place?: Place | undefined;
+  leaseMs?: number | undefined;
+}): JobRunner {
   const leaseMs = parts.leaseMs ?? LEASE_MS;
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | null = null;
@@ -34,6 +41,7 @@ export function createJobRunner(parts: { ctx(): Ctx; owner: string; leaseMs?: nu
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
+      await parts.steps.settle();
       while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
     } catch (error) {
       // That storage is away is logged once where it is noticed, not by every lane and second.
@@ -48,7 +56,7 @@ export function createJobRunner(parts: { ctx(): Ctx; owner: string; leaseMs?: nu
       timer.unref();
       const ctx = parts.ctx();
       // A process that was killed left its jobs held: no need to wait for the leases to lapse.
-      releaseOrphans(ctx, isGone)
+      releaseOrphans(ctx, (owner) => isGone(owner, parts.place))
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
         .finally(fill);
     },

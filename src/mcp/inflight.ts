@@ -55,7 +55,7 @@ export class Inflight {
     const known = this.#calls.get(key);
     if (known?.result !== undefined) {
       this.#calls.delete(key);
-      if (known.result.until > this.#clock.now()) return known.result.answer;
+      if (known.result.until > this.#clock.elapsed()) return known.result.answer;
     }
     const call = known === undefined || known.result !== undefined ? this.#start(key, me, work) : known;
     call.watchers.add(me);
@@ -99,7 +99,7 @@ export class Inflight {
       this.#forget(running);
       return;
     }
-    running.result = { answer, until: this.#clock.now() + KEEP_MS };
+    running.result = { answer, until: this.#clock.elapsed() + KEEP_MS };
     const kept = [...this.#calls].filter(([, call]) => call.result !== undefined);
     const oldest = kept.length > MAX_KEPT ? kept[0]?.[0] : undefined;
     if (oldest !== undefined) this.#calls.delete(oldest);

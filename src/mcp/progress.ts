@@ -18,7 +18,7 @@ export function progressReporter(
   let sentAt = Number.NEGATIVE_INFINITY;
   let sentDone = -1;
   return ({ done, total, message }) => {
-    const now = clock.now();
+    const now = clock.elapsed();
     const last = done >= total;
     if (done <= sentDone || (!last && now - sentAt < PROGRESS_EVERY_MS)) return;
     sentAt = now;

@@ -30,7 +30,7 @@ export class Seals {
   mint(kind: SealKind, bound: string): string {
     const head = Buffer.alloc(NONCE + EXPIRY);
     randomBytes(NONCE).copy(head);
-    head.writeUIntBE(this.#clock.now() + LIVES_MS, NONCE, EXPIRY);
+    head.writeUIntBE(Math.ceil(this.#clock.elapsed()) + LIVES_MS, NONCE, EXPIRY);
     return Buffer.concat([head, this.#mac(kind, head, bound)]).toString('base64url');
   }
 
@@ -40,7 +40,7 @@ export class Seals {
     if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== seal) return 'other';
     const head = bytes.subarray(0, NONCE + EXPIRY);
     if (!timingSafeEqual(bytes.subarray(NONCE + EXPIRY), this.#mac(kind, head, bound))) return 'other';
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     this.#forgetBefore(now);
     const expires = head.readUIntBE(NONCE, EXPIRY);
     if (expires <= now) return 'expired';

@@ -1,4 +1,7 @@
-/** Open MCP sessions: a bounded number, forgotten when idle, each bound to the principal that opened it. */
+/**
+ * Open MCP sessions: a bounded number, forgotten when idle, each bound to the principal that opened it. Principals share the
+ * number: whoever has more than an equal part makes room at its own cost, and no principal can have all of them.
+ */
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -24,6 +27,8 @@ export interface SessionsParts {
 }
 
 const SWEEP_EVERY_MS = 60_000;
+/** Of the number of sessions, what one principal can have at most: the others always find room. */
+const LARGEST_PART = 0.9;
 
 export class Sessions {
   readonly #parts: SessionsParts;
@@ -55,14 +60,14 @@ export class Sessions {
   }
 
   /**
-   * A session that its first request will open. The oldest idle one makes room when there are too many;
-   * undefined when all of them are at work.
+   * A session that its first request will open. Another one makes room when there are too many: one that rests before one that
+   * a client listens to, the longest unused first. Undefined when all that could make room are at work.
    */
   async begin(actor: Actor): Promise<Session | undefined> {
-    if (this.#open.size >= this.#parts.max && !this.#evict()) return undefined;
+    if (!this.#makeRoom(actor)) return undefined;
     const id = randomUUID();
     const transport = new SessionTransport({ sessionIdGenerator: () => id });
-    const session: Session = { transport, actor, lastUsed: this.#parts.clock.now() };
+    const session: Session = { transport, actor, lastUsed: this.#parts.clock.elapsed() };
     const server = this.#parts.createServer(() => session.actor);
     server.onclose = () => this.#open.delete(id);
     server.onerror = (error) => this.#parts.log.debug({ err: error }, 'mcp session');
@@ -82,26 +87,48 @@ export class Sessions {
   }
 
   #touch(id: string, session: Session): void {
-    session.lastUsed = this.#parts.clock.now();
+    session.lastUsed = this.#parts.clock.elapsed();
     this.#open.delete(id);
     this.#open.set(id, session);
   }
 
   #isExpired(session: Session): boolean {
-    return !session.transport.connected && this.#parts.clock.now() - session.lastUsed > this.#parts.idleMs;
+    return !session.transport.connected && this.#parts.clock.elapsed() - session.lastUsed > this.#parts.idleMs;
   }
 
   #sweep(): void {
     for (const session of [...this.#open.values()]) if (this.#isExpired(session)) this.#close(session);
   }
 
-  #evict(): boolean {
+  #makeRoom(actor: Actor): boolean {
+    const { max } = this.#parts;
+    const me = principalOf(actor);
+    const counts = new Map<string, number>([[me, 0]]);
     for (const session of this.#open.values()) {
-      if (session.transport.pending > 0) continue;
-      this.#close(session);
-      return true;
+      const principal = principalOf(session.actor);
+      counts.set(principal, (counts.get(principal) ?? 0) + 1);
     }
-    return false;
+    const mine = counts.get(me) ?? 0;
+    const own = (session: Session) => principalOf(session.actor) === me;
+    if (mine >= Math.ceil(max * LARGEST_PART)) return this.#evict(own);
+    if (this.#open.size < max) return true;
+    const share = max / counts.size;
+    if (mine + 1 > share && mine > 0) return this.#evict(own);
+    // Who has the most gives first; when all have their share, what rests may go, and what is listened to may not.
+    const most = Math.max(...counts.values());
+    return (
+      this.#evict((session) => most > share && counts.get(principalOf(session.actor)) === most) ||
+      this.#evict((session) => (counts.get(principalOf(session.actor)) ?? 0) > share) ||
+      this.#evict((session) => !session.transport.connected)
+    );
+  }
+
+  /** Ends one of these sessions that is not at work. */
+  #evict(may: (session: Session) => boolean): boolean {
+    const idle = [...this.#open.values()].filter((session) => session.transport.pending === 0 && may(session));
+    const chosen = idle.find(({ transport }) => !transport.connected) ?? idle[0];
+    if (chosen !== undefined) this.#close(chosen);
+    return chosen !== undefined;
   }
 
   #close(session: Session): void {

@@ -37,7 +37,7 @@ const BASE = '/v2';
 export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const match = createMatcher(parts.routes);
-  const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.now());
+  const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
   let description: string | undefined;
 
   app.get('/docs', createDocs(parts.routes, parts.version));

@@ -20,15 +20,18 @@ const WINDOW_S = 60;
 /** Principals remembered at most; the one that was quiet longest is forgotten, and starts with a full bucket. */
 const MAX_PRINCIPALS = 10_000;
 
-/** @param perMinute requests of one principal; 0 = no limit */
-export function createRateLimit(perMinute: number, now: () => number): RateLimit {
+/**
+ * @param perMinute requests of one principal; 0 = no limit
+ * @param elapsed milliseconds, only ever growing
+ */
+export function createRateLimit(perMinute: number, elapsed: () => number): RateLimit {
   const buckets = new Map<string, { tokens: number; at: number }>();
   const perMs = perMinute / (WINDOW_S * 1000);
   return {
     policy: perMinute === 0 ? undefined : `"default";q=${perMinute};w=${WINDOW_S}`,
     take(principal) {
       if (perMinute === 0) return undefined;
-      const at = now();
+      const at = elapsed();
       const known = buckets.get(principal);
       const tokens = known === undefined ? perMinute : Math.min(perMinute, known.tokens + (at - known.at) * perMs);
       buckets.delete(principal);

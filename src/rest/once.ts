@@ -60,8 +60,10 @@ export async function runOnce(ctx: Ctx, once: Once, work: () => Promise<Answer>)
   const { idempotency } = ctx.store;
   const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
   const now = ctx.clock.now();
-  await idempotency.forget(now - KEPT_MS);
-  const claim = await idempotency.claim(principal, once, now, now - ABANDONED_MS);
+  // Time that a step of the clock left out did not go by.
+  const reckoned = now - ctx.clock.steps(ABANDONED_MS).forward;
+  await idempotency.forget(reckoned - KEPT_MS);
+  const claim = await idempotency.claim(principal, once, now, reckoned - ABANDONED_MS);
   if (claim.state === 'reused') throw keyReused();
   if (claim.state === 'running') throw stillRunning();
   if (claim.state === 'done') return replay(JSON.parse(claim.body) as Stored);

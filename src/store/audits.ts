@@ -97,13 +97,13 @@ export function createAudits(db: Db) {
     },
 
     /** Takes the oldest audit that is due, unless one is under way anywhere. One whose holder died is taken over. */
-    async claim(now: number, until: number): Promise<ClaimedAudit | undefined> {
+    async claim(now: number, until: number, lapsed = now): Promise<ClaimedAudit | undefined> {
       const [, claimed] = await db.batch([
         sql(
           `UPDATE audit SET status = 'failed', finished_at = ?, lease_until = NULL, error = 'The service was stopped during the audit, three times.'
            WHERE status = 'running' AND lease_until <= ? AND attempts >= 3`,
           now,
-          now,
+          lapsed,
         ),
         sql(
           `UPDATE audit SET status = 'running', started_at = ?, attempts = attempts + 1, lease_until = ?
@@ -115,8 +115,8 @@ export function createAudits(db: Db) {
           now,
           until,
           now,
-          now,
-          now,
+          lapsed,
+          lapsed,
         ),
       ]);
       return claimed?.rows[0] as ClaimedAudit | undefined;

@@ -67,12 +67,12 @@ export function createCertificates(db: Db) {
   return {
     /**
      * Claims certificates that are to be looked at, most overdue first, by moving their turn to `until` (monitor-claims.ts says
-     * why that is enough): at most `most`, and no more than this process's part. Suspended sites wait.
+     * why that is enough): at most `most`, and no more than this process's part. Turns up to `lapsed` have come. Suspended sites wait.
      */
     async claim(
       at: CertificateClock,
       until: number,
-      { most, members }: { most: number; members: number },
+      { most, members, lapsed = at.now }: { most: number; members: number; lapsed?: number },
     ): Promise<CertificateRow[]> {
       const due =
         'FROM certificate_plan p JOIN site x ON x.id = p.site_id WHERE p.next_check_at <= ?2 AND x.suspended = 0';
@@ -80,7 +80,7 @@ export function createCertificates(db: Db) {
         `UPDATE certificate_plan SET next_check_at = ?1 WHERE site_id IN (
            SELECT p.site_id ${due} ORDER BY p.next_check_at, p.site_id LIMIT CAST(min(?3,
              ((SELECT count(*) FROM (SELECT 1 ${due} LIMIT ?3 * ?4)) + ?4 - 1) / ?4) AS INTEGER)) RETURNING site_id`,
-        [until, at.now, most, members],
+        [until, lapsed, most, members],
       );
       if (claimed.length === 0) return [];
       return db.all<CertificateRow>(

@@ -115,16 +115,16 @@ export function createJobs(db: Db) {
 
     /**
      * Takes the next due job for one chunk, or answers undefined. One statement: two processes never get the same one. The
-     * fence grows, so whoever held the job before can no longer write to it.
+     * fence grows, so whoever held the job before can no longer write to it. Leases that end by `lapsed` are over.
      */
-    async claim(owner: string, now: number, leaseMs: number): Promise<JobRow | undefined> {
+    async claim(owner: string, now: number, leaseMs: number, lapsed = now): Promise<JobRow | undefined> {
       const [job] = await db.all<JobRow>(
         `UPDATE job SET owner = ?, lease_until = ?, fence = fence + 1, status = 'processing', started_at = ifnull(started_at, ?)
          WHERE completed_at IS NULL AND id = (
            SELECT id FROM job WHERE completed_at IS NULL AND next_run_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
            ORDER BY next_run_at, id LIMIT 1
          ) RETURNING *`,
-        [owner, now + leaseMs, now, now, now],
+        [owner, now + leaseMs, now, now, lapsed],
       );
       return job;
     },

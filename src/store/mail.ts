@@ -91,12 +91,12 @@ export function createMail(db: Db) {
     },
 
     /** Takes the next mail that is due. One whose sender died is taken over. */
-    async claim(now: number, until: number): Promise<MailRow | undefined> {
+    async claim(now: number, until: number, lapsed = now): Promise<MailRow | undefined> {
       const [row] = await db.all<MailRow>(
         `UPDATE mail SET status = 'sending', attempts = attempts + 1, lease_until = ?
          WHERE id = (SELECT id FROM mail WHERE (status = 'queued' AND next_try_at <= ?) OR (status = 'sending' AND lease_until <= ?)
                      ORDER BY next_try_at, id LIMIT 1) RETURNING *`,
-        [until, now, now],
+        [until, now, lapsed],
       );
       return row;
     },

@@ -25,14 +25,14 @@ export interface SchedulePart extends Row {
 
 export function createSchedule(db: Db) {
   return {
-    /** Takes or keeps a right that only one process may have at a time. Answers its fence, or null when another has it. */
-    async hold(name: string, owner: string, now: number, until: number): Promise<number | null> {
+    /** Takes or keeps a right that only one process may have at a time. Answers its fence, or null when another has it. Leases that end by `lapsed` are over. */
+    async hold(name: string, owner: string, lapsed: number, until: number): Promise<number | null> {
       const [row] = await db.all(
         `INSERT INTO lease (name, owner, until, fence) VALUES (?, ?, ?, 1)
          ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until,
            fence = lease.fence + (lease.owner <> excluded.owner)
          WHERE lease.owner = excluded.owner OR lease.until <= ? RETURNING fence`,
-        [name, owner, until, now],
+        [name, owner, until, lapsed],
       );
       return row === undefined ? null : Number(row.fence);
     },

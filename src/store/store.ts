@@ -4,6 +4,7 @@ import { createAlerts } from './alerts.js';
 import { createAudits } from './audits.js';
 import { createCertificates } from './certificates.js';
 import { createClients } from './clients.js';
+import { createClockSteps } from './clock-steps.js';
 import { createContent } from './content.js';
 import { createCosts } from './costs.js';
 import type { Db } from './db.js';
@@ -57,6 +58,7 @@ export function createStore(db: Db, vault: Vault) {
     timeSettings: createTimeSettings(db),
     costs: createCosts(db),
     jobs: createJobs(db),
+    clockSteps: createClockSteps(db),
     schedule: createSchedule(db),
     users: createUsers(db),
     keys: createKeys(db),

@@ -72,14 +72,14 @@ export function createToolJobs(db: Db) {
       );
     },
 
-    /** Takes an open job that nobody works on. */
-    async claim(owner: string, now: number, until: number): Promise<ToolJobRow | undefined> {
+    /** Takes an open job that nobody works on: leases that end by `lapsed` are over. */
+    async claim(owner: string, now: number, until: number, lapsed = now): Promise<ToolJobRow | undefined> {
       const rows = await db.all<ToolJobRow>(
         `UPDATE tool_job SET owner = ?, lease_until = ?, status = 'processing', started_at = ifnull(started_at, ?)
          WHERE id = (SELECT id FROM tool_job WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= ?)
            ORDER BY created_at LIMIT 1)
          RETURNING id, kind, status, total, created_at, started_at, completed_at`,
-        [owner, until, now, now],
+        [owner, until, now, lapsed],
       );
       return rows[0];
     },

@@ -84,7 +84,7 @@ describe('a right', () => {
       const waiting = createRights({
         rows: rows[1] as (typeof rows)[0],
         owner: 'p1',
-        clock: { now: clock.now, sleep: (_ms, signal) => Promise.reject(signal?.reason) },
+        clock: { ...clock, sleep: (_ms, signal) => Promise.reject(signal?.reason) },
         log,
       }).exclusive('site:3', stop.signal, async () => 'never');
       stop.abort(new Error('gave up'));

@@ -8,8 +8,8 @@ import { build } from 'esbuild';
 import { BUNDLED } from './bundle.js';
 
 export interface Program {
-  /** Starts a process with `parts` as its JSON argument; resolves once it said something on stdout. */
-  start(parts: object): Promise<ChildProcess>;
+  /** Starts a process, perhaps under another program, with `parts` as its JSON argument; resolves once it said something on stdout. */
+  start(parts: object, under?: readonly string[]): Promise<ChildProcess>;
   /** Ends what still runs and removes the bundle. */
   close(): Promise<void>;
 }
@@ -26,8 +26,9 @@ export async function program(entry: string): Promise<Program> {
   });
   const running = new Set<ChildProcess>();
   return {
-    async start(parts) {
-      const child = spawn(process.execPath, [outfile, JSON.stringify(parts)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    async start(parts, under = []) {
+      const [command = process.execPath, ...args] = [...under, process.execPath, outfile, JSON.stringify(parts)];
+      const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
       running.add(child);
       child.once('exit', () => running.delete(child));
       const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the process ended with ${code}`)));

@@ -3,9 +3,9 @@
 import { createLog } from '../../src/log.js';
 import { assemble } from '../../src/main.js';
 
-const { config, sharedKey, jobLeaseMs = 2000, beatMs = 500 } = JSON.parse(process.argv[2] ?? '{}');
+const { config, sharedKey, jobLeaseMs = 2000, beatMs = 500, place } = JSON.parse(process.argv[2] ?? '{}');
 const log = createLog(config.log_level);
-const service = await assemble({ config, log, engine: 'inline', sharedKey, jobLeaseMs, beatMs });
+const service = await assemble({ config, log, engine: 'inline', sharedKey, jobLeaseMs, beatMs, place });
 await service.start();
 process.stdout.write('ready\n');
 process.stdin.resume();

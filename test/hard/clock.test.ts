@@ -1,0 +1,143 @@
+/** A served process whose clock is put back and forward while it works, by libfaketime (Debian: `faketime`). */
+
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pause } from '../processes/program.js';
+import { type Commands, commands, type FleetSaid, type Served, type Started } from '../processes/served.js';
+import { runClient } from './load-callers.js';
+import { SOAK } from './soak.js';
+
+const HOUR_S = 3600;
+const SITES = 8;
+const JOB_PAUSE_MS = 2_000;
+/** Far more than a pause between chunks or a look of the schedule takes, far less than any step. */
+const PATIENCE_MS = 40_000;
+/** What the clock is off by, one after the other: steps of an hour, and of a day. */
+const OFFSETS_S = SOAK ? [-HOUR_S, 0, 24 * HOUR_S, 0, -24 * HOUR_S, HOUR_S, 0] : [-HOUR_S, 0];
+
+const library = libfaketime();
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-clock-'));
+const offsetFile = join(folder, 'offset');
+let programs: Commands;
+let server: Started<Served>;
+let fleet: Started<FleetSaid>;
+let env: Record<string, string> = {};
+
+/** Where Debian, Fedora and Homebrew put the form of it that threads can use. */
+function libfaketime(): string | undefined {
+  const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib', '/opt/homebrew/lib'].filter((path) => existsSync(path));
+  const below = folders.flatMap((path) => [
+    path,
+    ...readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? join(path, entry.name) : [],
+    ),
+  ]);
+  const names = ['libfaketimeMT.so.1', 'libfaketimeMT.1.dylib'];
+  return below
+    .flatMap((path) => names.flatMap((name) => [join(path, name), join(path, 'faketime', name)]))
+    .find((path) => existsSync(path));
+}
+
+const setOffset = (seconds: number) => writeFileSync(offsetFile, `${seconds < 0 ? '' : '+'}${seconds}\n`);
+
+async function operation(name: string, input: object): Promise<Record<string, unknown>> {
+  const { status, text } = await runClient(server.said)(name, input);
+  if (status !== 200) throw new Error(`${name}: ${status} ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+const statusOf = async (token: string) =>
+  (await fetch(`${server.said.v2}/sites?per_page=1`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+async function newKey(): Promise<{ id: string; token: string }> {
+  const { out } = await programs.run(env, ['key', 'add', '--scope', 'read', '--description', 'k', '--json']);
+  const made = JSON.parse(out) as { id?: number; key_id?: number; token?: string; api_key?: string };
+  return { id: String(made.id ?? made.key_id), token: String(made.token ?? made.api_key) };
+}
+
+/** Waits until it is so; answers whether it came to be. */
+async function comes(what: () => Promise<boolean>): Promise<boolean> {
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await pause(200))
+    if (await what()) return true;
+  return false;
+}
+
+/** When an entry of the schedule last began, by the stepped clock. */
+async function lastRun(name: string): Promise<number> {
+  const { out } = await programs.run(env, ['schedule', 'list', '--json']);
+  const { entries } = JSON.parse(out) as { entries: { name: string; last_run: string | null }[] };
+  return Date.parse(entries.find((entry) => entry.name === name)?.last_run ?? '');
+}
+
+beforeAll(async () => {
+  if (library === undefined) return;
+  setOffset(0);
+  programs = await commands();
+  env = {
+    SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
+    SITEFLEET_LOG_LEVEL: 'warn',
+    SITEFLEET_ALLOW_PRIVATE_SITES: '1',
+    SITEFLEET_BATCH_THRESHOLD: '1',
+    SITEFLEET_JOB_CHUNK: '2',
+    SITEFLEET_JOB_DELAY_MS: String(JOB_PAUSE_MS),
+    LD_PRELOAD: library,
+    DYLD_INSERT_LIBRARIES: library,
+    FAKETIME_TIMESTAMP_FILE: offsetFile,
+    FAKETIME_NO_CACHE: '1',
+    // A time service moves the wall clock alone.
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+    NO_FAKE_STAT: '1',
+  };
+  [server, fleet] = await Promise.all([programs.serve(env), programs.fleet({ sites: SITES, seed: 7 })]);
+  for (const { password, ...site } of fleet.said.sites)
+    await operation('add-site', { ...site, admin_password: password });
+}, 120_000);
+afterAll(async () => {
+  await programs?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it(
+  'works on when its clock is stepped: keys, jobs and the schedule',
+  async () => {
+    if (library === undefined) {
+      process.stderr.write('libfaketime is not installed: steps of the clock were tried by hand clocks only\n');
+      return;
+    }
+    const token = String(server.said.api_key);
+    let offset = 0;
+    for (const next of OFFSETS_S) {
+      const step = `from ${offset} s to ${next} s`;
+      const queued = await operation('sync-sites', {});
+      const doomed = await newKey();
+      expect(await statusOf(doomed.token)).toBe(200);
+      setOffset(next);
+      offset = next;
+      expect(await statusOf(token), step).toBe(200);
+
+      expect((await programs.run(env, ['key', 'remove', doomed.id])).code).toBe(0);
+      await pause(1_100);
+      expect(await statusOf(doomed.token), step).toBe(401);
+
+      let status: Record<string, unknown> = {};
+      const done = await comes(async () => {
+        status = await operation('get-batch-job-status', { job_id: queued.job_id });
+        return status.completed_at !== null;
+      });
+      expect({ done, ...status }, step).toMatchObject({ done: true, status: 'completed', succeeded: SITES });
+
+      for (const name of ['monitors', 'reap-jobs']) {
+        const now = () => Date.now() + offset * 1000;
+        const fresh = async () => Math.abs(now() - (await lastRun(name))) < 60_000;
+        expect(await comes(fresh), `${name} ${step}`).toBe(true);
+      }
+      expect(await statusOf(token), step).toBe(200);
+    }
+    expect(server.child.exitCode).toBeNull();
+    expect(server.errors().match(/the clock of this machine was stepped/g)?.length).toBe(OFFSETS_S.length);
+  },
+  60_000 + OFFSETS_S.length * 4 * PATIENCE_MS,
+);
