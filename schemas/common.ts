@@ -1,5 +1,6 @@
 /** Words used by more than one noun: references, paging, item errors, and the lenient scalars of the wire. */
 
+import { bounded } from './bounded.js';
 import { z } from './zod.js';
 
 /** Members of one list input at most (operations §1.5). */
@@ -35,7 +36,7 @@ export function bool() {
 
 /** A list of at most 5,000. A scalar is refused, never widened to "everything" (operations §11.2). */
 export function list<T extends z.ZodTypeAny>(item: T) {
-  return z.array(item).max(MAX_LIST);
+  return bounded(z.array(item).max(MAX_LIST));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being removed

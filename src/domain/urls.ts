@@ -78,5 +78,8 @@ function bareHost(host: string): string {
 }
 
 function withSlash(path: string): string {
-  return `${path.replace(/\/+$/, '')}/`;
+  // By hand: a pattern would take the square of a run of slashes elsewhere.
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return `${path.slice(0, end)}/`;
 }
