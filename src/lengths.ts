@@ -31,18 +31,28 @@ export function tooLong(schema: z.ZodTypeAny, value: unknown): z.ZodIssue[] {
   return found;
 }
 
-type Path = readonly (string | number)[];
+/** Longer lists are refused by their length. */
+const LONGEST_LIST = 10_000;
+
+type Path = (string | number)[];
 
 function judge(value: unknown, { text, member, members }: Bound, path: Path, found: z.ZodIssue[]): void {
   if (typeof value === 'string') {
     if (text !== undefined && value.length > text + ROOM) found.push(issue(text, path));
   } else if (Array.isArray(value)) {
-    if (member === undefined) return;
-    for (let i = 0; i < value.length && found.length < MAX_ISSUES; i++) judge(value[i], member, [...path, i], found);
+    if (member === undefined || value.length > LONGEST_LIST) return;
+    for (let i = 0; i < value.length && found.length < MAX_ISSUES; i++) {
+      path.push(i);
+      judge(value[i], member, path, found);
+      path.pop();
+    }
   } else if (typeof value === 'object' && value !== null) {
     for (const name in value) {
       const bound = member ?? (members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined);
-      if (bound !== undefined) judge((value as Record<string, unknown>)[name], bound, [...path, name], found);
+      if (bound === undefined) continue;
+      path.push(name);
+      judge((value as Record<string, unknown>)[name], bound, path, found);
+      path.pop();
       if (found.length >= MAX_ISSUES) return;
     }
   }
