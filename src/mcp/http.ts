@@ -17,6 +17,7 @@ import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { METHODS, methodRefused, originGuard, refusal, rpcError } from './http-refusals.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
+import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 import { calledTool, cancelledRequest, evidentEra, isInitialize, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
 import type { OriginRules } from './origin.js';
@@ -219,8 +220,10 @@ async function messagesOf(c: McpContext): Promise<unknown> {
   if (text === undefined) return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
   const json = readJson(text);
   if (json.problem !== undefined) return rpcError(400, -32700, `The body ${json.problem}.`);
-  if (!Array.isArray(json.value) || json.value.length <= MAX_MESSAGES) return json.value;
-  return rpcError(400, -32600, `The body holds more than ${MAX_MESSAGES} messages.`);
+  if (Array.isArray(json.value) && json.value.length > MAX_MESSAGES)
+    return rpcError(400, -32600, `The body holds more than ${MAX_MESSAGES} messages.`);
+  if (holdsLongLists(json.value)) return rpcError(400, -32600, `The body ${LISTS_TOO_LONG}.`);
+  return json.value;
 }
 
 async function begin(sessions: Sessions, actor: Actor): Promise<Session | Response> {

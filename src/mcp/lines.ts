@@ -2,6 +2,7 @@
 
 import { Transform, type TransformCallback } from 'node:stream';
 import { jsonProblem } from '../json.js';
+import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 
 /** Longest line in bytes: what a body over HTTP may be. */
 const MAX_LINE = 1024 * 1024;
@@ -54,17 +55,28 @@ export class Lines extends Transform {
     const line = more.length === 0 ? first : Buffer.concat([first, ...more], size);
     const text = line.toString('utf8');
     const problem = jsonProblem(text);
-    if (problem === undefined) this.push(line);
-    else this.#refuse(`The line ${problem}.`, idOf(text));
+    if (problem !== undefined) {
+      this.#refuse(`The line ${problem}.`, idOf(parsed(text)));
+      return;
+    }
+    // A list takes two characters for each member. Looking at a short line would only take time.
+    const message = text.length > 2000 ? parsed(text) : undefined;
+    if (holdsLongLists(message)) this.#refuse(`The line ${LISTS_TOO_LONG}.`, idOf(message));
+    else this.push(line);
   }
 }
 
 /** A client waits for the answer to a request by its id. */
-function idOf(text: string): string | number | null {
+function idOf(message: unknown): string | number | null {
+  const { id } = (message ?? {}) as { id?: unknown };
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** Undefined for what is no JSON, which the SDK tells. */
+function parsed(text: string): unknown {
   try {
-    const { id } = JSON.parse(text) as { id?: unknown };
-    return typeof id === 'string' || typeof id === 'number' ? id : null;
+    return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
