@@ -74,7 +74,9 @@ export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preproc
   (value) => {
     const parts = members(value);
     if (!Array.isArray(parts) || parts.length > MAX_CODES) return parts;
-    const codes = parts.map((part: unknown) => (typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part));
+    const codes = parts.map((part: unknown) =>
+      typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part,
+    );
     return [...new Set(codes)].sort();
   },
   bounded(

@@ -131,9 +131,7 @@ export const postFields = z.object({
 });
 
 const gallery = bounded(
-  z
-    .array(galleryImage.partial().required({ id: true, src: true }).extend({ src: imageUrl }).strict())
-    .max(100),
+  z.array(galleryImage.partial().required({ id: true, src: true }).extend({ src: imageUrl }).strict()).max(100),
 );
 
 /** Parameters of a new post. */

@@ -26,7 +26,11 @@ export function hasQueryInput(query: URLSearchParams): boolean {
  */
 export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
   if (query.size > MAX_PAIRS) {
-    throw refuse('input', `The address holds more than ${MAX_PAIRS} fields.`, 'Send the input as one field: input={…} as JSON.');
+    throw refuse(
+      'input',
+      `The address holds more than ${MAX_PAIRS} fields.`,
+      'Send the input as one field: input={…} as JSON.',
+    );
   }
   const fields: Fields = new Map();
   let whole: Record<string, unknown> | undefined;
