@@ -1,5 +1,6 @@
 /** Words used by more than one noun: references, paging, item errors, and the lenient scalars of the wire. */
 
+import { bounded } from './bounded.js';
 import { z } from './zod.js';
 
 /** Members of one list input at most (operations §1.5). */
@@ -35,7 +36,7 @@ export function bool() {
 
 /** A list of at most 5,000. A scalar is refused, never widened to "everything" (operations §11.2). */
 export function list<T extends z.ZodTypeAny>(item: T) {
-  return z.array(item).max(MAX_LIST);
+  return bounded(z.array(item).max(MAX_LIST));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being removed
@@ -88,7 +89,16 @@ export function token(max: number) {
 export const id = () => int(1);
 
 /** Integer or text, without limits: whatever names nothing is simply not found. */
-const ref = () => z.union([z.number().int(), z.string()]);
+const ref = () => new IdOrText(z.union([z.number().int(), z.string()])._def);
+
+/** Looks at the type first: a union of zod makes an error for each alternative that does not fit, which a list has 5,000 times. */
+class IdOrText extends z.ZodUnion<[z.ZodNumber, z.ZodString]> {
+  override _parse(input: z.ParseInput): z.ParseReturnType<number | string> {
+    const [number, text] = this._def.options;
+    if (typeof input.data === 'string') return text._parse(input);
+    return typeof input.data === 'number' ? number._parse(input) : super._parse(input);
+  }
+}
 
 /** A site by id, domain or URL (operations §4.1). */
 export const siteRef = ref().describe('Id or domain.');

@@ -1,5 +1,6 @@
 /** Words of the mail settings (REST §6.10.4). */
 
+import { bounded, members } from './bounded.js';
 import { onOff } from './settings.js';
 import { z } from './zod.js';
 
@@ -70,13 +71,8 @@ const ADDRESS =
 
 /** Addresses as comma text or list: at most 20, each once. */
 export const recipients = z.preprocess(
-  (value) => {
-    const parts = typeof value === 'string' ? value.split(',') : value;
-    if (!Array.isArray(parts)) return value;
-    const trimmed = parts.map((part) => (typeof part === 'string' ? part.trim() : part));
-    return [...new Set(trimmed.filter((part) => part !== ''))];
-  },
-  z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20),
+  members,
+  bounded(z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20)),
 );
 
 /** Headers of a mail: one line. */

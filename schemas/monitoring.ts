@@ -1,5 +1,6 @@
 /** Words of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
+import { bounded, members } from './bounded.js';
 import { type Fields, onOff } from './settings.js';
 import { z } from './zod.js';
 
@@ -65,22 +66,30 @@ export const STATUS_CODES: ReadonlySet<number> = new Set([
   ...range(500, 505),
 ]);
 
+/** More than there are. */
+const MAX_CODES = 100;
+
 /** A list or comma text of HTTP codes, without repeats, in order. */
 export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preprocess(
   (value) => {
-    const parts = typeof value === 'string' ? value.split(',') : typeof value === 'number' ? [value] : value;
-    if (!Array.isArray(parts)) return value;
-    const codes = parts.map((part) => (typeof part === 'string' && /^\s*\d{3}\s*$/.test(part) ? Number(part) : part));
+    const parts = members(value);
+    if (!Array.isArray(parts) || parts.length > MAX_CODES) return parts;
+    const codes = parts.map((part: unknown) =>
+      typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part,
+    );
     return [...new Set(codes)].sort();
   },
-  z
-    .array(
-      z
-        .number()
-        .int()
-        .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status that can be expected'),
-    )
-    .min(1),
+  bounded(
+    z
+      .array(
+        z
+          .number()
+          .int()
+          .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status that can be expected'),
+      )
+      .min(1)
+      .max(MAX_CODES),
+  ),
 );
 
 export const monitorKeyword = z

@@ -1,5 +1,6 @@
 /** Words about posts (REST §6.12). */
 
+import { bounded, members } from './bounded.js';
 import { timestamp } from './common.js';
 import { onOff } from './setting-fields.js';
 import { z } from './zod.js';
@@ -74,20 +75,17 @@ const MAX_TEXT = 1_000_000;
 
 /** A list of names: comma text or an array; trimmed, without empties and repeats. */
 const names = z.preprocess(
-  (value) => {
-    const parts = typeof value === 'string' ? value.split(',') : value;
-    if (!Array.isArray(parts)) return value;
-    const trimmed = parts.map((part) => (typeof part === 'string' ? part.trim() : part));
-    return [...new Set(trimmed.filter((part) => part !== ''))];
-  },
-  z
-    .array(
-      z
-        .string()
-        .max(200)
-        .regex(/^[^,]*$/, 'must not contain a comma'),
-    )
-    .max(100),
+  members,
+  bounded(
+    z
+      .array(
+        z
+          .string()
+          .max(200)
+          .regex(/^[^,]*$/, 'must not contain a comma'),
+      )
+      .max(100),
+  ),
 );
 
 const localTime = z
@@ -123,7 +121,7 @@ export const postFields = z.object({
   post_tags: names.describe('Names; missing ones are created.'),
   post_category: names.describe('Names; missing ones are created.'),
   post_custom: z
-    .record(z.string().max(255), z.union([scalar, z.array(scalar).max(100)]))
+    .record(z.string().max(255), z.union([scalar, bounded(z.array(scalar).max(100))]))
     .describe('Custom fields: name to value. Of a list the site keeps the last member.'),
   post_featured_image: imageUrl.describe('The site downloads it.'),
   featured_image_data: z
@@ -132,9 +130,9 @@ export const postFields = z.object({
     .strict(),
 });
 
-const gallery = z
-  .array(galleryImage.partial().required({ id: true, src: true }).extend({ src: imageUrl }).strict())
-  .max(100);
+const gallery = bounded(
+  z.array(galleryImage.partial().required({ id: true, src: true }).extend({ src: imageUrl }).strict()).max(100),
+);
 
 /** Parameters of a new post. */
 export const newPost = postFields

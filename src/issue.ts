@@ -38,7 +38,7 @@ function describe(issue: z.ZodIssue, raw: unknown): Issue {
   const at = field === '' ? 'The input' : field;
   switch (issue.code) {
     case 'unrecognized_keys': {
-      const name = issue.keys[0] ?? '';
+      const name = shortened(issue.keys[0] ?? '');
       const full = field === '' ? name : `${field}.${name}`;
       return {
         field: full,
@@ -80,6 +80,13 @@ function describe(issue: z.ZodIssue, raw: unknown): Issue {
       return { field, message: sentence(at, issue.message), advice: 'See the input schema.' };
   }
 }
+
+/** A name of the caller's own may have any length. */
+function shortened(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
+}
+
+const MAX_NAME = 200;
 
 /** Messages of our own schemas go on after the field's name: "must be …". */
 function sentence(at: string, message: string): string {

@@ -2,10 +2,11 @@
  * One operation as one value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`.
  */
 
-import type { z } from '../schemas/zod.js';
+import { z } from '../schemas/zod.js';
 import type { Actor, Ctx, Progress, Toolset } from './context.js';
 import { ServiceError } from './errors.js';
 import { firstIssue } from './issue.js';
+import { tooLong } from './lengths.js';
 import { quickInput } from './quick-input.js';
 import { stripper } from './strip.js';
 
@@ -86,6 +87,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
   let quick: ReturnType<typeof stripper> | undefined;
   let quickIn: ReturnType<typeof quickInput> | undefined;
   const parse = (raw: unknown) => {
+    const long = tooLong(input, raw);
+    if (long.length > 0) throw invalidInput(new z.ZodError(long), raw);
     quickIn ??= quickInput(input);
     return quickIn(raw ?? {}) ?? parseInput(input, raw);
   };
@@ -146,8 +149,12 @@ function requireRight(ctx: Ctx, effect: Effect): void {
 function parseInput(schema: AnyObject, raw: unknown): unknown {
   const result = schema.safeParse(raw ?? {});
   if (result.success) return result.data;
-  const issue = firstIssue(result.error, raw);
-  throw new ServiceError('ability_invalid_input', issue.message, { field: issue.field, advice: issue.advice });
+  throw invalidInput(result.error, raw);
+}
+
+function invalidInput(error: z.ZodError, raw: unknown): ServiceError {
+  const issue = firstIssue(error, raw);
+  return new ServiceError('ability_invalid_input', issue.message, { field: issue.field, advice: issue.advice });
 }
 
 function parseOutput(schema: AnyObject, value: unknown, id: string): Record<string, unknown> {

@@ -19,6 +19,13 @@ export function isAmbiguous(target: string, host: string | undefined): boolean {
   return /^\/[^/]*%/.test(path) || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }
 
+/** Without slashes at its end. A pattern would take the square of a run of slashes elsewhere. */
+export function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
+}
+
 /** The query of an absolute URL. */
 export function queryOf(url: string): URLSearchParams {
   const end = endOfPath(url);

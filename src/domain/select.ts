@@ -1,7 +1,7 @@
 /** From what a caller names to sites: identifiers resolved in one round trip, duplicates dropped, access checked. */
 
 import type { Ctx } from '../context.js';
-import { ServiceError } from '../errors.js';
+import { type ErrorCode, ServiceError } from '../errors.js';
 import type { SiteRow } from '../store/sites.js';
 import { urlReference } from './urls.js';
 
@@ -40,8 +40,8 @@ function parseRef(ref: SiteRef): Parsed {
  */
 export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain'): Promise<SiteRow> {
   const [outcome] = await resolve(ctx, [ref], field, false);
-  if (outcome instanceof ServiceError) throw outcome;
-  if (outcome === undefined) throw notFound(ref, field);
+  if (outcome === undefined) throw notFound(ref, field).asError();
+  if (outcome instanceof Refusal) throw outcome.asError();
   return outcome;
 }
 
@@ -56,9 +56,9 @@ export async function selectSites(
   refs.forEach((ref, index) => {
     const outcome = outcomes[index];
     if (outcome === undefined) return;
-    if (outcome instanceof ServiceError) {
-      const siteId = typeof outcome.data.site_id === 'number' ? outcome.data.site_id : null;
-      selection.errors.push({ identifier: ref, site_id: siteId, code: outcome.code, message: outcome.message });
+    if (outcome instanceof Refusal) {
+      const { code, message, data } = outcome;
+      selection.errors.push({ identifier: ref, site_id: data.site_id ?? null, code, message });
     } else if (!selection.identifiers.has(outcome.id)) {
       selection.identifiers.set(outcome.id, ref);
       selection.sites.push(outcome);
@@ -77,7 +77,7 @@ async function resolve(
   refs: readonly SiteRef[],
   field: string,
   many: boolean,
-): Promise<(SiteRow | ServiceError)[]> {
+): Promise<(SiteRow | Refusal)[]> {
   const parsed = refs.map(parseRef);
   const ids = parsed.flatMap((ref) => (ref !== null && 'id' in ref ? [ref.id] : []));
   const keys = parsed.flatMap((ref) => (ref !== null && 'url_key' in ref ? [ref.url_key] : []));
@@ -115,27 +115,37 @@ function matches<T extends { url: string }>(rows: readonly T[], exact: string | 
   return same.length === 1 ? same : rows;
 }
 
-function notFound(ref: SiteRef, field: string): ServiceError {
-  return new ServiceError('svc_site_not_found', `${field}: no site is known as ${quote(ref)}.`, {
-    field,
-    advice: 'Find the right id or domain with list-sites-v1.',
-  });
+/** Why a reference cannot be used. No error yet, because a call may hold thousands and an error is slow to make. */
+class Refusal {
+  constructor(
+    readonly code: ErrorCode,
+    readonly message: string,
+    private readonly field: string,
+    private readonly advice: string,
+    readonly data: { site_id?: number; site_ids?: number[] } = {},
+  ) {}
+
+  asError(): ServiceError {
+    const { field, advice, data } = this;
+    return new ServiceError(this.code, this.message, { field, advice, data });
+  }
 }
 
-function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): ServiceError {
-  return new ServiceError('svc_ambiguous_site', `${field}: ${quote(ref)} names ${found.length} sites.`, {
-    field,
-    advice: 'Name the site by its id, or by its full URL with the scheme.',
-    data: { site_ids: found.map((site) => site.id) },
-  });
+function notFound(ref: SiteRef, field: string): Refusal {
+  const message = `${field}: no site is known as ${quote(ref)}.`;
+  return new Refusal('svc_site_not_found', message, field, 'Find the right id or domain with list-sites-v1.');
 }
 
-function accessDenied(siteId: number, field: string): ServiceError {
-  return new ServiceError('svc_access_denied', `${field}: this login may not use site ${siteId}.`, {
-    field,
-    advice: 'Ask an administrator for access to the site.',
-    data: { site_id: siteId },
-  });
+function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refusal {
+  const message = `${field}: ${quote(ref)} names ${found.length} sites.`;
+  const advice = 'Name the site by its id, or by its full URL with the scheme.';
+  return new Refusal('svc_ambiguous_site', message, field, advice, { site_ids: found.map((site) => site.id) });
+}
+
+function accessDenied(siteId: number, field: string): Refusal {
+  const message = `${field}: this login may not use site ${siteId}.`;
+  const advice = 'Ask an administrator for access to the site.';
+  return new Refusal('svc_access_denied', message, field, advice, { site_id: siteId });
 }
 
 /** Callers' text comes back shortened: it may be anything. */

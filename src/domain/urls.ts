@@ -66,11 +66,8 @@ export function hostOf(url: string): string {
 }
 
 function parse(text: string): URL | null {
-  try {
-    return new URL(text);
-  } catch {
-    return null;
-  }
+  // An error takes ten times longer to make than a URL, and a call may hold 5,000 of them.
+  return URL.canParse(text) ? new URL(text) : null;
 }
 
 function bareHost(host: string): string {
@@ -78,5 +75,8 @@ function bareHost(host: string): string {
 }
 
 function withSlash(path: string): string {
-  return `${path.replace(/\/+$/, '')}/`;
+  // By hand: a pattern would take the square of a run of slashes elsewhere.
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return `${path.slice(0, end)}/`;
 }

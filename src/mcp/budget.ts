@@ -17,9 +17,14 @@ export function estimateTokens(value: unknown): number {
 }
 
 function tokensOf(text: string): number {
+  return Math.ceil(weightOf(text));
+}
+
+/** Tokens, with fractions: what many texts weigh is the sum of them. */
+function weightOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-  const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]/g, '').length;
-  return Math.ceil((text.length - wide) / CHARACTERS + wide);
+  const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]+/g, '').length;
+  return (text.length - wide) / CHARACTERS + wide;
 }
 
 export interface BudgetParts {
@@ -104,24 +109,32 @@ function shorterLists({ operation }: BudgetParts, answer: Answer, room: number):
   );
   const shorter = { ...answer };
   const cuts: string[] = [];
+  let over = estimateTokens(shorter) - room;
   for (const name of names) {
     const items = shorter[name];
-    const over = estimateTokens(shorter) - room;
     if (over <= 0) break;
     if (!Array.isArray(items) || items.length === 0) continue;
-    const each = estimateTokens(items) / items.length;
-    const kept = Math.max(0, items.length - Math.ceil(over / each));
-    shorter[name] = withinTokens(items.slice(0, kept), estimateTokens(items) - over);
-    cuts.push(`${(shorter[name] as unknown[]).length} of ${items.length} ${name}`);
+    const { kept, dropped } = without(items, over);
+    shorter[name] = kept;
+    over -= dropped;
+    cuts.push(`${kept.length} of ${items.length} ${name}`);
   }
   if (cuts.length === 0) return answer;
   return { truncated: `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`, ...shorter };
 }
 
-function withinTokens(items: unknown[], tokens: number): unknown[] {
-  let kept = items;
-  while (kept.length > 0 && estimateTokens(kept) > tokens) kept = kept.slice(0, Math.floor(kept.length * 0.9));
-  return kept;
+/** The first items of a list, without as many as weigh `over` at its end. Each is written out at most twice: there may be thousands. */
+function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
+  const all = weightOf(JSON.stringify(items));
+  let count = 0;
+  let weight = 0;
+  while (count < items.length) {
+    const next = weight + weightOf(`${JSON.stringify(items[count])},`);
+    if (next > all - over) break;
+    weight = next;
+    count += 1;
+  }
+  return { kept: items.slice(0, count), dropped: all - weight };
 }
 
 /** Narrowing inputs are the optional ones: what is required names the one thing that was asked about. */

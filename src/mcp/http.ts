@@ -11,12 +11,14 @@ import type { Auth, HttpEnv } from '../auth.js';
 import type { Actor } from '../context.js';
 import { ServiceError } from '../errors.js';
 import { foreignPage } from '../gate.js';
+import { readJson } from '../json.js';
 import { LISTENS } from '../streams.js';
 import { utf8 } from '../utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { METHODS, methodRefused, refusal, rpcError } from './http-refusals.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
+import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 import { calledTool, cancelledRequest, evidentEra, isInitialize, wantsProgress } from './messages.js';
 import { createModernServer } from './modern.js';
 import { createMcpServer } from './server.js';
@@ -111,7 +113,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
 }
 
 async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
-  const body = await readJson(c);
+  const body = await messagesOf(c);
   if (body instanceof Response) return body;
   requireScope(body, actor, eras);
   const list = listOf(c, actor, body);
@@ -214,14 +216,18 @@ async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promis
   return session instanceof Response ? session : session.transport.handleRequest(c.req.raw);
 }
 
-async function readJson(c: McpContext): Promise<unknown> {
+/** Messages of one body at most: the calls among them begin in one turn of the event loop. */
+const MAX_MESSAGES = 50;
+
+async function messagesOf(c: McpContext): Promise<unknown> {
   const text = utf8(await c.req.raw.arrayBuffer());
-  try {
-    if (text !== undefined) return JSON.parse(text);
-  } catch {
-    // Told below, as the other encoding is.
-  }
-  return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
+  if (text === undefined) return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
+  const json = readJson(text);
+  if (json.problem !== undefined) return rpcError(400, -32700, `The body ${json.problem}.`);
+  if (Array.isArray(json.value) && json.value.length > MAX_MESSAGES)
+    return rpcError(400, -32600, `The body holds more than ${MAX_MESSAGES} messages.`);
+  if (holdsLongLists(json.value)) return rpcError(400, -32600, `The body ${LISTS_TOO_LONG}.`);
+  return json.value;
 }
 
 async function begin(sessions: Sessions, actor: Actor): Promise<Session | Response> {

@@ -7,6 +7,7 @@ import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Actor } from '../context.js';
 import type { McpCore } from './core.js';
 import { handRequest } from './dispatch.js';
+import { Lines } from './lines.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
 import { isEvidentRequest } from './messages.js';
 import { createMcpServer } from './server.js';
@@ -31,20 +32,20 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
   // Each answer that waits for a slow reader listens for room.
   stdout.setMaxListeners(0);
-  const transport = new CountingTransport(stdin, stdout);
+  const lines = stdin.pipe(new Lines((message, id) => stdout.write(refusal(id, -32600, message))));
+  // A pipe ends with its source, but not when that is destroyed.
+  stdin.once('close', () => lines.end());
+  const transport = new CountingTransport(lines, stdout);
   const subscriptions = new Subscriptions(core, actor);
   transport.onIncoming = (message) => subscriptions.hear(message);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const ended = new Promise<void>((resolve) => {
-    stdin.once('end', resolve);
-    stdin.once('close', resolve);
-  });
+  const ended = new Promise<void>((resolve) => void lines.once('end', resolve));
   // The client is gone: nobody reads what is still being made.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
-  const first = await Promise.race([firstMessage(stdin), ended, broken, stopped]);
+  const first = await Promise.race([firstMessage(lines), ended, broken, stopped]);
   const serving = await begin(first, parts, transport, subscriptions);
   const drainMs = parts.drainMs ?? DRAIN_MS;
   await Promise.race([ended, broken, stopped]);
@@ -54,6 +55,8 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   subscriptions.close();
   transport.lead(undefined);
   await serving.close();
+  stdin.unpipe(lines);
+  stdin.pause();
 }
 
 interface Serving {
@@ -158,11 +161,11 @@ class Subscriptions {
 }
 
 /** To a line that is no JSON, whose id nobody can know. The SDK tells only its own side of it. */
-const PARSE_ERROR = `${JSON.stringify({
-  jsonrpc: '2.0',
-  id: null,
-  error: { code: -32700, message: 'The line is not valid JSON.' },
-})}\n`;
+const PARSE_ERROR = refusal(null, -32700, 'The line is not valid JSON.');
+
+function refusal(id: RequestId | null, code: number, message: string): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`;
+}
 
 /** Requests that the entry of the SDK answers itself once it knows the era. */
 const AT_THE_ENTRY: ReadonlySet<string> = new Set(['initialize', 'subscriptions/listen']);

@@ -1,5 +1,6 @@
 /** `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
 
+import { bounded } from '../../schemas/bounded.js';
 import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../domain/site-actions.js';
@@ -23,7 +24,7 @@ const MAX_ITEMS = 100;
 /** Items of one group that contact sites at the same time. */
 const AT_ONCE = 10;
 
-const items = (what: string) => z.array(z.unknown()).optional().describe(what);
+const items = (what: string) => bounded(z.array(z.unknown())).optional().describe(what);
 const siteIds = (what: string) => items(`Site ids to ${what}.`);
 
 /** Items are judged one by one when their turn comes: a bad one must not stop the others. */

@@ -14,7 +14,8 @@ export function pickFields(route: Pick<Route, 'returns'>, answer: Answer, asked:
     .filter((name) => name !== '');
   if (names.length === 0 || typeof answer.data !== 'object' || answer.data === null) return answer;
   const { data } = answer;
-  const cut = (items: unknown) => (Array.isArray(items) ? items.map((item) => pick(item, names)) : pick(items, names));
+  const tree = askedOf(names);
+  const cut = (items: unknown) => (Array.isArray(items) ? items.map((item) => pick(item, tree)) : pick(items, tree));
   if (!Array.isArray(data) && isKeyed(route))
     return { ...answer, data: Object.fromEntries(Object.entries(data).map(([key, items]) => [key, cut(items)])) };
   return { ...answer, data: cut(data) };
@@ -30,16 +31,34 @@ function isKeyed({ returns }: Pick<Route, 'returns'>): boolean {
   return [z.ZodObject, z.ZodArray, z.ZodUnion].some((kind) => data.element instanceof kind);
 }
 
-function pick(item: unknown, names: readonly string[]): unknown {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
-  const heads = new Map<string, string[]>();
-  for (const name of names) {
-    const [head = '', ...rest] = name.split('.');
-    heads.set(head, [...(heads.get(head) ?? []), ...(rest.length === 0 ? [] : [rest.join('.')])]);
+/** What is asked for of an object: by member, what of it, or all of it. */
+interface Asked extends Map<string, Asked | 'all'> {}
+
+function askedOf(names: readonly string[]): Asked {
+  const asked: Asked = new Map();
+  for (const name of names) ask(asked, name.split('.'));
+  return asked;
+}
+
+function ask(asked: Asked, path: readonly string[]): void {
+  let at = asked;
+  for (const head of path.slice(0, -1)) {
+    const known = at.get(head);
+    // All of it includes the part.
+    if (known === 'all') return;
+    const below: Asked = known ?? new Map();
+    at.set(head, below);
+    at = below;
   }
-  return Object.fromEntries(
-    Object.entries(item)
-      .filter(([key]) => heads.has(key))
-      .map(([key, value]) => [key, names.includes(key) ? value : pick(value, heads.get(key) ?? [])]),
-  );
+  at.set(path.at(-1) ?? '', 'all');
+}
+
+function pick(item: unknown, asked: Asked): unknown {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+  const picked: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(item)) {
+    const wanted = asked.get(key);
+    if (wanted !== undefined) picked.push([key, wanted === 'all' ? value : pick(value, wanted)]);
+  }
+  return Object.fromEntries(picked);
 }

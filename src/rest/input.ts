@@ -1,6 +1,8 @@
 /** What a request carries: path over body over query, as one object (REST §3.5). */
 
 import { ServiceError } from '../errors.js';
+import { readJson } from '../json.js';
+import { keysOf, MAX_NESTING, MAX_PAIRS, Members } from '../query-fields.js';
 
 export interface RawInput {
   query: URLSearchParams;
@@ -18,7 +20,7 @@ export interface Input {
 
 /** Throws `rest_invalid_json`, `invalid_content_type`, or `rest_invalid_param` naming `body`. */
 export function readInput({ query, body, contentType }: RawInput): Input {
-  const asked = formFields(query);
+  const asked = formFields(query, 'query');
   if (body === '' || body.trim() === '') return { fields: asked, given: [] };
   const fromBody = bodyFields(body, contentType);
   return { fields: { ...asked, ...fromBody }, given: Object.keys(fromBody) };
@@ -26,7 +28,7 @@ export function readInput({ query, body, contentType }: RawInput): Input {
 
 function bodyFields(body: string, contentType: string | undefined): Record<string, unknown> {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === 'application/x-www-form-urlencoded') return formFields(new URLSearchParams(body));
+  if (type === 'application/x-www-form-urlencoded') return formFields(new URLSearchParams(body), 'body');
   if (!/^application\/([a-z0-9.+-]+\+)?json$/.test(type)) {
     throw new ServiceError(
       'invalid_content_type',
@@ -38,14 +40,13 @@ function bodyFields(body: string, contentType: string | undefined): Record<strin
 }
 
 function jsonObject(body: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw new ServiceError('rest_invalid_json', 'The body is not valid JSON.', {
+  const json = readJson(body);
+  if (json.problem !== undefined) {
+    throw new ServiceError('rest_invalid_json', `The body ${json.problem}.`, {
       advice: 'Send one JSON object in UTF-8.',
     });
   }
+  const { value } = json;
   // PHP clients write an empty map as an empty list.
   if (Array.isArray(value) && value.length === 0) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -58,57 +59,49 @@ function jsonObject(body: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** What most names are: nothing nested in them. */
-const PLAIN_FIELD = /^[^[\]]+$/;
-/** Deepest nesting of a form field; deeper ones are no field of ours. */
-const FORM_FIELD = /^([^[\]]+)((?:\[[^[\]]*\]){0,3})$/;
-
-/** `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. A name given twice keeps its last value. */
-export function formFields(form: URLSearchParams): Record<string, unknown> {
+/** `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. A name given twice keeps its last value. Throws `rest_invalid_param`. */
+export function formFields(form: URLSearchParams, where: 'query' | 'body'): Record<string, unknown> {
   if (form.size === 0) return {};
-  const fields: Container = new Map();
+  if (form.size > MAX_PAIRS) {
+    throw tooMuch(where, `must hold at most ${MAX_PAIRS} fields`, 'Send a long list as one field: include=1,2,3.');
+  }
+  const fields = new Members();
   for (const [name, value] of form) {
-    if (PLAIN_FIELD.test(name)) {
-      fields.set(name, value);
-      continue;
+    const keys = keysOf(name);
+    if (keys === undefined) continue;
+    if (keys.length > MAX_NESTING + 1) {
+      throw tooMuch(where, `must hold no field nested deeper than ${MAX_NESTING} levels`, 'Send fewer brackets.');
     }
-    const match = FORM_FIELD.exec(name);
-    if (match?.[1] === undefined) continue;
-    const inner = [...(match[2] ?? '').matchAll(/\[([^[\]]*)\]/g)].map(([, key]) => key ?? '');
-    put(fields, [match[1], ...inner], value);
+    put(fields, keys, value);
   }
   return plainObject(fields);
 }
 
-/** Maps while filling: a field may be called anything, `__proto__` too. */
-type Container = Map<string, unknown>;
+function tooMuch(field: string, reason: string, advice: string): ServiceError {
+  return new ServiceError('rest_invalid_param', `The ${field} ${reason}.`, {
+    field,
+    advice,
+    data: { params: { [field]: reason } },
+  });
+}
 
-function put(into: Container, [head = '', ...rest]: readonly string[], value: string): void {
-  const key = head === '' ? nextIndex(into) : head;
+function put(into: Members, [head = '', ...rest]: readonly string[], value: string): void {
+  const key = into.keyOf(head);
   if (rest.length === 0) {
     into.set(key, value);
     return;
   }
   const known = into.get(key);
-  const next: Container = known instanceof Map ? known : new Map();
+  const next = known instanceof Members ? known : new Members();
   into.set(key, next);
   put(next, rest, value);
 }
 
-function nextIndex(container: Container): string {
-  let next = container.size;
-  while (container.has(String(next))) next += 1;
-  return String(next);
-}
-
 function settled(value: unknown): unknown {
-  if (!(value instanceof Map)) return value;
-  const keys = [...value.keys()];
-  const isList = keys.length > 0 && keys.every((key) => /^\d{1,6}$/.test(String(key)));
-  if (!isList) return plainObject(value);
-  return keys.sort((a, b) => Number(a) - Number(b)).map((key) => settled(value.get(key)));
+  if (!(value instanceof Members)) return value;
+  return value.isList ? value.inOrder().map(settled) : plainObject(value);
 }
 
-function plainObject(container: Container): Record<string, unknown> {
-  return Object.fromEntries([...container].map(([key, value]) => [key, settled(value)]));
+function plainObject(members: Members): Record<string, unknown> {
+  return Object.fromEntries([...members.entries()].map(([key, value]) => [key, settled(value)]));
 }

@@ -1,5 +1,6 @@
 /** Finding the row of a path. Literal segments beat parameters, whatever the order of the tables (REST §0.4). */
 
+import { withoutTrailingSlashes } from '../request-url.js';
 import type { HttpMethod, Route } from './route.js';
 
 interface Node {
@@ -108,10 +109,7 @@ function named(route: Route, values: readonly string[]): Record<string, string> 
 /** Segments, each percent-decoded once, so that `%2F` stays within its segment; undefined when one cannot be decoded. */
 function segmentsOf(rawPath: string): string[] | undefined {
   try {
-    return rawPath
-      .replace(/^\/+|\/+$/g, '')
-      .split('/')
-      .map(decodeURIComponent);
+    return withoutTrailingSlashes(rawPath.replace(/^\/+/, '')).split('/').map(decodeURIComponent);
   } catch {
     return undefined;
   }

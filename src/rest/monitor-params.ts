@@ -52,10 +52,6 @@ function own<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
 }
 
 const retries = (max: number): z.ZodType<number, z.ZodTypeDef, unknown> => int(0, max);
-const codes = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',').filter((part) => part.trim() !== '') : value),
-  statusCodes,
-);
 const ABOUT = {
   active: 'Watch the site: 1 or 0.',
   interval: 'Between checks: 5m, 10m, 15m, 30m, 45m, 1h … 24h, or minutes.',
@@ -85,7 +81,7 @@ export const ownSettings = {
   expected_status: own(
     z.preprocess(
       (value) => (typeof value === 'string' && value.includes('useglobal') ? null : value),
-      codes.nullable(),
+      statusCodes.nullable(),
     ),
     ABOUT.expected_status,
   ),
@@ -98,6 +94,6 @@ export const commonSettings = {
   maxretries: common(retries(1), ABOUT.maxretries),
   type: common(z.enum(MONITOR_TYPES), ABOUT.type),
   method: common(z.enum(MONITOR_METHODS), ABOUT.method),
-  expected_status: common(codes, ABOUT.expected_status),
+  expected_status: common(statusCodes, ABOUT.expected_status),
   keyword: common(keyword, ABOUT.keyword),
 };

@@ -5,12 +5,20 @@ import { type ErrorCode, ServiceError } from '../errors.js';
 /** Codes by parameter that stand in `details` (REST §6.10). */
 export type InnerCodes = Readonly<Record<string, string>>;
 
-/** Parameters that are wrong, each with its reason: `rest_invalid_param` 400 (REST §2.3). */
-export function invalidParams(reasons: Readonly<Record<string, string>>, inner: InnerCodes = {}): ServiceError {
+/**
+ * Parameters that are wrong, each with its reason: `rest_invalid_param` 400 (REST §2.3).
+ * @param untold how many more are wrong
+ */
+export function invalidParams(
+  reasons: Readonly<Record<string, string>>,
+  inner: InnerCodes = {},
+  untold = 0,
+): ServiceError {
   const names = Object.keys(reasons);
+  const more = untold > 0 ? ` and ${untold} more` : '';
   // A member has the code of its parameter: `sync_data.themes`, `expected_status[0]`.
   const codeOf = (name: string) => inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
-  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}`, {
+  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}${more}`, {
     ...(names[0] === undefined ? {} : { field: names[0] }),
     advice: 'data.params has the reason for each. GET /v2/openapi.json describes every parameter.',
     data: {

@@ -1,7 +1,9 @@
 /** Parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
 
-import type { z } from '../../schemas/zod.js';
+import { MAX_ISSUES } from '../../schemas/bounded.js';
+import { z } from '../../schemas/zod.js';
 import { ServiceError } from '../errors.js';
+import { tooLong } from '../lengths.js';
 import { type InnerCodes, invalidParams, missingParams } from './problems.js';
 import type { Route } from './route.js';
 
@@ -13,6 +15,8 @@ export function parseParams(route: Route, fields: Record<string, unknown>, path:
   const own = withoutMarked(fields);
   if (route.bodyRequired && Object.keys(own).length === 0) throw emptyBody();
   const given = route.pathParams.length === 0 ? own : { ...own, ...path };
+  const long = tooLong(route.params, given);
+  if (long.length > 0) throw wrongFields(new z.ZodError(long), route.inner);
   return route.quick(given) ?? (parseFields(route.params, given, route.inner) as unknown);
 }
 
@@ -24,14 +28,24 @@ function withoutMarked(fields: Record<string, unknown>): Record<string, unknown>
 
 /** Any object against its schema, with the errors of parameters. */
 export function parseFields<S extends z.ZodTypeAny>(schema: S, fields: unknown, inner?: InnerCodes): z.output<S> {
+  const long = tooLong(schema, fields);
+  if (long.length > 0) throw wrongFields(new z.ZodError(long), inner);
   const result = schema.safeParse(fields);
   if (result.success) return result.data as z.output<S>;
-  const issues = result.error.issues.flatMap(unfold);
+  throw wrongFields(result.error, inner);
+}
+
+function wrongFields(error: z.ZodError, inner?: InnerCodes): ServiceError {
+  const issues = error.issues.flatMap(unfold);
   const missing = issues.filter((issue) => issue.code === 'invalid_type' && issue.received === 'undefined');
-  if (missing.length > 0) throw missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
-  const reasons: Record<string, string> = {};
-  for (const { name, reason } of issues.flatMap(explain)) reasons[name] ??= reason;
-  throw invalidParams(reasons, inner);
+  if (missing.length > 0) return missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
+  const found = issues.flatMap(explain);
+  // Parameters of the row are told in full: they are few. What else is wrong is as many as the caller likes.
+  const others = found.filter(({ own }) => !own);
+  const told = [...found.filter(({ own }) => own), ...others.slice(0, MAX_ISSUES)];
+  const reasons: Record<string, string> = Object.create(null);
+  for (const { name, reason } of told) reasons[name] ??= reason;
+  return invalidParams(reasons, inner, found.length - told.length);
 }
 
 function emptyBody(): ServiceError {
@@ -49,14 +63,22 @@ function unfold(issue: z.ZodIssue): z.ZodIssue[] {
   return [issue];
 }
 
-function explain(issue: z.ZodIssue): { name: string; reason: string }[] {
+interface Finding {
+  name: string;
+  reason: string;
+  /** About a parameter of the row itself, and not about a member of one or an unknown name. */
+  own: boolean;
+}
+
+function explain(issue: z.ZodIssue): Finding[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       name: nameOf([...issue.path, key]),
       reason: 'is not a parameter of this route',
+      own: false,
     }));
   }
-  return [{ name: nameOf(issue.path), reason: reasonOf(issue) }];
+  return [{ name: nameOf(issue.path), reason: reasonOf(issue), own: issue.path.length <= 1 }];
 }
 
 function nameOf(path: readonly (string | number)[]): string {
@@ -64,8 +86,11 @@ function nameOf(path: readonly (string | number)[]): string {
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
     '',
   );
-  return name === '' ? 'body' : name;
+  // It may be a name of the caller's own, of any length.
+  return name === '' ? 'body' : name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
 }
+
+const MAX_NAME = 200;
 
 /** Follows the parameter's name in a sentence. Values are never echoed: a parameter may be a password. */
 function reasonOf(issue: z.ZodIssue): string {

@@ -9,7 +9,7 @@ import type { Actor, Log } from '../context.js';
 import { contractOf } from '../contract.js';
 import { asServiceError, isOurFault, ServiceError } from '../errors.js';
 import type { GroupedOperation, Invoke } from '../operation.js';
-import { queryOf } from '../request-url.js';
+import { queryOf, withoutTrailingSlashes } from '../request-url.js';
 import { UNINTERRUPTED } from '../signals.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery.js';
@@ -70,10 +70,8 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
 
 /** The rest of the path without slashes around it. Names are of `[A-Za-z0-9-/]`; anything else is no route. */
 function pathBelow(c: RunContext, prefix: string): string {
-  const rest = c.req.path
-    .slice(prefix.length)
-    .replaceAll(/%2f/gi, '/')
-    .replace(/^\/|\/+$/g, '');
+  const below = c.req.path.slice(prefix.length).replaceAll(/%2f/gi, '/');
+  const rest = withoutTrailingSlashes(below.replace(/^\//, ''));
   if (!/^[A-Za-z0-9/-]*$/.test(rest)) throw noRoute();
   return rest;
 }

@@ -1,6 +1,7 @@
 /** Input in the body of a POST run: `{"input": {…}}` (operations §1.4). */
 
 import { ServiceError } from '../errors.js';
+import { readJson } from '../json.js';
 import { utf8 } from '../utf8.js';
 
 /**
@@ -32,11 +33,9 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unreadable('The body is not valid JSON.');
-  }
+  const json = readJson(text);
+  if (json.problem !== undefined) throw unreadable(`The body ${json.problem}.`);
+  return json.value;
 }
 
 function unreadable(message: string): ServiceError {

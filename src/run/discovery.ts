@@ -150,9 +150,15 @@ export type Fields = readonly (readonly string[])[] | undefined;
 function pick(value: Record<string, unknown>, fields: Fields): Record<string, unknown> {
   if (fields === undefined) return value;
   const picked: Record<string, unknown> = {};
+  const byName = new Map<string, string[][]>();
+  for (const [name = '', ...below] of fields) {
+    const known = byName.get(name);
+    if (known === undefined) byName.set(name, [below]);
+    else known.push(below);
+  }
   for (const [name, member] of Object.entries(value)) {
-    const below = fields.filter((path) => path[0] === name).map((path) => path.slice(1));
-    if (below.length === 0) continue;
+    const below = byName.get(name);
+    if (below === undefined) continue;
     const whole = below.some((path) => path.length === 0) || typeof member !== 'object' || member === null;
     picked[name] = whole ? member : pick(member as Record<string, unknown>, below);
   }

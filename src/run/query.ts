@@ -5,6 +5,8 @@
 
 import type { JsonSchema } from '../contract.js';
 import { ServiceError } from '../errors.js';
+import { readJson } from '../json.js';
+import { MAX_PAIRS, Members } from '../query-fields.js';
 
 type Fields = Map<string, unknown>;
 
@@ -23,6 +25,13 @@ export function hasQueryInput(query: URLSearchParams): boolean {
  * @throws ServiceError `ability_invalid_input` with the field at fault
  */
 export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
+  if (query.size > MAX_PAIRS) {
+    throw refuse(
+      'input',
+      `The address holds more than ${MAX_PAIRS} fields.`,
+      'Send the input as one field: input={…} as JSON.',
+    );
+  }
   const fields: Fields = new Map();
   let whole: Record<string, unknown> | undefined;
   for (const [name, value] of query) {
@@ -44,12 +53,11 @@ export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<s
 /** `input=`, `input={"page":2}`; an empty list counts as an empty object, as in a body. */
 function wholeInput(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
+  const json = readJson(text);
+  if (json.problem !== undefined) {
+    throw refuse('input', `input ${json.problem}.`, 'Send fields as input[name]=value, or input={"name":"value"}.');
   }
+  const { value } = json;
   if (value === null || (Array.isArray(value) && value.length === 0)) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
   throw refuse('input', 'input is not a JSON object.', 'Send fields as input[name]=value, or input={"name":"value"}.');
@@ -72,13 +80,13 @@ function setField(fields: Fields, name: string, value: string): void {
     fields.set(field, value);
     return;
   }
-  const members = fields.get(field) ?? new Map<number, string>();
-  if (!(members instanceof Map)) throw twice(field);
+  const members = fields.get(field) ?? new Members();
+  if (!(members instanceof Members)) throw twice(field);
   fields.set(field, members);
-  addMember(members as Map<number, string>, field, index, value);
+  addMember(members, field, index, value);
 }
 
-function addMember(members: Map<number, string>, field: string, index: string, value: string): void {
+function addMember(members: Members, field: string, index: string, value: string): void {
   if (index !== '' && !/^\d{1,6}$/.test(index)) {
     throw refuse(
       field,
@@ -86,16 +94,9 @@ function addMember(members: Map<number, string>, field: string, index: string, v
       'Send a list as input[name][]=value.',
     );
   }
-  const position = index === '' ? nextPosition(members) : Number(index);
-  if (members.has(position)) throw twice(`${field}[${position}]`);
-  members.set(position, value);
-}
-
-/** A member without an index goes behind the ones before it. */
-function nextPosition(members: Map<number, string>): number {
-  let next = members.size;
-  while (members.has(next)) next += 1;
-  return next;
+  const key = members.keyOf(index === '' ? '' : String(Number(index)));
+  if (members.has(key)) throw twice(`${field}[${key}]`);
+  members.set(key, value);
 }
 
 /**
@@ -104,9 +105,8 @@ function nextPosition(members: Map<number, string>): number {
 function withLists(fields: Fields, schema: JsonSchema): Record<string, unknown> {
   const input: Record<string, unknown> = Object.create(null);
   for (const [field, value] of fields) {
-    if (value instanceof Map) {
-      const members = [...(value as Map<number, string>)].sort(([a], [b]) => a - b);
-      input[field] = members.map(([, member]) => member);
+    if (value instanceof Members) {
+      input[field] = value.inOrder();
     } else if (wantsList(schema, field)) {
       input[field] = String(value)
         .split(/[\s,]+/)

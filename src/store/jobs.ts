@@ -72,7 +72,7 @@ export function createJobs(db: Db) {
           'INSERT INTO job (id, type, params, total, chunk, delay_ms, timeout_ms, created_at, next_run_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
           job.id,
           job.type,
-          JSON.stringify(job.params),
+          '',
           job.sites.length,
           job.chunk,
           job.delay_ms,
@@ -94,6 +94,8 @@ export function createJobs(db: Db) {
           now,
           JSON.stringify(job.refused.map((entry) => [entry.site_id, entry.code, entry.message])),
         ),
+        // Last: each row above looks its job up, and takes a long text along, of which there may be a megabyte.
+        sql('UPDATE job SET params = ? WHERE id = ?', JSON.stringify(job.params), job.id),
       ]);
     },
 

@@ -1,0 +1,58 @@
+/** The forms `a[b]=1&list[]=2` of queries and bodies. Each step takes the same time, whatever came before it. */
+
+/** Pairs of one query or form at most, as in PHP. */
+export const MAX_PAIRS = 1000;
+/** Deepest nesting of a name. */
+export const MAX_NESTING = 32;
+
+const INDEX = /^\d{1,6}$/;
+
+/** Members of one list or map. A map while it is filled: a member may be called anything, `__proto__` too. */
+export class Members {
+  readonly #values = new Map<string, unknown>();
+  #next = 0;
+  #named = false;
+
+  /** The key to store a member under: one without a key goes behind all that came before it. */
+  keyOf(given: string): string {
+    return given === '' ? String(this.#next) : given;
+  }
+
+  get(key: string): unknown {
+    return this.#values.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#values.has(key);
+  }
+
+  set(key: string, value: unknown): void {
+    this.#values.set(key, value);
+    if (INDEX.test(key) || key === String(this.#next)) this.#next = Math.max(this.#next, Number(key) + 1);
+    else this.#named = true;
+  }
+
+  /** Whether there are members, all of them with an index. */
+  get isList(): boolean {
+    return this.#values.size > 0 && !this.#named;
+  }
+
+  /** Those of a list, in the order of their indexes. */
+  inOrder(): unknown[] {
+    return [...this.#values].sort(([a], [b]) => Number(a) - Number(b)).map(([, value]) => value);
+  }
+
+  entries(): Iterable<[string, unknown]> {
+    return this.#values;
+  }
+}
+
+/** `a[b][]` as `['a', 'b', '']`; undefined when it is no such name. Of one that is nested too deep, one key too many. */
+export function keysOf(name: string): string[] | undefined {
+  if (!name.includes('[')) return name === '' || name.includes(']') ? undefined : [name];
+  const [head = '', ...parts] = name.split('[', MAX_NESTING + 2);
+  if (head === '' || head.includes(']')) return undefined;
+  // Each part is `key]`.
+  if (parts.some((part) => part.indexOf(']') !== part.length - 1 || part === '')) return undefined;
+  return [head, ...parts.map((part) => part.slice(0, -1))];
+}

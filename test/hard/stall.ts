@@ -1,0 +1,38 @@
+/** Measures how long an event loop is held at a stretch, in CPU time of this thread, which a busy machine does not lengthen. */
+
+import { readFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Milliseconds of CPU that this thread has used so far; where the kernel does not tell, those of the process. */
+export function cpuMs(): number {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6;
+  } catch {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  }
+}
+
+/** Runs `work` and answers the longest time, in milliseconds of CPU, between two turns of the event loop until it ended. */
+export async function longestStall(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let over = false;
+  await turn();
+  let last = cpuMs();
+  const look = () => {
+    const now = cpuMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const done = work().finally(() => {
+    over = true;
+  });
+  // What ran before the first wait counts, too.
+  while (!over) {
+    await turn();
+    look();
+  }
+  look();
+  await done;
+  return longest;
+}
