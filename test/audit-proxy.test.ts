@@ -10,7 +10,7 @@ import {
 import { type AddressInfo, connect, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { OutletParts } from '../src/audit/outlet.js';
+import type { OutletParts } from '../src/audit/connections.js';
 import { type AuditProxy, startProxy } from '../src/audit/proxy.js';
 
 /** May be called. What is internal listens on another address of this machine. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Arrival } from '../src/auth.js';
-import type { ServiceError } from '../src/errors.js';
-import { hashPassword } from '../src/store/vault.js';
-import { networkOf, Throttle } from '../src/throttle.js';
+import type { Arrival } from '../src/auth/auth.js';
+import { networkOf, Throttle } from '../src/auth/login-throttle.js';
+import type { ServiceError } from '../src/core/errors.js';
+import { hashPassword } from '../src/store/vault/vault.js';
 import { addUser, basic, quickHash, startWays, type Ways } from './ways.js';
 
 let ways: Ways;

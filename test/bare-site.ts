@@ -1,4 +1,4 @@
-import type { NewSite } from '../src/store/site-rows.js';
+import type { NewSite } from '../src/store/sites/rows.js';
 
 /** A site as storage takes it, of which nothing is known but its address. */
 export function bareSite(url: string, more: Partial<NewSite> = {}): NewSite {

@@ -9,8 +9,8 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createJobs } from '../src/store/jobs.js';
-import { openDb } from '../src/store/open.js';
+import { openDb } from '../src/store/driver/open.js';
+import { createJobs } from '../src/store/jobs/jobs.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-cli-'));

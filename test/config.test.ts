@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, databaseFile, describeConfig, readConfig } from '../src/config.js';
-import { createLog } from '../src/log.js';
+import { ConfigError, databaseFile, describeConfig, readConfig } from '../src/config/config.js';
+import { createLog } from '../src/telemetry/log.js';
 
 const home = { HOME: '/home/someone' };
 

@@ -2,10 +2,10 @@
 
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../src/clock.js';
-import { TOOLSETS } from '../src/context.js';
-import { contractOf, type JsonSchema, jsonSchema } from '../src/contract.js';
+import { systemClock } from '../src/core/clock.js';
+import { TOOLSETS } from '../src/domain/context.js';
 import { createToolRegistry } from '../src/mcp/registry.js';
+import { contractOf, type JsonSchema, jsonSchema } from '../src/operation/contract.js';
 import { operations } from '../tools/index.js';
 import { CATALOGUE } from './catalogue.js';
 import { ADMIN } from './harness.js';

@@ -1,4 +1,4 @@
-import type { BatchResult, Db, Row, RunResult, Statement, Value } from '../src/store/db.js';
+import type { BatchResult, Db, Row, RunResult, Statement, Value } from '../src/store/driver/db.js';
 
 export interface Counts {
   /** Calls of the port: what costs a round trip on a server. */

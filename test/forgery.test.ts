@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../src/audit/browser.js';
-import { type Listener, listen } from '../src/listen.js';
-import { hashPassword } from '../src/store/vault.js';
+import { type Listener, listen } from '../src/http/server.js';
+import { hashPassword } from '../src/store/vault/vault.js';
 import { type TestApp, testApp } from './harness.js';
 
 const executablePath = await findBrowser(null);

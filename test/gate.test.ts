@@ -3,11 +3,11 @@
 import { request as send } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Config } from '../src/context.js';
-import { judge } from '../src/gate.js';
-import { type Listener, listen } from '../src/listen.js';
+import type { Config } from '../src/domain/context.js';
+import { judge } from '../src/http/gate.js';
+import { type Listener, listen } from '../src/http/server.js';
 import { routes } from '../src/rest/index.js';
-import { hashPassword } from '../src/store/vault.js';
+import { hashPassword } from '../src/store/vault/vault.js';
 import { type Answer, type TestApp, testApp } from './harness.js';
 import { basic } from './ways.js';
 

@@ -2,16 +2,16 @@
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createClock, systemClock } from '../src/clock.js';
-import type { Actor, Clock, Config, Log, Progress } from '../src/context.js';
-import { MODULES, TOOLSETS } from '../src/context.js';
+import { assemble, type Service } from '../src/app/service.js';
+import { createClock, systemClock } from '../src/core/clock.js';
+import { ServiceError } from '../src/core/errors.js';
 import { type Fleet, type FleetOptions, startFleet } from '../src/demo/fleet.js';
-import { ServiceError } from '../src/errors.js';
-import { createLog } from '../src/log.js';
-import { assemble, type Service } from '../src/main.js';
+import type { Actor, Clock, Config, Log, Progress } from '../src/domain/context.js';
+import { MODULES, TOOLSETS } from '../src/domain/context.js';
 import { createProbe } from '../src/probe/create.js';
 import type { Probe } from '../src/probe/probe.js';
-import type { Db } from '../src/store/db.js';
+import type { Db } from '../src/store/driver/db.js';
+import { createLog } from '../src/telemetry/log.js';
 import { type CountingDb, countingDb } from './counting-db.js';
 import { START } from './dates.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../src/domain/job-chunk.js';
-import { loadTargets } from '../src/domain/targets.js';
+import { runNextChunk } from '../src/domain/jobs/chunk.js';
+import { loadTargets } from '../src/domain/sites/load.js';
 import { ADMIN, type TestApp, testApp } from './harness.js';
 
 let app: TestApp;
@@ -118,7 +118,7 @@ describe('queued jobs', () => {
     const queued = await app.call('sync-sites', {});
     await runNextChunk(ctx(), 'a');
     app.clock.move(4 * 3600_000);
-    const { reapJobs } = await import('../src/domain/job-chunk.js');
+    const { reapJobs } = await import('../src/domain/jobs/chunk.js');
     expect(await reapJobs(ctx())).toEqual({ timed_out: 1, expired: 0 });
     expect(await app.call('get-batch-job-status', { job_id: queued.job_id })).toMatchObject({
       status: 'failed',

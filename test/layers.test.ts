@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../src/version.js';
+import { VERSION } from '../src/core/version.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -166,7 +166,7 @@ describe('the house', () => {
 
   it('reads the environment in one file and writes to stdout from the shell only', () => {
     const holding = (text: RegExp) => files.filter((file) => text.test(readFileSync(join(root, file), 'utf8')));
-    expect(holding(/process\.env/)).toEqual(['src/config.ts']);
+    expect(holding(/process\.env/)).toEqual(['src/config/config.ts']);
     // MCP speaks on stdout; the fleet process is a program of its own, which tells its parent where it listens.
     const speakers = new Set(['src/mcp/stdio.ts', 'src/demo/process.ts', 'src/cli.ts']);
     const others = holding(/process\.stdout|console\.log/).filter(

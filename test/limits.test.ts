@@ -2,8 +2,8 @@
 
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../src/auth.js';
-import { hashPassword } from '../src/store/vault.js';
+import type { HttpEnv } from '../src/auth/auth.js';
+import { hashPassword } from '../src/store/vault/vault.js';
 import { type TestApp, testApp } from './harness.js';
 
 let app: TestApp;

@@ -2,17 +2,17 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from '../schemas/zod.js';
-import { systemClock } from '../src/clock.js';
-import { TOOLSETS } from '../src/context.js';
-import { ERROR_CODES, errorHelp } from '../src/error-help.js';
-import { ServiceError } from '../src/errors.js';
+import { systemClock } from '../src/core/clock.js';
+import { ERROR_CODES, errorHelp } from '../src/core/error-help.js';
+import { ServiceError } from '../src/core/errors.js';
+import { TOOLSETS } from '../src/domain/context.js';
 import { errorText } from '../src/mcp/answer.js';
 import { estimateTokens, pageFrom } from '../src/mcp/budget.js';
-import { canonicalJson } from '../src/mcp/canonical.js';
-import { cleanText, cleanValue } from '../src/mcp/clean.js';
+import { canonicalJson } from '../src/mcp/canonical-json.js';
 import { Prompts } from '../src/mcp/prompts.js';
 import { createToolRegistry } from '../src/mcp/registry.js';
-import { defineOperation, type GroupedOperation } from '../src/operation.js';
+import { cleanText, cleanValue } from '../src/mcp/untrusted-text.js';
+import { defineOperation, type GroupedOperation } from '../src/operation/operation.js';
 import { operations } from '../tools/index.js';
 import { connect, LOCAL, type McpApp, mcpApp, textOf } from './mcp-clients.js';
 import { silent } from './ways.js';

@@ -1,9 +1,9 @@
 /** The ladder of confirmations: who may destroy something, and what no trick gets around. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createClock } from '../src/clock.js';
+import { createClock } from '../src/core/clock.js';
+import { Seals } from '../src/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../src/mcp/core.js';
-import { Seals } from '../src/mcp/seals.js';
 import { handClock } from './harness.js';
 import {
   type Answerer,

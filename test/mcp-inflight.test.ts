@@ -1,10 +1,10 @@
 /** Running calls on many sites, and what becomes of them when their clients leave. */
 
 import { describe, expect, it } from 'vitest';
-import type { Progress } from '../src/context.js';
-import { Departure } from '../src/mcp/departure.js';
-import { Inflight, type Participant } from '../src/mcp/inflight.js';
-import type { Caller } from '../src/operation.js';
+import type { Progress } from '../src/domain/context.js';
+import { Inflight, type Participant } from '../src/mcp/call-deduplication.js';
+import { Departure } from '../src/mcp/cancellation.js';
+import type { Caller } from '../src/operation/operation.js';
 import { handClock } from './harness.js';
 import { LOCAL } from './mcp-clients.js';
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ConfigError, readConfig } from '../src/config.js';
+import { type ConfigError, readConfig } from '../src/config/config.js';
 import { testApp } from './harness.js';
 import { connect, type McpApp, mcpApp, textOf } from './mcp-clients.js';
 

@@ -4,8 +4,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Actor } from '../src/context.js';
-import { type Listener, listen } from '../src/listen.js';
+import type { Actor } from '../src/domain/context.js';
+import { type Listener, listen } from '../src/http/server.js';
 import { serveStdio } from '../src/mcp/stdio.js';
 import { addUser, basic, startWays, type Ways } from './ways.js';
 

@@ -1,6 +1,6 @@
 /** One of several processes that migrate one database at once. Arguments: URL, time to start at (ms). */
-import { migrate } from '../src/store/migrate.js';
-import { openDb } from '../src/store/open.js';
+import { migrate } from '../src/store/driver/migrate.js';
+import { openDb } from '../src/store/driver/open.js';
 import { manyMigrations } from './migrate-list.js';
 
 const [url = '', start = '0'] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import type { Migration } from '../src/store/migrate.js';
+import type { Migration } from '../src/store/driver/migrate.js';
 
 /** Ten steps that fail when one of them is done twice, and that count how often they were done. */
 export const manyMigrations: Migration[] = Array.from({ length: 10 }, (_, i) => ({

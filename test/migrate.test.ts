@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Db } from '../src/store/db.js';
-import { type Migration, migrate } from '../src/store/migrate.js';
-import { openDb } from '../src/store/open.js';
+import type { Db } from '../src/store/driver/db.js';
+import { type Migration, migrate } from '../src/store/driver/migrate.js';
+import { openDb } from '../src/store/driver/open.js';
 import { manyMigrations } from './migrate-list.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from './sqld.js';
 

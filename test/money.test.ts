@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimal, over, plus, rounded, times, ZERO } from '../src/domain/money.js';
-import { nextRenewal, plusMonths } from '../src/domain/periods.js';
+import { decimal, over, plus, rounded, times, ZERO } from '../src/domain/costs/money.js';
+import { nextRenewal, plusMonths } from '../src/domain/costs/periods.js';
 
 describe('money', () => {
   test.each([

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownerName, type Place, placeOfProcess } from '../src/jobs/owner.js';
+import { ownerName, type Place, placeOfProcess } from '../src/cluster/process-id.js';
 import { type TestApp, testApp, testKey } from './harness.js';
 import { kill, type Program, pause, program } from './processes/program.js';
 

@@ -3,9 +3,9 @@
 import { connect } from 'node:net';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../src/auth.js';
-import { createHttp } from '../src/http.js';
-import { type Listener, listen } from '../src/listen.js';
+import type { HttpEnv } from '../src/auth/auth.js';
+import { createHttp } from '../src/http/router.js';
+import { type Listener, listen } from '../src/http/server.js';
 import { silent } from './ways.js';
 
 const STANDARD = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from '../schemas/zod.js';
-import { quickInput } from '../src/quick-input.js';
 import { routes } from '../src/rest/index.js';
+import { quickInput } from '../src/validation/input-parser.js';
 import { operations } from '../tools/index.js';
 
 /** Both ways must agree on every value: the quick one may only be quicker, or leave a value to the other. */

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rotateKey } from '../src/cli/rotate-key.js';
-import type { Config } from '../src/context.js';
-import { nextKeyFile, presentVault } from '../src/secret-key.js';
-import { surveySealed } from '../src/store/sealed.js';
-import { keyFile } from '../src/store/vault.js';
+import { nextKeyFile, presentVault } from '../src/config/secret-key.js';
+import type { Config } from '../src/domain/context.js';
+import { surveySealed } from '../src/store/vault/sealed.js';
+import { keyFile } from '../src/store/vault/vault.js';
 import { type TestApp, testApp } from './harness.js';
 
 let folder: string;

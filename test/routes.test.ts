@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../src/auth.js';
-import { jsonSchema } from '../src/contract.js';
-import { STATUS } from '../src/errors.js';
+import type { HttpEnv } from '../src/auth/auth.js';
+import { STATUS } from '../src/core/errors.js';
+import { jsonSchema } from '../src/operation/contract.js';
 import { beyond, documented, routes } from '../src/rest/index.js';
 import { createMatcher } from '../src/rest/match.js';
 import { type OpenApi, openApi } from '../src/rest/openapi.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorBody } from '../src/errors.js';
-import { listen } from '../src/listen.js';
+import type { ErrorBody } from '../src/core/errors.js';
+import { listen } from '../src/http/server.js';
 import { addUser, basic, startWays, type Ways } from './ways.js';
 
 const V1 = '/wp-json/wp-abilities/v1';

@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { forgetDerived, lifelongController } from '../src/signals.js';
+import { forgetDerived, lifelongController } from '../src/core/abort-signals.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

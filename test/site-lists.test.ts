@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../bench/lib/database.js';
 import { seedFleet } from '../bench/lib/seed.js';
-import { type Db, type Row, sql } from '../src/store/db.js';
-import { packed } from '../src/store/packed.js';
-import { createSiteRecords, type SiteListFilter, type SiteOrder } from '../src/store/site-records.js';
-import { createSites } from '../src/store/sites.js';
+import { type Db, type Row, sql } from '../src/store/driver/db.js';
+import { packed } from '../src/store/driver/json-rows.js';
+import { createSiteRecords, type SiteListFilter, type SiteOrder } from '../src/store/sites/records.js';
+import { createSites } from '../src/store/sites/sites.js';
 
 interface Known extends Row {
   id: number;

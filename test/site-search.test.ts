@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../bench/lib/database.js';
 import { seedFleet } from '../bench/lib/seed.js';
-import type { Db } from '../src/store/db.js';
-import { createSites } from '../src/store/sites.js';
+import type { Db } from '../src/store/driver/db.js';
+import { createSites } from '../src/store/sites/sites.js';
 
 let db: Db;
 let sites: { id: number; search: string; url_key: string }[];
@@ -65,7 +65,7 @@ describe('a search', () => {
 
 describe('early pages of updates', () => {
   it('follow on each other without gap or double, on both sides of the change of ways', async () => {
-    const { createUpdates } = await import('../src/store/updates.js');
+    const { createUpdates } = await import('../src/store/updates/updates.js');
     const updates = createUpdates(db);
     const wanted = await db.all(
       'SELECT site_id, type, slug FROM site_update WHERE ignored = 0 ORDER BY url_key, site_id, type, position',

@@ -21,8 +21,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDb } from '../src/store/open.js';
-import { keyId, loadKey } from '../src/store/vault.js';
+import { openDb } from '../src/store/driver/open.js';
+import { keyId, loadKey } from '../src/store/vault/vault.js';
 import { BUNDLED } from './processes/bundle.js';
 import { type Commands, commands, ended, type Served, type Started } from './processes/served.js';
 
@@ -413,7 +413,7 @@ describe('without the native part of the database driver', () => {
       cpSync(join(packages, name), join(data, 'node_modules', name), { recursive: true, dereference: true });
     writeFileSync(join(data, 'package.json'), '{"type":"module"}');
     await build({
-      entryPoints: { cli: resolve('src/cli.ts'), 'engine-thread': resolve('src/engine-thread.ts') },
+      entryPoints: { cli: resolve('src/cli.ts'), 'engine-thread': resolve('src/app/engine-worker.ts') },
       outdir: join(data, 'dist'),
       ...BUNDLED,
       splitting: true,

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { sql } from '../src/store/db.js';
-import { backup, openEmbedded } from '../src/store/embedded.js';
-import { openDb } from '../src/store/open.js';
+import { sql } from '../src/store/driver/db.js';
+import { backup, openEmbedded } from '../src/store/driver/embedded.js';
+import { openDb } from '../src/store/driver/open.js';
 
 const root = mkdtempSync(join(tmpdir(), 'sitefleet-embedded-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -2,9 +2,9 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcp, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sql } from '../src/store/db.js';
-import { openDb } from '../src/store/open.js';
-import { openRemote } from '../src/store/remote.js';
+import { sql } from '../src/store/driver/db.js';
+import { openDb } from '../src/store/driver/open.js';
+import { openRemote } from '../src/store/driver/remote.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from './sqld.js';
 
 /** How the server on loopback treats the next requests, in order; after the last, it answers. */

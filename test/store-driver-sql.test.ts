@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Lru } from '../src/store/lru.js';
-import { assertScript, inspectSql } from '../src/store/sql-text.js';
+import { Lru } from '../src/store/driver/lru.js';
+import { assertScript, inspectSql } from '../src/store/driver/sql-text.js';
 
 describe('what is known of a statement from its text', () => {
   it.each([

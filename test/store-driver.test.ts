@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Db, Value } from '../src/store/db.js';
-import { sql } from '../src/store/db.js';
-import { openDb } from '../src/store/open.js';
+import type { Db, Value } from '../src/store/driver/db.js';
+import { sql } from '../src/store/driver/db.js';
+import { openDb } from '../src/store/driver/open.js';
 import { countingDb } from './counting-db.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from './sqld.js';
 

@@ -15,10 +15,10 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Db } from '../src/store/db.js';
-import { openReplica, type Replica, type ReplicaOptions } from '../src/store/embedded-replica.js';
-import { Freshness } from '../src/store/freshness.js';
-import { openRemote } from '../src/store/remote.js';
+import type { Db } from '../src/store/driver/db.js';
+import { openRemote } from '../src/store/driver/remote.js';
+import { Freshness } from '../src/store/replica/freshness.js';
+import { openReplica, type Replica, type ReplicaOptions } from '../src/store/replica/replica.js';
 import { copyOf, replicaProgram, type Wire, wireTo } from './hard/replica-parts.js';
 import { pause, random } from './processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from './sqld.js';

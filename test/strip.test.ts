@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from '../schemas/zod.js';
-import { stripper } from '../src/strip.js';
+import { stripper } from '../src/validation/response-serializer.js';
 import { operations } from '../tools/index.js';
 
 /** Both ways must agree on every value: the quick one is only allowed to be quicker. */

@@ -1,7 +1,7 @@
 /** What the service does on its own, by the clock. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refreshAbandoned, reportHealth, syncDueSites } from '../src/domain/upkeep.js';
+import { refreshAbandoned, reportHealth, syncDueSites } from '../src/domain/jobs/maintenance.js';
 import { ADMIN, type TestApp, testApp } from './harness.js';
 
 const DAY = 24 * 3600_000;

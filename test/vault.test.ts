@@ -12,7 +12,7 @@ import {
   loadKey,
   VaultError,
   verifyPassword,
-} from '../src/store/vault.js';
+} from '../src/store/vault/vault.js';
 
 const named = (key: Buffer) => ({ id: keyId(key), key });
 const [old, current] = [named(Buffer.alloc(32, 1)), named(Buffer.alloc(32, 2))];

@@ -6,7 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server';
-import { STANDARD } from '../../src/departure.js';
+import { STANDARD } from '../../src/http/response-headers.js';
 import { openBare } from './native.js';
 import { cpuMs, serveCommands } from './process.js';
 

@@ -1,9 +1,9 @@
 /** Configuration and callers of services that are measured. */
 
-import { readConfig } from '../../src/config.js';
-import type { Actor, Config } from '../../src/context.js';
-import type { TaskCaller } from '../../src/engine.js';
-import type { Caller } from '../../src/operation.js';
+import { readConfig } from '../../src/config/config.js';
+import type { Actor, Config } from '../../src/domain/context.js';
+import type { TaskCaller } from '../../src/engine/client.js';
+import type { Caller } from '../../src/operation/operation.js';
 import { SECRET_KEY } from './database.js';
 
 /** The defaults, but on loopback, and without the politeness that would be measured instead of the program. */

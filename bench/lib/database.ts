@@ -2,11 +2,11 @@
 
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Db } from '../../src/store/db.js';
-import { migrate } from '../../src/store/migrate.js';
+import type { Db } from '../../src/store/driver/db.js';
+import { migrate } from '../../src/store/driver/migrate.js';
+import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { openDb } from '../../src/store/open.js';
-import { createVault, keyId, type Vault } from '../../src/store/vault.js';
+import { createVault, keyId, type Vault } from '../../src/store/vault/vault.js';
 import { seedFleet } from './seed.js';
 
 /** The same in all processes of a run. It seals nothing that is worth a secret. */

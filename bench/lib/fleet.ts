@@ -3,11 +3,11 @@
 import { generateKeyPair } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Config } from '../../src/context.js';
-import { loadTargets, type Target } from '../../src/domain/targets.js';
-import { syncWork } from '../../src/domain/works.js';
-import { buildEngine } from '../../src/engine-build.js';
-import { createInstance } from '../../src/store/instance.js';
+import { buildEngine } from '../../src/app/engine-services.js';
+import type { Config } from '../../src/domain/context.js';
+import { syncWork } from '../../src/domain/jobs/handlers.js';
+import { loadTargets, type Target } from '../../src/domain/sites/load.js';
+import { createInstance } from '../../src/store/settings/instance.js';
 import { benchConfig, TASK_CALLER } from './config.js';
 import { benchVault, openWriter } from './database.js';
 import { type Helper, startHelper } from './process.js';

@@ -1,7 +1,7 @@
 /** The driver without anything of ours around it: the floor that storage is measured against. */
 
 import Database from 'libsql';
-import { databaseFile } from '../../src/config.js';
+import { databaseFile } from '../../src/config/config.js';
 
 export interface BareStatement {
   /** Rows as arrays. */

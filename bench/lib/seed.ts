@@ -1,9 +1,9 @@
 /** A database full of made-up sites, in seconds: the store's own tables, filled set by set. */
 
-import { storedUrl } from '../../src/domain/urls.js';
-import { type Db, sql } from '../../src/store/db.js';
-import { searchText } from '../../src/store/site-filter.js';
-import type { Vault } from '../../src/store/vault.js';
+import { storedUrl } from '../../src/domain/sites/urls.js';
+import { type Db, sql } from '../../src/store/driver/db.js';
+import { searchText } from '../../src/store/sites/filter.js';
+import type { Vault } from '../../src/store/vault/vault.js';
 import { SeededRandom } from './random.js';
 
 export interface SeedOptions {

@@ -1,8 +1,8 @@
 /** A service as `serve` runs it, in a process of its own: HTTP in the main thread, the engine in its thread. */
 
 import { firstStartOf } from '../../src/cli/first-start.js';
-import type { Config } from '../../src/context.js';
-import { type Listener, listen } from '../../src/listen.js';
+import type { Config } from '../../src/domain/context.js';
+import { type Listener, listen } from '../../src/http/server.js';
 import { benchConfig } from './config.js';
 import { cpuMs, serveCommands } from './process.js';
 import { type BenchService, openService } from './service.js';

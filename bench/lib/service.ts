@@ -1,8 +1,8 @@
 /** A service in this process, and its operations by their short names. */
 
-import type { Config } from '../../src/context.js';
-import { assemble, type Service } from '../../src/main.js';
-import type { GroupedOperation } from '../../src/operation.js';
+import { assemble, type Service } from '../../src/app/service.js';
+import type { Config } from '../../src/domain/context.js';
+import type { GroupedOperation } from '../../src/operation/operation.js';
 import { benchConfig, CALLER } from './config.js';
 
 export interface BenchService extends Service {

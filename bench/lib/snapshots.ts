@@ -1,7 +1,7 @@
 /** A look at a site that says again what is stored of it. */
 
 import type { Snapshot } from '../../schemas/snapshot.js';
-import type { StoredInventory } from '../../src/store/inventory.js';
+import type { StoredInventory } from '../../src/store/sites/inventory.js';
 
 export function snapshotOf(extensions: StoredInventory['extensions'], offers: StoredInventory['offers']): Snapshot {
   const of = (kind: number) =>

@@ -1,9 +1,9 @@
 /** Stores looks at sites at a steady rate, each of them different, as the engine thread does in a sync. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRest, giveWay } from '../../src/priority.js';
-import { createInventory } from '../../src/store/inventory.js';
-import { openDb } from '../../src/store/open.js';
+import { createRest, giveWay } from '../../src/engine/thread-priority.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { createInventory } from '../../src/store/sites/inventory.js';
 import { snapshotOf } from './snapshots.js';
 
 const CHUNK = 20;

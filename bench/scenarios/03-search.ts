@@ -1,8 +1,8 @@
 /** The index of a search against looking at every row, with the same rows as the answer. */
 
 import { deepStrictEqual } from 'node:assert/strict';
-import { openDb } from '../../src/store/open.js';
-import { createSites } from '../../src/store/sites.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { createSites } from '../../src/store/sites/sites.js';
 import { compare, repeated } from '../lib/ab.js';
 import { benchVault, seeded } from '../lib/database.js';
 import { type Measure, measureOf, type Scenario } from '../lib/scenario.js';

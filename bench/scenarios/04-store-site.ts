@@ -1,8 +1,8 @@
 /** Storing a look at a site that brought nothing new, or one new version, against deleting and inserting everything. */
 
 import type { Snapshot } from '../../schemas/snapshot.js';
-import { createInventory } from '../../src/store/inventory.js';
-import { openDb } from '../../src/store/open.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { createInventory } from '../../src/store/sites/inventory.js';
 import { compare, repeated } from '../lib/ab.js';
 import { seededCopy } from '../lib/database.js';
 import { type BareDatabase, openBare } from '../lib/native.js';

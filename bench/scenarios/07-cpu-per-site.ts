@@ -9,7 +9,7 @@ import type { Snapshot } from '../../schemas/snapshot.js';
 import { encodeForm } from '../../src/child/form.js';
 import { statsParams } from '../../src/child/parameters.js';
 import { snapshotOf } from '../../src/child/snapshot.js';
-import type { Target } from '../../src/domain/targets.js';
+import type { Target } from '../../src/domain/sites/load.js';
 import { compare, type Slice } from '../lib/ab.js';
 import { certificateChain } from '../lib/chain.js';
 import { type BenchEngine, startEngine, startRig } from '../lib/fleet.js';

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import type { PrivateReach } from '../address.js';
+import type { PrivateReach } from '../core/address.js';
 import { StepFailure } from '../probe/failure.js';
 import { Names } from '../probe/names.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';

@@ -8,7 +8,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StepFailure } from '../probe/failure.js';
-import { Outlet, type OutletParts } from './outlet.js';
+import { Outlet, type OutletParts } from './connections.js';
 
 /** As large as browsers accept. */
 const MAX_HEADERS = 256 * 1024;

@@ -1,4 +1,5 @@
 import { actionOf, coreUpdateOf, probeOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
+import type { Errand } from './call.js';
 import {
   type CallOptions,
   type ChildActionAnswer,
@@ -10,8 +11,7 @@ import {
   type Snapshot,
   type Visit,
 } from './child.js';
-import type { Courier } from './courier.js';
-import type { Errand } from './errand.js';
+import type { Courier } from './client.js';
 import { answerFailure } from './failure.js';
 import type { CallKind } from './pace-types.js';
 import { registerParams, statsParams } from './parameters.js';

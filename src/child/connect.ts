@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { mayReach, type PrivateReach } from '../address.js';
+import { mayReach, type PrivateReach } from '../core/address.js';
 import { ChildFailure, type MinTls } from './child.js';
 import type { Resolver } from './resolve.js';
 import { blockedAddress } from './safety.js';

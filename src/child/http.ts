@@ -1,17 +1,17 @@
-import type { PrivateReach } from '../address.js';
+import type { PrivateReach } from '../core/address.js';
+import type { CallFacts } from './call.js';
 import { createCalls } from './calls.js';
 import type { ChildSettings, ChildSites } from './child.js';
-import { Courier, type CourierSettings } from './courier.js';
-import type { CallFacts } from './errand.js';
+import { Courier, type CourierSettings } from './client.js';
 import { LatencyBook } from './latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
-import { type Quota, WHOLE } from './quota.js';
 import { type Lookup, Resolver } from './resolve.js';
+import { type Quota, WHOLE } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
 
-export type { CallFacts } from './errand.js';
+export type { CallFacts } from './call.js';
 export type { Lookup, ResolvedAddress } from './resolve.js';
 
 /** All times in milliseconds. */

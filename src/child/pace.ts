@@ -10,7 +10,7 @@ import {
   type PaceRequest,
   systemClock,
 } from './pace-types.js';
-import { partOf, type Quota, WHOLE } from './quota.js';
+import { partOf, type Quota, WHOLE } from './shared-limits.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 

@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
-import { mayReach, type PrivateReach } from '../address.js';
+import { mayReach, type PrivateReach } from '../core/address.js';
 import { ChildFailure } from './child.js';
 import { blockedAddress } from './safety.js';
 

@@ -1,6 +1,6 @@
 import { ChildFailure } from './child.js';
 
-export { isPublicAddress } from '../address.js';
+export { isPublicAddress } from '../core/address.js';
 
 /** The failure for a host whose address we do not call. Names the host the caller gave, not what it resolved to. */
 export function blockedAddress(host: string): ChildFailure {

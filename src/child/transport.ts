@@ -1,5 +1,5 @@
 import { Agent, Client } from 'undici';
-import type { PrivateReach } from '../address.js';
+import type { PrivateReach } from '../core/address.js';
 import { type Connector, createConnector } from './connect.js';
 import { perform, type WireAnswer, type WireRequest } from './exchange.js';
 import type { Resolver } from './resolve.js';

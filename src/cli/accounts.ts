@@ -1,11 +1,11 @@
 /** `sitefleet user …` and `sitefleet key …`. A running server notices changes within a second. */
 
 import { text } from 'node:stream/consumers';
-import { systemClock } from '../clock.js';
-import type { Config } from '../context.js';
-import type { KeyScope } from '../store/keys.js';
-import type { UserRight } from '../store/users.js';
-import { hashPassword } from '../store/vault.js';
+import { systemClock } from '../core/clock.js';
+import type { Config } from '../domain/context.js';
+import type { KeyScope } from '../store/access/keys.js';
+import type { UserRight } from '../store/access/users.js';
+import { hashPassword } from '../store/vault/vault.js';
 import { withDatabase } from './database.js';
 import { newPassword } from './first-start.js';
 import { print, printJson, printTable, say } from './output.js';

@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../context.js';
-import { errorBody, ServiceError } from '../errors.js';
-import { createLog } from '../log.js';
-import { assemble, type Service } from '../main.js';
-import { closestNames } from '../mcp/closest.js';
-import type { GroupedOperation } from '../operation.js';
+import { assemble, type Service } from '../app/service.js';
+import { errorBody, ServiceError } from '../core/errors.js';
+import type { Config } from '../domain/context.js';
+import { closestNames } from '../mcp/closest-name.js';
+import type { GroupedOperation } from '../operation/operation.js';
+import { createLog } from '../telemetry/log.js';
 import { print, printJson, say } from './output.js';
 import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';

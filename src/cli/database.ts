@@ -1,12 +1,12 @@
 /** Direct access to the database, for commands that need no service around it. */
 
-import type { Config } from '../context.js';
-import type { Db } from '../store/db.js';
-import { createKeys, type Keys } from '../store/keys.js';
-import { migrate } from '../store/migrate.js';
+import type { Config } from '../domain/context.js';
+import { createKeys, type Keys } from '../store/access/keys.js';
+import { createUsers, type Users } from '../store/access/users.js';
+import type { Db } from '../store/driver/db.js';
+import { migrate } from '../store/driver/migrate.js';
+import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
-import { openDb } from '../store/open.js';
-import { createUsers, type Users } from '../store/users.js';
 import { assertWritable } from './writable.js';
 
 export interface Stores {

@@ -5,15 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { systemClock } from '../clock.js';
-import { fileUrl } from '../config.js';
-import type { Config } from '../context.js';
+import type { KeyPair } from '../app/engine-services.js';
+import type { Service } from '../app/service.js';
+import { fileUrl } from '../config/config.js';
+import { systemClock } from '../core/clock.js';
+import { ServiceError } from '../core/errors.js';
 import type { DemoSite, Fleet } from '../demo/fleet.js';
-import type { KeyPair } from '../engine-build.js';
-import { ServiceError } from '../errors.js';
-import type { Listener } from '../listen.js';
-import { createLog } from '../log.js';
-import type { Service } from '../main.js';
+import type { Config } from '../domain/context.js';
+import type { Listener } from '../http/server.js';
+import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { type Credentials, firstStartOf } from './first-start.js';
 import { print, printJson, say, tableText } from './output.js';
@@ -75,8 +75,8 @@ export async function demo(
 async function start(config: Config, sites: number, undo: (step: () => Promise<void> | void) => void) {
   const [{ startFleet }, { assemble }, { listen }] = await Promise.all([
     import('../demo/fleet.js'),
-    import('../main.js'),
-    import('../listen.js'),
+    import('../app/service.js'),
+    import('../http/server.js'),
   ]);
   const credentials = await firstStartOf(config, systemClock.now());
   if (credentials === undefined) throw new CommandError('The demo found a used database where it made a new folder.');

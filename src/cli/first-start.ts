@@ -1,10 +1,10 @@
 /** The first user and the first key of a new database. */
 
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../context.js';
-import type { Keys } from '../store/keys.js';
-import type { Users } from '../store/users.js';
-import { hashPassword } from '../store/vault.js';
+import type { Config } from '../domain/context.js';
+import type { Keys } from '../store/access/keys.js';
+import type { Users } from '../store/access/users.js';
+import { hashPassword } from '../store/vault/vault.js';
 import { withDatabase } from './database.js';
 
 export interface Credentials {

@@ -1,11 +1,11 @@
 /** What `sitefleet check` and `restore` look at: schema, soundness of the file, rows that point to nothing, secrets that do not open. */
 
-import type { Db } from '../store/db.js';
-import { StorageError } from '../store/db.js';
+import type { Db } from '../store/driver/db.js';
+import { StorageError } from '../store/driver/db.js';
+import { differenceText, type SchemaDifference, schemaDifference } from '../store/driver/schema.js';
 import { migrations } from '../store/migrations/index.js';
-import { differenceText, type SchemaDifference, schemaDifference } from '../store/schema.js';
-import { type SealedReport, surveySealed } from '../store/sealed.js';
-import type { Vault } from '../store/vault.js';
+import { type SealedReport, surveySealed } from '../store/vault/sealed.js';
+import type { Vault } from '../store/vault/vault.js';
 
 export interface Report {
   ok: boolean;

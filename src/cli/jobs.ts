@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cron } from 'croner';
-import type { Config } from '../context.js';
-import { TIMED_OUT } from '../domain/jobs.js';
-import { timetable } from '../jobs/timetable.js';
-import { createJobs, type JobProgress } from '../store/jobs.js';
-import { createSchedule } from '../store/schedule.js';
+import type { Config } from '../domain/context.js';
+import { TIMED_OUT } from '../domain/jobs/jobs.js';
+import { timetable } from '../scheduler/timetable.js';
+import { createSchedule } from '../store/cluster/schedule.js';
+import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
 import { printJson, printTable, say } from './output.js';

@@ -38,7 +38,7 @@ export function launchBundle(): boolean {
 function readBundle(file: string): string | undefined {
   try {
     // The bundle is pure ASCII, which is read fastest as what it is.
-    const modules = statSync(new URL('../main.js', import.meta.url)).mtimeMs;
+    const modules = statSync(new URL('../app/service.js', import.meta.url)).mtimeMs;
     return statSync(file).mtimeMs < modules ? undefined : readFileSync(file, 'latin1');
   } catch {
     return undefined;

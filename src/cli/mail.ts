@@ -1,10 +1,10 @@
 /** `sitefleet mail`: what the service would send, and what waits to be sent. */
 
 import { randomUUID } from 'node:crypto';
-import type { Config, Ctx } from '../context.js';
-import { listOutbox, previewMail } from '../domain/mail.js';
-import { createLog } from '../log.js';
-import { assemble } from '../main.js';
+import { assemble } from '../app/service.js';
+import type { Config, Ctx } from '../domain/context.js';
+import { listOutbox, previewMail } from '../domain/mail/mail.js';
+import { createLog } from '../telemetry/log.js';
 import { print, printJson, printTable, say } from './output.js';
 import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';

@@ -1,7 +1,7 @@
 /** What the commands write. stdout carries data, stderr what is said to people. Nothing else writes to stdout. */
 
 import { Console } from 'node:console';
-import { ConfigError } from '../config.js';
+import { ConfigError } from '../config/config.js';
 
 /** One line of JSON on stdout. */
 export function printJson(value: unknown): void {

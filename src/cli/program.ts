@@ -1,8 +1,8 @@
 /** The commands. Each loads only what it needs. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { readConfig } from '../config.js';
-import type { Config } from '../context.js';
+import { readConfig } from '../config/config.js';
+import type { Config } from '../domain/context.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 
 keepStdoutClean();

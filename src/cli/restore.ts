@@ -12,15 +12,15 @@ import {
   rmSync,
 } from 'node:fs';
 import { resolve } from 'node:path';
-import { systemClock } from '../clock.js';
-import { databaseFile, fileUrl } from '../config.js';
-import type { Config } from '../context.js';
-import { keyNames, presentVault, wrongKey } from '../secret-key.js';
-import { migrate } from '../store/migrate.js';
+import { databaseFile, fileUrl } from '../config/config.js';
+import { keyNames, presentVault, wrongKey } from '../config/secret-key.js';
+import { systemClock } from '../core/clock.js';
+import type { Config } from '../domain/context.js';
+import { createSchedule } from '../store/cluster/schedule.js';
+import { migrate } from '../store/driver/migrate.js';
+import { openDb } from '../store/driver/open.js';
+import { differenceText } from '../store/driver/schema.js';
 import { migrations } from '../store/migrations/index.js';
-import { openDb } from '../store/open.js';
-import { createSchedule } from '../store/schedule.js';
-import { differenceText } from '../store/schema.js';
 import { CommandError } from './accounts.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { printJson, say } from './output.js';

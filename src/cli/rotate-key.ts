@@ -1,14 +1,14 @@
 /** `sitefleet rotate-key`: seals every stored secret with another key. */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { systemClock } from '../clock.js';
-import type { Config } from '../context.js';
-import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../secret-key.js';
-import type { Db } from '../store/db.js';
-import { createSchedule } from '../store/schedule.js';
-import { forgetUnreadable, reseal, surveySealed } from '../store/sealed.js';
+import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
+import { systemClock } from '../core/clock.js';
+import type { Config } from '../domain/context.js';
+import { createSchedule } from '../store/cluster/schedule.js';
+import type { Db } from '../store/driver/db.js';
 import { createStore } from '../store/store.js';
-import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault.js';
+import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
+import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
 import { printJson, say } from './output.js';

@@ -1,10 +1,10 @@
 /** `sitefleet serve`: all HTTP ways in, and the schedule. */
 
-import { systemClock } from '../clock.js';
-import type { Config } from '../context.js';
-import { checkAddress, listen } from '../listen.js';
-import { createLog } from '../log.js';
-import type { Service } from '../main.js';
+import type { Service } from '../app/service.js';
+import { systemClock } from '../core/clock.js';
+import type { Config } from '../domain/context.js';
+import { checkAddress, listen } from '../http/server.js';
+import { createLog } from '../telemetry/log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
@@ -16,7 +16,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   // What can be told beforehand is told before anything is made.
   assertWritable(config);
   await checkAddress(config);
-  const { assemble } = await import('../main.js');
+  const { assemble } = await import('../app/service.js');
   const service = await assemble({ config, log });
   const steps: (() => Promise<void>)[] = [() => service.stop()];
   const release = service.hold('The first login is not made yet.');

@@ -3,8 +3,8 @@
  * The bundle holds the serving half only: the engine has a thread and modules of its own.
  */
 
-import { readConfig } from '../config.js';
-import type { Config } from '../context.js';
+import { readConfig } from '../config/config.js';
+import type { Config } from '../domain/context.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 import { stdio } from './stdio.js';
 

@@ -1,11 +1,11 @@
 /** `sitefleet stdio`: MCP for one assistant on the same machine. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemClock } from '../clock.js';
-import type { Actor, Config } from '../context.js';
-import { createLog } from '../log.js';
-import { assemble, openMcp, type Service } from '../main.js';
+import { assemble, openMcp, type Service } from '../app/service.js';
+import { systemClock } from '../core/clock.js';
+import type { Actor, Config } from '../domain/context.js';
 import { serveStdio } from '../mcp/stdio.js';
+import { createLog } from '../telemetry/log.js';
 import { stopSignal } from './stop.js';
 import { assertWritable } from './writable.js';
 

@@ -1,7 +1,7 @@
 /** How a running command is asked to end. */
 
 import { setMaxListeners } from 'node:events';
-import { systemClock } from '../clock.js';
+import { systemClock } from '../core/clock.js';
 import { say } from './output.js';
 
 /** A closing terminal sends several signals at once; they are one wish. */

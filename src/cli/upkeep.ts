@@ -2,12 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { databaseFile } from '../config.js';
-import type { Config } from '../context.js';
-import { presentVault } from '../secret-key.js';
-import { backup } from '../store/files.js';
-import { openDb } from '../store/open.js';
-import { surveySealed } from '../store/sealed.js';
+import { databaseFile } from '../config/config.js';
+import { presentVault } from '../config/secret-key.js';
+import type { Config } from '../domain/context.js';
+import { backup } from '../store/driver/files.js';
+import { openDb } from '../store/driver/open.js';
+import { surveySealed } from '../store/vault/sealed.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
 import { inspect, reportText } from './inspect.js';

@@ -1,8 +1,8 @@
 /** `sitefleet work`: queued jobs and the schedule, without any way in. Any number of them may share a database. */
 
-import type { Config } from '../context.js';
-import { createLog } from '../log.js';
-import { assemble } from '../main.js';
+import { assemble } from '../app/service.js';
+import type { Config } from '../domain/context.js';
+import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';

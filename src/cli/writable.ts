@@ -2,8 +2,8 @@
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { databaseFile } from '../config.js';
-import type { Config } from '../context.js';
+import { databaseFile } from '../config/config.js';
+import type { Config } from '../domain/context.js';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',

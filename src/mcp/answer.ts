@@ -1,9 +1,9 @@
 /** Answers of tools: success and failure, as clients of both eras read them. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { errorHelp } from '../error-help.js';
-import { errorBody, type ServiceError } from '../errors.js';
-import { cleanText, cleanValue } from './clean.js';
+import { errorHelp } from '../core/error-help.js';
+import { errorBody, type ServiceError } from '../core/errors.js';
+import { cleanText, cleanValue } from './untrusted-text.js';
 
 export type Answer = Record<string, unknown>;
 

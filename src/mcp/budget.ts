@@ -1,10 +1,10 @@
 /** Keeps an answer within what a conversation can hold: by smaller pages, then shorter lists, then shorter texts. Never by failing. */
 
-import { contractOf, toolName } from '../contract.js';
-import type { GroupedOperation } from '../operation.js';
+import { contractOf, toolName } from '../operation/contract.js';
+import type { GroupedOperation } from '../operation/operation.js';
 import type { Answer, Written } from './answer.js';
-import { cleanText } from './clean.js';
 import { listsOf } from './tool.js';
+import { cleanText } from './untrusted-text.js';
 
 /** Characters per token of English and JSON, carefully low; outside of ASCII a character is about a token. */
 const CHARACTERS = 3.5;

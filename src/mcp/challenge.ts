@@ -1,6 +1,6 @@
 /** What tells a client how to log in: `WWW-Authenticate` (RFC 6750) and protected-resource metadata (RFC 9728). */
 
-import type { ServiceError } from '../errors.js';
+import type { ServiceError } from '../core/errors.js';
 
 export interface MetadataRules {
   /** Authorization server; null where only API keys and logins are known. */

@@ -1,7 +1,7 @@
 /** Completions of arguments: sites, clients, tags and slugs as they are stored, and error codes. */
 
-import { ERROR_CODES } from '../error-help.js';
-import type { Caller } from '../operation.js';
+import { ERROR_CODES } from '../core/error-help.js';
+import type { Caller } from '../operation/operation.js';
 import { type Answer, SITE_TEXT_NOTE } from './answer.js';
 import type { Prompts, Subject } from './prompts.js';
 import type { ToolRegistry } from './registry.js';

@@ -4,13 +4,13 @@
  * forged, used, expired or unanswered ends in a refusal.
  */
 
-import type { Actor, Clock, ConfirmPolicy } from '../context.js';
-import type { GroupedOperation } from '../operation.js';
+import type { Actor, Clock, ConfirmPolicy } from '../domain/context.js';
+import type { GroupedOperation } from '../operation/operation.js';
 import type { Answer } from './answer.js';
-import { canonicalJson } from './canonical.js';
-import { cleanText } from './clean.js';
-import { notAgreed, tokenNeeded, tokenRefused } from './refusals.js';
-import { type SealKind, Seals } from './seals.js';
+import { canonicalJson } from './canonical-json.js';
+import { type SealKind, Seals } from './confirmation-tokens.js';
+import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
+import { cleanText } from './untrusted-text.js';
 
 export type Reply = 'accept' | 'decline' | 'cancel' | 'timeout';
 

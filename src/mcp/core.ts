@@ -1,8 +1,8 @@
 /** Everything MCP serves, without any protocol revision in it. One per process; the adapters of both eras stand on it. */
 
-import type { Clock, Log } from '../context.js';
+import type { Clock, Log } from '../domain/context.js';
 import { Completions } from './completions.js';
-import { JobWatch } from './jobwatch.js';
+import { JobWatch } from './job-notifications.js';
 import { Prompts } from './prompts.js';
 import { createToolRegistry, type RegistryParts, type ToolRegistry } from './registry.js';
 import { Resources } from './resources.js';

@@ -1,7 +1,7 @@
 /** Progress of a call as the protocol wants it: rising numbers, not too many, and the last one always. */
 
-import type { Clock, Progress } from '../context.js';
-import { cleanText } from './clean.js';
+import type { Clock, Progress } from '../domain/context.js';
+import { cleanText } from './untrusted-text.js';
 
 /** Notifications per call at most every this many milliseconds, besides the last one. */
 const PROGRESS_EVERY_MS = 100;

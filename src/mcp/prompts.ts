@@ -1,8 +1,8 @@
 /** Prompts: ready-made tasks a person picks from a menu. Each is a plan in terms of the tools, filled with the chosen arguments. */
 
-import type { Actor } from '../context.js';
-import { cleanText } from './clean.js';
+import type { Actor } from '../domain/context.js';
 import type { ToolRegistry } from './registry.js';
+import { cleanText } from './untrusted-text.js';
 
 /** What completes an argument. */
 export type Subject = 'site' | 'client' | 'tag' | 'slug';

@@ -4,19 +4,19 @@
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Actor, Clock, ConfirmPolicy, Log, Right, Toolset } from '../context.js';
-import { toolName } from '../contract.js';
-import { asServiceError, isOurFault } from '../errors.js';
-import type { Caller, GroupedOperation, Invoke } from '../operation.js';
+import { asServiceError, isOurFault } from '../core/errors.js';
+import type { Actor, Clock, ConfirmPolicy, Log, Right, Toolset } from '../domain/context.js';
+import { toolName } from '../operation/contract.js';
+import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { type Answer, failure, hasText, SITE_TEXT_NOTE, success, type Written } from './answer.js';
 import { withinBudget } from './budget.js';
-import { canonicalJson } from './canonical.js';
-import { cleanValue } from './clean.js';
-import { closestNames } from './closest.js';
+import { Inflight, type Participant } from './call-deduplication.js';
+import { canonicalJson } from './canonical-json.js';
+import { closestNames } from './closest-name.js';
 import { Confirmations, type Dialogue, principalOf, Question } from './confirm.js';
-import { Inflight, type Participant } from './inflight.js';
-import { notOffered, unknownTool } from './refusals.js';
+import { notOffered, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
+import { cleanValue } from './untrusted-text.js';
 
 export interface RegistryParts {
   operations: readonly GroupedOperation[];

@@ -1,9 +1,9 @@
 /** The fleet as MCP resources: the same answers as the reading tools give, by address. Era-neutral. */
 
-import type { Actor } from '../context.js';
-import { errorHelp, knownCode } from '../error-help.js';
-import { ServiceError, STATUS } from '../errors.js';
-import type { Caller } from '../operation.js';
+import { errorHelp, knownCode } from '../core/error-help.js';
+import { ServiceError, STATUS } from '../core/errors.js';
+import type { Actor } from '../domain/context.js';
+import type { Caller } from '../operation/operation.js';
 import { type Answer, hasText, SITE_TEXT_NOTE } from './answer.js';
 import type { ToolRegistry } from './registry.js';
 import { KINDS, type Kind, type Page } from './resource-kinds.js';

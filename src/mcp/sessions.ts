@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { Actor, Clock, Log } from '../context.js';
+import type { Actor, Clock, Log } from '../domain/context.js';
 import { principalOf } from './confirm.js';
 import { SessionTransport } from './transport.js';
 

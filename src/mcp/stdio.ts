@@ -4,13 +4,13 @@ import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Server, Transport } from '@modelcontextprotocol/server';
-import type { Actor } from '../context.js';
+import type { Actor } from '../domain/context.js';
 import type { McpCore } from './core.js';
 import { handRequest } from './dispatch.js';
-import { Lines } from './lines.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';
 import { isEvidentRequest } from './messages.js';
-import { createMcpServer } from './server.js';
+import { createMcpServer } from './server-2025.js';
+import { Lines } from './stdio-lines.js';
 import { listenedUris, watchAll } from './subscriptions.js';
 
 export interface StdioParts {
@@ -79,7 +79,7 @@ async function begin(
   }
   const [{ serveStdio: serveEras }, { createModernServer }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
-    import('./modern.js'),
+    import('./server-2026.js'),
   ]);
   return serveEras(
     ({ era }) => {

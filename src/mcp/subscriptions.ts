@@ -1,7 +1,7 @@
 /** `subscriptions/listen` of 2026-07-28: which jobs a request wants to hear of, and their watching. */
 
-import type { Actor } from '../context.js';
-import type { JobWatch } from './jobwatch.js';
+import type { Actor } from '../domain/context.js';
+import type { JobWatch } from './job-notifications.js';
 import { jobOf } from './resources.js';
 
 const MAX_JOBS = 50;

@@ -1,9 +1,9 @@
 /** One operation as an MCP tool: what a model reads before it calls. Every conversation pays for each character of it. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ConfirmPolicy } from '../context.js';
-import { contractOf, type JsonSchema } from '../contract.js';
-import type { GroupedOperation } from '../operation.js';
+import type { ConfirmPolicy } from '../domain/context.js';
+import { contractOf, type JsonSchema } from '../operation/contract.js';
+import type { GroupedOperation } from '../operation/operation.js';
 
 /** Where lists end by themselves anyway. The check stays; models need not read it. */
 const LIST_LIMIT = 5000;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { createSecureContext } from 'node:tls';
 import { parse } from 'tldts';
-import type { PrivateReach } from '../address.js';
+import type { PrivateReach } from '../core/address.js';
 import { probeCertificate } from './certificate.js';
 import { probeHttp } from './http.js';
 import { type Lookup, Names } from './names.js';

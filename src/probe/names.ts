@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { mayReach, type PrivateReach } from '../address.js';
+import { mayReach, type PrivateReach } from '../core/address.js';
 import { StepFailure } from './failure.js';
 import { Slots } from './slots.js';
 

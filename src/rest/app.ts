@@ -4,20 +4,20 @@
  */
 
 import { Hono } from 'hono';
-import type { Auth, HttpEnv } from '../auth.js';
-import type { Actor, Clock, Config, Log } from '../context.js';
-import { requireModule } from '../domain/modules.js';
-import { asServiceError, isOurFault, ServiceError } from '../errors.js';
-import { pathOf, queryOf } from '../request-url.js';
-import { UNINTERRUPTED } from '../signals.js';
-import { utf8 } from '../utf8.js';
+import type { Auth, HttpEnv } from '../auth/auth.js';
+import { UNINTERRUPTED } from '../core/abort-signals.js';
+import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
+import type { Actor, Clock, Config, Log } from '../domain/context.js';
+import { requireModule } from '../domain/settings/modules.js';
+import { pathOf, queryOf } from '../http/request-url.js';
+import { utf8 } from '../http/utf8.js';
 import { createDocs } from './docs.js';
+import { fingerprintOf, idempotencyKey, type Once } from './idempotency.js';
 import { readInput } from './input.js';
-import { createRateLimit, type RateLimit } from './limit.js';
 import { createMatcher, type Match } from './match.js';
-import { fingerprintOf, idempotencyKey, type Once } from './once.js';
 import { openApi } from './openapi.js';
 import type { Perform } from './perform.js';
+import { createRateLimit, type RateLimit } from './rate-limit.js';
 import { answered, failed, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
 import { parseParams } from './validate.js';

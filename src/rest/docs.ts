@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import { type JsonSchema, jsonSchema } from '../contract.js';
+import { type JsonSchema, jsonSchema } from '../operation/contract.js';
 import { groupOf } from './openapi.js';
 import type { Route } from './route.js';
 

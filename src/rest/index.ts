@@ -1,25 +1,25 @@
 /** All REST rows. To add a table: import it and list it here, where the routes document has it. */
 
-import { audits, auditsBeyond } from './audits.js';
-import { clients } from './clients.js';
-import { comments } from './comments.js';
-import { costs } from './costs.js';
-import { domains, domainsBeyond } from './domains.js';
-import { updatesBeyond } from './ignored-updates.js';
-import { jobs } from './jobs.js';
-import { keys } from './keys.js';
-import { alertsBeyond, monitors } from './monitors.js';
-import { posts } from './posts.js';
-import { reports, reportsBeyond } from './reports.js';
+import { keys } from './access/keys.js';
+import { audits, auditsBeyond } from './audits/audits.js';
+import { clients } from './clients/clients.js';
+import { comments } from './content/comments.js';
+import { posts } from './content/posts.js';
+import { costs } from './costs/costs.js';
+import { jobs } from './jobs/jobs.js';
+import { ssl } from './monitoring/certificates.js';
+import { domains, domainsBeyond } from './monitoring/domains.js';
+import { alertsBeyond, monitors } from './monitoring/monitors.js';
+import { reports, reportsBeyond } from './reports/reports.js';
 import type { Route } from './route.js';
-import { settings } from './settings.js';
-import { site } from './site.js';
-import { sites } from './sites.js';
-import { ssl } from './ssl.js';
-import { tags } from './tags.js';
-import { time } from './time.js';
-import { timeBeyond } from './time-beyond.js';
-import { updates } from './updates.js';
+import { settings } from './settings/settings.js';
+import { site } from './sites/site.js';
+import { sites } from './sites/sites.js';
+import { tags } from './sites/tags.js';
+import { timeBeyond } from './time-tracker/extra.js';
+import { time } from './time-tracker/time-tracker.js';
+import { updatesBeyond } from './updates/ignored.js';
+import { updates } from './updates/updates.js';
 
 /** The routes document, in its order. */
 export const documented: readonly Route[] = [

@@ -1,8 +1,8 @@
 /** What a request carries: path over body over query, as one object (REST §3.5). */
 
-import { ServiceError } from '../errors.js';
-import { readJson } from '../json.js';
-import { keysOf, MAX_NESTING, MAX_PAIRS, Members } from '../query-fields.js';
+import { ServiceError } from '../core/errors.js';
+import { readJson } from '../core/json.js';
+import { keysOf, MAX_NESTING, MAX_PAIRS, Members } from '../http/query-fields.js';
 
 export interface RawInput {
   query: URLSearchParams;

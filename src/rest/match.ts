@@ -1,6 +1,6 @@
 /** Finding the row of a path. Literal segments beat parameters, whatever the order of the tables (REST §0.4). */
 
-import { withoutTrailingSlashes } from '../request-url.js';
+import { withoutTrailingSlashes } from '../http/request-url.js';
 import type { HttpMethod, Route } from './route.js';
 
 interface Node {

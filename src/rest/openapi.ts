@@ -1,9 +1,9 @@
 /** The interface description, made from the rows that validate: it cannot say anything else than what happens. */
 
 import { z } from '../../schemas/zod.js';
-import { type JsonSchema, jsonSchema } from '../contract.js';
+import { type JsonSchema, jsonSchema } from '../operation/contract.js';
 import type { HttpMethod, Route } from './route.js';
-import { simpleSiteShape } from './shapes.js';
+import { simpleSiteShape } from './schemas/records.js';
 
 export interface OpenApi {
   openapi: '3.1.0';

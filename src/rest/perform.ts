@@ -1,10 +1,10 @@
 /** Answering one row, in whichever thread it belongs. main.ts calls this on either side of the thread border. */
 
-import type { Actor, Ctx } from '../context.js';
-import { requireModule } from '../domain/modules.js';
-import { ServiceError } from '../errors.js';
+import { ServiceError } from '../core/errors.js';
+import type { Actor, Ctx } from '../domain/context.js';
+import { requireModule } from '../domain/settings/modules.js';
+import { type Once, type Performed, runOnce } from './idempotency.js';
 import { routes } from './index.js';
-import { type Once, type Performed, runOnce } from './once.js';
 import type { Route } from './route.js';
 
 export interface RestCaller {

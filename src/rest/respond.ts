@@ -2,9 +2,9 @@
 
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { HttpEnv } from '../auth.js';
-import { errorBody, type ServiceError } from '../errors.js';
-import { endOfPath, pathOf } from '../request-url.js';
+import type { HttpEnv } from '../auth/auth.js';
+import { errorBody, type ServiceError } from '../core/errors.js';
+import { endOfPath, pathOf } from '../http/request-url.js';
 import { pickFields } from './fields.js';
 import type { Answer, AnswerFile, Route } from './route.js';
 

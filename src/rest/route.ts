@@ -27,9 +27,9 @@
  */
 
 import type { z } from '../../schemas/zod.js';
-import type { Ctx, ModuleName, Right } from '../context.js';
-import { quickInput } from '../quick-input.js';
-import type { InnerCodes } from './problems.js';
+import type { Ctx, ModuleName, Right } from '../domain/context.js';
+import { quickInput } from '../validation/input-parser.js';
+import type { InnerCodes } from './errors.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -2,9 +2,9 @@
 
 import { MAX_ISSUES } from '../../schemas/bounded.js';
 import { z } from '../../schemas/zod.js';
-import { ServiceError } from '../errors.js';
-import { tooLong } from '../lengths.js';
-import { type InnerCodes, invalidParams, missingParams } from './problems.js';
+import { ServiceError } from '../core/errors.js';
+import { tooLong } from '../validation/lengths.js';
+import { type InnerCodes, invalidParams, missingParams } from './errors.js';
 import type { Route } from './route.js';
 
 /**

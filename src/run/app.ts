@@ -4,13 +4,13 @@
  */
 
 import { Hono } from 'hono';
-import type { Auth, HttpEnv } from '../auth.js';
-import type { Actor, Log } from '../context.js';
-import { contractOf } from '../contract.js';
-import { asServiceError, isOurFault, ServiceError } from '../errors.js';
-import type { GroupedOperation, Invoke } from '../operation.js';
-import { queryOf, withoutTrailingSlashes } from '../request-url.js';
-import { UNINTERRUPTED } from '../signals.js';
+import type { Auth, HttpEnv } from '../auth/auth.js';
+import { UNINTERRUPTED } from '../core/abort-signals.js';
+import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
+import type { Actor, Log } from '../domain/context.js';
+import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
+import { contractOf } from '../operation/contract.js';
+import type { GroupedOperation, Invoke } from '../operation/operation.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery.js';
 import { createExplorer } from './explorer.js';

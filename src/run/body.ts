@@ -1,8 +1,8 @@
 /** Input in the body of a POST run: `{"input": {…}}` (operations §1.4). */
 
-import { ServiceError } from '../errors.js';
-import { readJson } from '../json.js';
-import { utf8 } from '../utf8.js';
+import { ServiceError } from '../core/errors.js';
+import { readJson } from '../core/json.js';
+import { utf8 } from '../http/utf8.js';
 
 /**
  * The input that a body carries; `{}` for an empty body or an empty wrapper. Anything else that would have to be

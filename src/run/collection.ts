@@ -1,6 +1,6 @@
 /** Query parameters and headers that the two collections of discovery share (operations §2). */
 
-import { queryOf } from '../request-url.js';
+import { queryOf } from '../http/request-url.js';
 import type { Fields, Filters, View } from './discovery.js';
 import { invalidParam, type RunContext } from './respond.js';
 

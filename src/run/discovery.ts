@@ -1,10 +1,10 @@
 /** What clients read before they run anything: the operations and their categories (operations §2). */
 
-import type { Toolset } from '../context.js';
-import type { JsonSchema } from '../contract.js';
-import { contractOf } from '../contract.js';
-import { ServiceError } from '../errors.js';
-import type { GroupedOperation } from '../operation.js';
+import { ServiceError } from '../core/errors.js';
+import type { Toolset } from '../domain/context.js';
+import type { JsonSchema } from '../operation/contract.js';
+import { contractOf } from '../operation/contract.js';
+import type { GroupedOperation } from '../operation/operation.js';
 
 export type View = 'view' | 'edit' | 'embed';
 

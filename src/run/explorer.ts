@@ -1,9 +1,9 @@
 /** Discovery: what the operations are, for clients that ask before they run (operations §2). */
 
-import type { Auth } from '../auth.js';
-import { ServiceError } from '../errors.js';
-import type { GroupedOperation } from '../operation.js';
-import { queryOf } from '../request-url.js';
+import type { Auth } from '../auth/auth.js';
+import { ServiceError } from '../core/errors.js';
+import { queryOf } from '../http/request-url.js';
+import type { GroupedOperation } from '../operation/operation.js';
 import { collectionAnswer, fieldsOf, filtersOf, viewOf } from './collection.js';
 import {
   type CategoryEntry,

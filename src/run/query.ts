@@ -3,10 +3,10 @@
  * Values stay text; the operation's schema coerces them.
  */
 
-import type { JsonSchema } from '../contract.js';
-import { ServiceError } from '../errors.js';
-import { readJson } from '../json.js';
-import { MAX_PAIRS, Members } from '../query-fields.js';
+import { ServiceError } from '../core/errors.js';
+import { readJson } from '../core/json.js';
+import { MAX_PAIRS, Members } from '../http/query-fields.js';
+import type { JsonSchema } from '../operation/contract.js';
 
 type Fields = Map<string, unknown>;
 

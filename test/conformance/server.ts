@@ -3,12 +3,12 @@
  * tests can assemble this: the commands know nothing of it, and the suite cannot send credentials, so it needs none.
  */
 
-import { createHttp } from '../../src/http.js';
-import { listen } from '../../src/listen.js';
+import { createHttp } from '../../src/http/router.js';
+import { listen } from '../../src/http/server.js';
 import type { McpCore } from '../../src/mcp/core.js';
 import { createMcpHttp } from '../../src/mcp/http.js';
-import { createModernServer } from '../../src/mcp/modern.js';
-import { createMcpServer } from '../../src/mcp/server.js';
+import { createMcpServer } from '../../src/mcp/server-2025.js';
+import { createModernServer } from '../../src/mcp/server-2026.js';
 import { ADMIN, testApp } from '../harness.js';
 import { withLegacyFixtures } from './legacy.js';
 import { withModernFixtures } from './modern.js';

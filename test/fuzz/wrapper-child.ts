@@ -4,8 +4,8 @@
  * Arguments: seed, milliseconds. Prints one line of JSON with what it did; exits with 1 at the first difference.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Db, Row, Statement, Value } from '../../src/store/db.js';
-import { openEmbedded } from '../../src/store/embedded.js';
+import type { Db, Row, Statement, Value } from '../../src/store/driver/db.js';
+import { openEmbedded } from '../../src/store/driver/embedded.js';
 
 const [seed = 1, duration = 1000] = process.argv.slice(2).map(Number);
 

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Db, Row } from '../../src/store/db.js';
-import { migrate } from '../../src/store/migrate.js';
+import type { Db, Row } from '../../src/store/driver/db.js';
+import { migrate } from '../../src/store/driver/migrate.js';
+import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { openDb } from '../../src/store/open.js';
 import { testApp } from '../harness.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-schemas-'));

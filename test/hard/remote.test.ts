@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asServiceError } from '../../src/errors.js';
+import { asServiceError } from '../../src/core/errors.js';
 import { type TestApp, testApp } from '../harness.js';
 import { type Program, pause, program } from '../processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';

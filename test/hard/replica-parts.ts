@@ -14,7 +14,7 @@ export async function replicaProgram(): Promise<{ url: URL; remove(): void }> {
   mkdirSync(folder, { recursive: true });
   const outfile = join(folder, 'replica-process.mjs');
   await build({
-    entryPoints: [fileURLToPath(new URL('../../src/replica-process.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../../src/app/replica-process.ts', import.meta.url))],
     outfile,
     bundle: true,
     platform: 'node',

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asServiceError } from '../../src/errors.js';
-import { assemble } from '../../src/main.js';
-import { openEmbedded } from '../../src/store/embedded.js';
-import { hashPassword } from '../../src/store/vault.js';
+import { assemble } from '../../src/app/service.js';
+import { asServiceError } from '../../src/core/errors.js';
+import { openEmbedded } from '../../src/store/driver/embedded.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
 import { ADMIN, type Answer, type TestApp, testApp, testConfig } from '../harness.js';
 import { pause, random } from '../processes/program.js';
 import { type Commands, commands, ended, type Served, type Started } from '../processes/served.js';

@@ -1,11 +1,11 @@
 /** The monitors over a real database and a world of our own: who answers what, and when, is up to the test. */
 
-import type { Ctx, Event } from '../../src/context.js';
-import { createLog } from '../../src/log.js';
-import { assemble, type Service } from '../../src/main.js';
+import { assemble, type Service } from '../../src/app/service.js';
+import type { Ctx, Event } from '../../src/domain/context.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
-import type { Db } from '../../src/store/db.js';
+import type { Db } from '../../src/store/driver/db.js';
+import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../bare-site.js';
 import { type CountingDb, countingDb } from '../counting-db.js';
 import { type HandClock, handClock, testConfig } from '../harness.js';

@@ -1,9 +1,9 @@
 /** Certificates and domains over a week and a life: who is told what, and how often. */
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { enterDomain } from '../../src/domain/domains.js';
-import { runCertificates, runDomains } from '../../src/jobs/expiry.js';
+import { enterDomain } from '../../src/domain/monitoring/domains.js';
 import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
+import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
 import { START } from '../harness.js';
 import { answers, type MonitorBench, monitorBench } from './bench.js';
 

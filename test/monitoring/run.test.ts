@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkMonitor } from '../../src/domain/monitor-edit.js';
-import { judge } from '../../src/domain/monitor-judge.js';
-import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitor-settings.js';
-import { pruneMonitoring, runDueMonitors } from '../../src/jobs/monitoring.js';
+import { checkMonitor } from '../../src/domain/monitoring/edit.js';
+import { judge } from '../../src/domain/monitoring/judge.js';
+import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitoring/settings.js';
 import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
+import { pruneMonitoring, runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { bareSite } from '../bare-site.js';
 import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
 

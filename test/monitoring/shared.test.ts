@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkMonitor } from '../../src/domain/monitor-edit.js';
-import type { Crew } from '../../src/jobs/crew.js';
-import { runCertificates } from '../../src/jobs/expiry.js';
-import { runDueMonitors } from '../../src/jobs/monitoring.js';
+import type { Crew } from '../../src/cluster/members.js';
+import { checkMonitor } from '../../src/domain/monitoring/edit.js';
 import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/probe/probe.js';
-import { type Row, StorageError, type Value } from '../../src/store/db.js';
+import { runCertificates } from '../../src/scheduler/expiry-checks.js';
+import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { type Row, StorageError, type Value } from '../../src/store/driver/db.js';
 import { type HandClock, handClock } from '../harness.js';
 import { answers, type MonitorBench, monitorBench, silence } from './bench.js';
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDueMonitors } from '../../src/jobs/monitoring.js';
 import type { HttpAnswer } from '../../src/probe/probe.js';
+import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { START } from '../harness.js';
 import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
 

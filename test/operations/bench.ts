@@ -1,13 +1,13 @@
 /** Operations over a real database in memory, without the network: what the tests of clients, tags and costs stand on. */
 
-import type { Config, Ctx, Event } from '../../src/context.js';
-import { ServiceError } from '../../src/errors.js';
-import type { Operation } from '../../src/operation.js';
-import { migrate } from '../../src/store/migrate.js';
+import { ServiceError } from '../../src/core/errors.js';
+import type { Config, Ctx, Event } from '../../src/domain/context.js';
+import type { Operation } from '../../src/operation/operation.js';
+import { migrate } from '../../src/store/driver/migrate.js';
+import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { openDb } from '../../src/store/open.js';
 import { createStore } from '../../src/store/store.js';
-import { createVault, keyId } from '../../src/store/vault.js';
+import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { clients } from '../../tools/clients/index.js';
 import getSiteClient from '../../tools/sites/get-site-client-v1.js';
 import getSiteCosts from '../../tools/sites/get-site-costs-v1.js';

@@ -1,7 +1,7 @@
 /** Every documented code of every operation (operations §8, §9), each produced once. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../src/errors.js';
+import type { ErrorCode } from '../../src/core/errors.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN } from '../harness.js';
 import { DOCUMENTED, REACH, SITE } from './documented.js';

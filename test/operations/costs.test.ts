@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { costChange, costRecord, newCost } from '../../schemas/cost.js';
-import { addCost, deleteCost, getCost, listCosts, updateCost } from '../../src/domain/cost-records.js';
-import type { ServiceError } from '../../src/errors.js';
+import type { ServiceError } from '../../src/core/errors.js';
+import { addCost, deleteCost, getCost, listCosts, updateCost } from '../../src/domain/costs/records.js';
 import { type Bench, openBench, pluck } from './bench.js';
 
 let bench: Bench;

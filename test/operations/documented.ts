@@ -1,6 +1,6 @@
 /** The error codes that the interface documents, by operation (operations §8, §9). */
 
-import type { ErrorCode } from '../../src/errors.js';
+import type { ErrorCode } from '../../src/core/errors.js';
 
 export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site', 'svc_access_denied'];
 const CONF: ErrorCode[] = ['svc_invalid_input', 'svc_confirmation_required'];

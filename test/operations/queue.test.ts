@@ -1,7 +1,7 @@
 /** Large selections: the seven operations that queue, and the status of what they queued (operations §6, §7). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/job-chunk.js';
+import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../harness.js';
 import { deniedTo, type Kit, offers, openKit } from './kit.js';
 

@@ -1,7 +1,7 @@
 /** Opens a server that fails every step of a batch, and says what became of the call and of the process. */
 
 import { createServer } from 'node:http';
-import { openRemote } from '../../src/store/remote.js';
+import { openRemote } from '../../src/store/driver/remote.js';
 
 const server = createServer(async (request, response) => {
   let body = '';

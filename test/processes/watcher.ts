@@ -3,11 +3,11 @@
  * a line each. Its probes carry its name. Started with its configuration as JSON.
  */
 
-import { runDueMonitors } from '../../src/jobs/monitoring.js';
-import { timetable } from '../../src/jobs/timetable.js';
-import { createLog } from '../../src/log.js';
-import { assemble } from '../../src/main.js';
+import { assemble } from '../../src/app/service.js';
 import { createProbe } from '../../src/probe/create.js';
+import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { timetable } from '../../src/scheduler/timetable.js';
+import { createLog } from '../../src/telemetry/log.js';
 
 const { config, name, beatMs, reference } = JSON.parse(process.argv[2] ?? '{}');
 const say = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`);

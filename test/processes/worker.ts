@@ -1,7 +1,7 @@
 /** A process that works jobs off until it is killed: the other side of the crash tests. Started with its configuration as JSON. */
 
-import { createLog } from '../../src/log.js';
-import { assemble } from '../../src/main.js';
+import { assemble } from '../../src/app/service.js';
+import { createLog } from '../../src/telemetry/log.js';
 
 const { config, sharedKey, jobLeaseMs = 2000, beatMs = 500, place } = JSON.parse(process.argv[2] ?? '{}');
 const log = createLog(config.log_level);

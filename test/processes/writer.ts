@@ -1,7 +1,7 @@
 /** A process that adds tags as fast as it can and says the name of each once it was answered. Started with its configuration as JSON. */
 
-import { createLog } from '../../src/log.js';
-import { assemble } from '../../src/main.js';
+import { assemble } from '../../src/app/service.js';
+import { createLog } from '../../src/telemetry/log.js';
 
 const { config, prefix } = JSON.parse(process.argv[2] ?? '{}');
 const service = await assemble({ config, log: createLog('silent'), engine: 'inline' });

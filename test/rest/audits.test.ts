@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { outcomeOf } from '../../src/audit/result.js';
-import { runAudits } from '../../src/domain/audit-queue.js';
+import { runAudits } from '../../src/domain/audits/queue.js';
 import { type FakePagespeed, fakePagespeed, googleError, result } from '../pagespeed.js';
 import { type RestApp, restApp } from './client.js';
 

@@ -1,12 +1,12 @@
 /** The REST interface of a test service, called as a client calls it: over HTTP with real keys. */
 
 import type { Hono } from 'hono';
-import type { HttpEnv } from '../../src/auth.js';
-import { createHttp } from '../../src/http.js';
+import type { HttpEnv } from '../../src/auth/auth.js';
+import { createHttp } from '../../src/http/router.js';
 import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
 import { performRoute } from '../../src/rest/perform.js';
-import type { KeyScope } from '../../src/store/keys.js';
+import type { KeyScope } from '../../src/store/access/keys.js';
 import { type TestApp, type TestOptions, testApp } from '../harness.js';
 
 export interface RestReply {

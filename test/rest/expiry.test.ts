@@ -1,9 +1,9 @@
 /** The SSL and the domain monitor over HTTP. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCertificates } from '../../src/jobs/expiry.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { DomainAnswer } from '../../src/probe/probe.js';
+import { runCertificates } from '../../src/scheduler/expiry-checks.js';
 import { bareSite } from '../bare-site.js';
 import { TO_COME } from '../dates.js';
 import { ADMIN, START } from '../harness.js';

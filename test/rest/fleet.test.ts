@@ -1,8 +1,8 @@
 /** Calls over many sites: global actions, their jobs, and the batch. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/job-chunk.js';
-import { hashPassword } from '../../src/store/vault.js';
+import { runNextChunk } from '../../src/domain/jobs/chunk.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

@@ -1,7 +1,7 @@
 /** Odd input to every parameter of every row: refused or taken, never a fault of the server. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { jsonSchema } from '../../src/contract.js';
+import { jsonSchema } from '../../src/operation/contract.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
 import { type RestApp, restApp } from './client.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runDueMonitors } from '../../src/jobs/monitoring.js';
+import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { ADMIN } from '../harness.js';
 import { type RestApp, restApp } from './client.js';
 

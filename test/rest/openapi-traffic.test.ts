@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAudits } from '../../src/domain/audit-queue.js';
+import { runAudits } from '../../src/domain/audits/queue.js';
 import { createProbe } from '../../src/probe/create.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';

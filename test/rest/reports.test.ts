@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../schemas/report.js';
-import { phpDate } from '../../src/domain/php-date.js';
+import { phpDate } from '../../src/domain/common/php-date.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

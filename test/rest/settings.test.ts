@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mailToSend } from '../../src/domain/mail-settings.js';
-import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings-effect.js';
+import { mailToSend } from '../../src/domain/mail/settings.js';
+import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
 import { ADMIN } from '../harness.js';
 import { type RestApp, restApp } from './client.js';
 

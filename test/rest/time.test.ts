@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { periodOf } from '../../src/domain/time-buckets.js';
+import { periodOf } from '../../src/domain/time-tracker/buckets.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runToolJobs } from '../../src/domain/tool-jobs.js';
+import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { ADMIN } from '../harness.js';
 import { type RestApp, restApp } from './client.js';
 

@@ -1,7 +1,7 @@
 import { client, clientDetails, clientEmail, clientNameInput, ids } from '../../schemas/client.js';
 import { z } from '../../schemas/zod.js';
-import { addClient } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { addClient } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/add-client-v1',

@@ -1,7 +1,7 @@
 import { clientStatusFilter } from '../../schemas/client.js';
 import { z } from '../../schemas/zod.js';
-import { countClients } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { countClients } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/count-clients-v1',

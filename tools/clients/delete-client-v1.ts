@@ -1,8 +1,8 @@
 import { clientHead } from '../../schemas/client.js';
 import { clientRef, confirmation } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { deleteClient, previewDeleteClient } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { deleteClient, previewDeleteClient } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/delete-client-v1',

@@ -2,8 +2,8 @@ import { clientHead } from '../../schemas/client.js';
 import { clientRef } from '../../schemas/common.js';
 import { clientCostEntry, costTotals } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
-import { clientCosts } from '../../src/domain/costs.js';
-import { defineOperation } from '../../src/operation.js';
+import { clientCosts } from '../../src/domain/costs/costs.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-client-costs-v1',

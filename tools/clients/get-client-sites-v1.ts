@@ -2,8 +2,8 @@ import { clientHead } from '../../schemas/client.js';
 import { clientRef, page, perPage } from '../../schemas/common.js';
 import { siteOfOwner } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { listClientSites } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { listClientSites } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-client-sites-v1',

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/operation.js';
+import type { Operation } from '../../src/operation/operation.js';
 import addClient from './add-client-v1.js';
 import countClientSites from './count-client-sites-v1.js';
 import countClients from './count-clients-v1.js';

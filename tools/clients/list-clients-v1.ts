@@ -1,8 +1,8 @@
 import { clientListItem, clientStatusFilter, ids } from '../../schemas/client.js';
 import { int, perPage } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { listClients } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { listClients } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-clients-v1',

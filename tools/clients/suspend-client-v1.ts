@@ -1,8 +1,8 @@
 import { clientHead } from '../../schemas/client.js';
 import { clientRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { markClient } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { markClient } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/suspend-client-v1',

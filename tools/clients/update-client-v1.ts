@@ -1,8 +1,8 @@
 import { client, clientDetails, clientEmailOrNone, clientNameInput, ids } from '../../schemas/client.js';
 import { clientRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { updateClient } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { updateClient } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-client-v1',

@@ -1,8 +1,8 @@
 import { jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
-import { jobStatus } from '../../src/domain/jobs.js';
-import { JOB_TYPES } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { JOB_TYPES } from '../../src/domain/jobs/handlers.js';
+import { jobStatus } from '../../src/domain/jobs/jobs.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-batch-job-status-v1',

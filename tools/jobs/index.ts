@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/operation.js';
+import type { Operation } from '../../src/operation/operation.js';
 import getBatchJobStatus from './get-batch-job-status-v1.js';
 
 /** In the order of the user's document. */

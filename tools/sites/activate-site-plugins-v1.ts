@@ -1,10 +1,10 @@
 import { siteRef, slugError } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { actOnPlugins, requireSlugs } from '../../src/domain/extensions.js';
-import { getSite } from '../../src/domain/select.js';
-import { loadTarget } from '../../src/domain/targets.js';
-import { defineOperation } from '../../src/operation.js';
+import { actOnPlugins, requireSlugs } from '../../src/domain/extensions/extensions.js';
+import { loadTarget } from '../../src/domain/sites/load.js';
+import { getSite } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/activate-site-plugins-v1',

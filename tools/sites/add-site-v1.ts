@@ -1,8 +1,8 @@
 import { bool, id, list, token } from '../../schemas/common.js';
 import { site, siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { addSite } from '../../src/domain/connect.js';
-import { defineOperation } from '../../src/operation.js';
+import { addSite } from '../../src/domain/sites/connection.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/add-site-v1',

@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { resultOnOne } from '../../src/domain/single.js';
-import { checkWork } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { checkWork } from '../../src/domain/jobs/handlers.js';
+import { resultOnOne } from '../../src/domain/sites/run-on-site.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/check-site-v1',

@@ -1,9 +1,9 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
-import { allSites } from '../../src/domain/sites.js';
-import { checkWork } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { checkWork } from '../../src/domain/jobs/handlers.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/sites/run-on-sites.js';
+import { allSites } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/check-sites-v1',

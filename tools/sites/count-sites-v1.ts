@@ -1,7 +1,7 @@
 import { siteStatusFilter } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { countSites } from '../../src/domain/sites.js';
-import { defineOperation } from '../../src/operation.js';
+import { countSites } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/count-sites-v1',

@@ -1,8 +1,8 @@
 import { confirmation, siteRef, slugError } from '../../schemas/common.js';
 import { extensionEntry, slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { deleteExtensions, previewDeletion } from '../../src/domain/deletion.js';
-import { defineOperation } from '../../src/operation.js';
+import { deleteExtensions, previewDeletion } from '../../src/domain/extensions/deletion.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/delete-site-plugins-v1',

@@ -1,9 +1,9 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
 import { siteBasic } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { getSite } from '../../src/domain/select.js';
-import { DELETE_WARNINGS, deleteSite } from '../../src/domain/sites.js';
-import { defineOperation } from '../../src/operation.js';
+import { getSite } from '../../src/domain/sites/resolve.js';
+import { DELETE_WARNINGS, deleteSite } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/delete-site-v1',

@@ -1,8 +1,8 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
-import { disconnectWork } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { disconnectWork } from '../../src/domain/jobs/handlers.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/sites/run-on-sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/disconnect-sites-v1',

@@ -1,8 +1,8 @@
 import { page, perPage } from '../../schemas/common.js';
 import { abandonedItem } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { listAbandoned } from '../../src/domain/insight.js';
-import { defineOperation } from '../../src/operation.js';
+import { listAbandoned } from '../../src/domain/sites/findings.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-abandoned-themes-v1',

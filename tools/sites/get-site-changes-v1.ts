@@ -1,7 +1,7 @@
 import { page, perPage, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { siteChanges } from '../../src/domain/insight.js';
-import { defineOperation } from '../../src/operation.js';
+import { siteChanges } from '../../src/domain/sites/findings.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-changes-v1',

@@ -1,8 +1,8 @@
 import { client } from '../../schemas/client.js';
 import { siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { getSiteClient } from '../../src/domain/clients.js';
-import { defineOperation } from '../../src/operation.js';
+import { getSiteClient } from '../../src/domain/clients/clients.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-client-v1',

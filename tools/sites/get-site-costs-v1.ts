@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { costEntry, costTotals } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
-import { siteCosts } from '../../src/domain/costs.js';
-import { defineOperation } from '../../src/operation.js';
+import { siteCosts } from '../../src/domain/costs/costs.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-costs-v1',

@@ -1,8 +1,8 @@
 import { bool, siteRef } from '../../schemas/common.js';
 import { extensionEntry } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { listExtensions } from '../../src/domain/extensions.js';
-import { defineOperation } from '../../src/operation.js';
+import { listExtensions } from '../../src/domain/extensions/extensions.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-plugins-v1',

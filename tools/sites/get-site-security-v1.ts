@@ -1,7 +1,7 @@
 import { siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { siteSecurity } from '../../src/domain/insight.js';
-import { defineOperation } from '../../src/operation.js';
+import { siteSecurity } from '../../src/domain/sites/findings.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-security-v1',

@@ -1,8 +1,8 @@
 import { bool, siteRef } from '../../schemas/common.js';
 import { site, siteStats } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { getRecord, siteView, siteWithStats } from '../../src/domain/sites.js';
-import { defineOperation } from '../../src/operation.js';
+import { getRecord, siteView, siteWithStats } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-v1',

@@ -1,7 +1,7 @@
 import { siteBasic } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { allSites } from '../../src/domain/sites.js';
-import { defineOperation } from '../../src/operation.js';
+import { allSites } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-sites-basic-v1',

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/operation.js';
+import type { Operation } from '../../src/operation/operation.js';
 import activateSitePlugins from './activate-site-plugins-v1.js';
 import activateSiteTheme from './activate-site-theme-v1.js';
 import addSite from './add-site-v1.js';

@@ -1,8 +1,8 @@
 import { id, page, perPage } from '../../schemas/common.js';
 import { siteListItem, siteStatusFilter } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { listSites } from '../../src/domain/sites.js';
-import { defineOperation } from '../../src/operation.js';
+import { listSites } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-sites-v1',

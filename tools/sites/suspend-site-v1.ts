@@ -1,9 +1,9 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { workOnOne } from '../../src/domain/single.js';
-import { suspendWork } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { suspendWork } from '../../src/domain/jobs/handlers.js';
+import { workOnOne } from '../../src/domain/sites/run-on-site.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/suspend-site-v1',

@@ -1,10 +1,10 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { siteBasic } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/multi.js';
-import { allSites } from '../../src/domain/sites.js';
-import { syncWork } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { syncWork } from '../../src/domain/jobs/handlers.js';
+import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/sites/run-on-sites.js';
+import { allSites } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/sync-sites-v1',

@@ -1,9 +1,9 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { workOnOne } from '../../src/domain/single.js';
-import { unsuspendWork } from '../../src/domain/works.js';
-import { defineOperation } from '../../src/operation.js';
+import { unsuspendWork } from '../../src/domain/jobs/handlers.js';
+import { workOnOne } from '../../src/domain/sites/run-on-site.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/unsuspend-site-v1',

@@ -1,8 +1,8 @@
 import { id, list, plainText, siteRef } from '../../schemas/common.js';
 import { site, siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { updateSite } from '../../src/domain/sites.js';
-import { defineOperation } from '../../src/operation.js';
+import { updateSite } from '../../src/domain/sites/sites.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-v1',

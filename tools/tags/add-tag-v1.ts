@@ -1,7 +1,7 @@
 import { tag, tagColorInput, tagNameInput } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { addTag } from '../../src/domain/tags.js';
-import { defineOperation } from '../../src/operation.js';
+import { addTag } from '../../src/domain/sites/tags.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/add-tag-v1',

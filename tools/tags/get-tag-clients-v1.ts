@@ -1,8 +1,8 @@
 import { page, perPage } from '../../schemas/common.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { listTagClients } from '../../src/domain/tags.js';
-import { defineOperation } from '../../src/operation.js';
+import { listTagClients } from '../../src/domain/sites/tags.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-tag-clients-v1',

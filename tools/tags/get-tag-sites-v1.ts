@@ -2,8 +2,8 @@ import { page, perPage } from '../../schemas/common.js';
 import { siteOfOwner } from '../../schemas/site.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { listTagSites } from '../../src/domain/tags.js';
-import { defineOperation } from '../../src/operation.js';
+import { listTagSites } from '../../src/domain/sites/tags.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-tag-sites-v1',

@@ -1,7 +1,7 @@
 import { tag, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { getTag } from '../../src/domain/tags.js';
-import { defineOperation } from '../../src/operation.js';
+import { getTag } from '../../src/domain/sites/tags.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-tag-v1',

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/operation.js';
+import type { Operation } from '../../src/operation/operation.js';
 import addTag from './add-tag-v1.js';
 import deleteTag from './delete-tag-v1.js';
 import getTagClients from './get-tag-clients-v1.js';

@@ -2,8 +2,8 @@ import { ids } from '../../schemas/client.js';
 import { page, perPage } from '../../schemas/common.js';
 import { tagListItem } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { listTags } from '../../src/domain/tags.js';
-import { defineOperation } from '../../src/operation.js';
+import { listTags } from '../../src/domain/sites/tags.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-tags-v1',

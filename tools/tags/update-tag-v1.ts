@@ -1,7 +1,7 @@
 import { tag, tagColorInput, tagNameInput, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { updateTag } from '../../src/domain/tags.js';
-import { defineOperation } from '../../src/operation.js';
+import { updateTag } from '../../src/domain/sites/tags.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-tag-v1',

@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteFields, updateEntry, updateSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { siteUpdates } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { siteUpdates } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-updates-v1',

@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { CORE_SLUG, setIgnored } from '../../src/domain/ignores.js';
-import { defineOperation } from '../../src/operation.js';
+import { CORE_SLUG, setIgnored } from '../../src/domain/updates/ignored.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/ignore-site-core-v1',

@@ -2,8 +2,8 @@ import { siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { ignoreAction } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { setIgnored } from '../../src/domain/ignores.js';
-import { defineOperation } from '../../src/operation.js';
+import { setIgnored } from '../../src/domain/updates/ignored.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/ignore-site-themes-v1',

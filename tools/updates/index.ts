@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/operation.js';
+import type { Operation } from '../../src/operation/operation.js';
 import getSiteUpdates from './get-site-updates-v1.js';
 import ignoreSiteCore from './ignore-site-core-v1.js';
 import ignoreSitePlugins from './ignore-site-plugins-v1.js';

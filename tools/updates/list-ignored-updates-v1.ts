@@ -1,8 +1,8 @@
 import { page, perPage } from '../../schemas/common.js';
 import { siteFields } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { listIgnored } from '../../src/domain/ignores.js';
-import { defineOperation } from '../../src/operation.js';
+import { listIgnored } from '../../src/domain/updates/ignored.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-ignored-updates-v1',

@@ -1,8 +1,8 @@
 import { page, perPage, siteRefs } from '../../schemas/common.js';
 import { fleetUpdateEntry, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { listUpdates } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { listUpdates } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-updates-v1',

@@ -2,8 +2,8 @@ import { queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { appliedEntry, runSummary, updateError, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { runUpdates } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { runUpdates } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/run-updates-v1',

@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { setIgnored } from '../../src/domain/ignores.js';
-import { defineOperation } from '../../src/operation.js';
+import { setIgnored } from '../../src/domain/updates/ignored.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/set-ignored-updates-v1',

@@ -1,8 +1,8 @@
 import { queuedFields, siteRefs } from '../../schemas/common.js';
 import { runSummary, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { runUpdates, sitesNotSuspended } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-all-v1',

@@ -1,7 +1,7 @@
 import { siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { updateCore } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { updateCore } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-core-v1',

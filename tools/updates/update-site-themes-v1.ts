@@ -2,8 +2,8 @@ import { siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { appliedExtension, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { updateExtensions } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { updateExtensions } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-themes-v1',

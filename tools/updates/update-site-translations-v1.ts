@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
-import { updateTranslations } from '../../src/domain/updates.js';
-import { defineOperation } from '../../src/operation.js';
+import { updateTranslations } from '../../src/domain/updates/updates.js';
+import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-site-translations-v1',

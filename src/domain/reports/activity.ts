@@ -1,7 +1,7 @@
 /** Activity segments: what was done to plugins, themes, WordPress itself, and to the content (REST §6.8.2). */
 
-import type { Ctx } from '../../context.js';
-import { requireModule } from '../modules.js';
+import type { Ctx } from '../context.js';
+import { requireModule } from '../settings/modules.js';
 import { ACTIVITIES, type Activity } from './activity-words.js';
 import { eventsOf, type SiteEvent } from './events.js';
 import { abandonedRows, pendingRows } from './present.js';

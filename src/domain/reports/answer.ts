@@ -1,9 +1,9 @@
 /** A report in the form that was asked for, and several segments as one report. */
 
 import type { ReportFormat, Segment } from '../../../schemas/report.js';
-import type { Ctx } from '../../context.js';
-import { ServiceError } from '../../errors.js';
-import type { SiteRow } from '../../store/sites.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
 import { csvReport } from './csv.js';
 import { htmlReport } from './html.js';
 import { buildReport, type Report, type ReportQuery } from './report.js';

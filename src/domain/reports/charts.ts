@@ -1,6 +1,6 @@
 /** Charts as inline SVG: no script, no font, no request; they print as they look. Pure. */
 
-import { escapeHtml } from '../html.js';
+import { escapeHtml } from '../common/escape-html.js';
 import type { ChartPoint } from './types.js';
 
 export interface Chart {

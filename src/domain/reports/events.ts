@@ -1,7 +1,7 @@
 /** What happened on a site, from our own history and from what its child told, as one list without doubles. */
 
-import type { Ctx } from '../../context.js';
-import type { HistoryContext } from '../../store/history.js';
+import type { HistoryContext } from '../../store/sites/change-history.js';
+import type { Ctx } from '../context.js';
 import { MAX_ROWS, type Question } from './types.js';
 
 export interface SiteEvent {

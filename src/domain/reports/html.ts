@@ -1,7 +1,7 @@
 /** A report as a page that prints: no script, nothing fetched, charts drawn inside. */
 
-import { escapeHtml } from '../html.js';
-import { dayStart } from '../zones.js';
+import { escapeHtml } from '../common/escape-html.js';
+import { dayStart } from '../common/time-zones.js';
 import { chartSvg } from './charts.js';
 import type { Report } from './report.js';
 import type { DateStyle } from './shapes.js';

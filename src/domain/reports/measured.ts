@@ -1,11 +1,11 @@
 /** Segments that other parts of the service measure: certificate, domain, page speed (REST §6.8.2). */
 
-import type { Ctx } from '../../context.js';
-import { getCertificate } from '../certificates.js';
-import { getDomain } from '../domains.js';
-import { requireModule } from '../modules.js';
-import { isoTime } from '../sites.js';
-import { wordpressTime } from '../zones.js';
+import { wordpressTime } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { getCertificate } from '../monitoring/certificates.js';
+import { getDomain } from '../monitoring/domains.js';
+import { requireModule } from '../settings/modules.js';
+import { isoTime } from '../sites/sites.js';
 import type { ChartPoint, Findings, Question, ReportValue } from './types.js';
 
 function text(key: string, token: string, title: string, value: string | null): ReportValue {

@@ -1,12 +1,12 @@
 /** Segments about what is, not what happened: pending updates, abandoned items, the website, the client (REST §6.8.2). */
 
-import type { Ctx } from '../../context.js';
-import { findClient } from '../client-records.js';
-import { installed } from '../extensions.js';
-import { healthScore } from '../health.js';
-import { abandonedItems } from '../site-reports.js';
-import { isoTime, recordOf } from '../sites.js';
-import { wordpressTime } from '../zones.js';
+import { findClient } from '../clients/records.js';
+import { wordpressTime } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { installed } from '../extensions/extensions.js';
+import { healthScore } from '../sites/health.js';
+import { abandonedItems } from '../sites/rest-findings.js';
+import { isoTime, recordOf } from '../sites/sites.js';
 import type { Findings, Question, ReportRow, ReportValue, Section } from './types.js';
 
 const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;

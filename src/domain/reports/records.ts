@@ -2,8 +2,8 @@
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
-import type { Ctx } from '../../context.js';
-import { ServiceError } from '../../errors.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
 import { type Member, RECORD_SEGMENTS, type RecordSegment } from './record-segments.js';
 import {
   type ChartPoint,

@@ -1,13 +1,13 @@
 /** One segment of a report: asked, gathered, and put into the form that was asked for (REST §6.8). */
 
 import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
-import type { Ctx } from '../../context.js';
-import { ServiceError } from '../../errors.js';
-import type { SiteRow } from '../../store/sites.js';
-import { requireModule } from '../modules.js';
-import { dashboardZone } from '../settings-effect.js';
-import { isoTime, recordOf } from '../sites.js';
-import { dayEnd, dayStart } from '../zones.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { dayEnd, dayStart } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { dashboardZone } from '../settings/effects.js';
+import { requireModule } from '../settings/modules.js';
+import { isoTime, recordOf } from '../sites/sites.js';
 import { activityFindings } from './activity.js';
 import { auditFindings, certificateFindings, domainFindings } from './measured.js';
 import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './present.js';

@@ -1,11 +1,11 @@
 /** The two shapes of a report as data: bracketed tokens (`raw`) and plain keys (`normal`) (REST §6.8.1). */
 
-import type { Ctx } from '../../context.js';
-import { escapeHtml } from '../html.js';
-import { phpDate } from '../php-date.js';
-import { groupValues } from '../settings-effect.js';
-import { isoTime } from '../sites.js';
-import { dayStart, wallOf, wordpressTime } from '../zones.js';
+import { escapeHtml } from '../common/escape-html.js';
+import { phpDate } from '../common/php-date.js';
+import { dayStart, wallOf, wordpressTime } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { groupValues } from '../settings/effects.js';
+import { isoTime } from '../sites/sites.js';
 import { chartSvg } from './charts.js';
 import type { Report } from './report.js';
 import type { ReportRow, ReportValue, Scalar, Section } from './types.js';

@@ -1,7 +1,7 @@
 /** What a report holds before it is written down in one of its formats. */
 
 import type { Segment } from '../../../schemas/report.js';
-import type { SiteRow } from '../../store/sites.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 
 export type Scalar = string | number | null;
 

@@ -1,9 +1,9 @@
 /** The uptime segment: what the service's own monitor measured (REST §6.8.2). */
 
-import type { Ctx } from '../../context.js';
-import { HOURS_KEPT_MS } from '../monitor-history.js';
-import { monitorRow } from '../monitors.js';
-import { isoTime } from '../sites.js';
+import type { Ctx } from '../context.js';
+import { HOURS_KEPT_MS } from '../monitoring/history.js';
+import { monitorRow } from '../monitoring/monitors.js';
+import { isoTime } from '../sites/sites.js';
 import { type Findings, MAX_ROWS, type Question, type ReportValue, type Section } from './types.js';
 
 const DAY_MS = 86_400_000;

@@ -1,0 +1,297 @@
+/** The engine's half of the composition root: what writes and what contacts sites, wherever the writer connection lives. */
+
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { operations as allOperations } from '../../tools/index.js';
+import type { Auditor } from '../audit/audit.js';
+import type { ChildSites } from '../child/child.js';
+import type { PacedChildSites } from '../child/http.js';
+import type { Quota } from '../child/shared-limits.js';
+import { createLocks, createRights, type Rights } from '../cluster/leases.js';
+import type { Crew } from '../cluster/members.js';
+import { ownerName, type Place } from '../cluster/process-id.js';
+import { createShare } from '../cluster/shared-limits.js';
+import { vaultFor } from '../config/secret-key.js';
+import { lifelongController } from '../core/abort-signals.js';
+import { systemClock } from '../core/clock.js';
+import { ServiceError } from '../core/errors.js';
+import { createEvents, type EventBus } from '../core/events.js';
+import type { Actor, Clock, Config, Ctx, Log } from '../domain/context.js';
+import { runToolJobs } from '../domain/jobs/tool-jobs.js';
+import { createMailListener } from '../domain/mail/events.js';
+import { applyConnectionSettings } from '../domain/settings/effects.js';
+import { createHistoryRecorder } from '../domain/sites/change-history.js';
+import type { Engine, TaskCaller } from '../engine/client.js';
+import { type Mailer, noMailer } from '../mail/mailer.js';
+import type { Probe } from '../probe/probe.js';
+import type { Once } from '../rest/idempotency.js';
+import { createStepWatch } from '../scheduler/clock-steps.js';
+import { createJobRunner } from '../scheduler/job-runner.js';
+import { createSchedule } from '../scheduler/schedule.js';
+import type { Entry } from '../scheduler/timetable.js';
+import type { Db } from '../store/driver/db.js';
+import { type DbCall, watchDb } from '../store/driver/instrumented-db.js';
+import { migrate } from '../store/driver/migrate.js';
+import { openDb } from '../store/driver/open.js';
+import { migrations } from '../store/migrations/index.js';
+import { createStore, type Store } from '../store/store.js';
+import { storageWatch, workFamilies } from '../telemetry/instrumentation.js';
+import { createLog } from '../telemetry/log.js';
+import { createMetrics, type Metrics } from '../telemetry/metrics.js';
+
+export interface KeyPair {
+  private_key: string;
+  public_key: string;
+}
+
+export interface Parts {
+  config: Config;
+  log?: Log;
+  clock?: Clock;
+  /** How long a job is held without a sign of life; for tests. */
+  jobLeaseMs?: number;
+  /** How often a process shows the others that it lives; for tests. */
+  beatMs?: number;
+  /** Where this process runs, as its leases tell; for tests. */
+  place?: Place | undefined;
+  /** What happens by the clock; for tests. */
+  timetable?: readonly Entry[];
+  /** False: queued jobs wait for another process. Tests drive them by hand. */
+  jobs?: boolean;
+  /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
+  sharedKey?: KeyPair | undefined;
+  /** HTTP is served: what its requests need is loaded at once, for an import that fails later fails for good. */
+  serves?: boolean;
+  /** Tests: a network of their own for the monitors. */
+  probe?: Probe | undefined;
+  auditor?: Auditor | undefined;
+  /** Tests: watch what the storage is asked. */
+  wrapDb?: (db: Db) => Db;
+  /** The database file that must be there, when another thread has it open. */
+  file?: { dev: bigint; ino: bigint } | null;
+  /** Called after each write, when it is stored. */
+  afterWrite?: () => void;
+  /** Counted with those of the serving thread, when both are one. */
+  metrics?: Metrics | undefined;
+}
+
+/** Who acts when nobody asked. */
+export const SYSTEM: Actor = {
+  type: 'system',
+  id: null,
+  name: 'service',
+  rights: ['read', 'write'],
+  via: 'jobs',
+  denied_sites: [],
+};
+
+/** Opens the writer, brings the schema up to date, and answers the store. */
+async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
+  const { config } = parts;
+  const raw = await openDb(config.db, {
+    mode: 'writer',
+    identity: parts.file,
+    ...(config.db_token === null ? {} : { token: config.db_token }),
+  });
+  await migrate(raw, migrations);
+  const db = watchDb(parts.wrapDb?.(raw) ?? raw, (call) => {
+    watch(call);
+    if (call.method === 'batch' || call.method === 'run') parts.afterWrite?.();
+  });
+  const store = createStore(db, await vaultFor(raw, config));
+  await store.sites.sealPlain();
+  return { db, store };
+}
+
+/** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
+export async function buildEngine(
+  parts: Parts,
+): Promise<Engine & { store: Store; child: ChildSites; events: EventBus; ctx(caller: TaskCaller): Ctx }> {
+  const { config } = parts;
+  const clock = parts.clock ?? systemClock;
+  const log = parts.log ?? createLog(config.log_level);
+  const metrics = parts.metrics ?? createMetrics('engine');
+  const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
+  const events = createEvents(clock, log);
+  const closing = lifelongController();
+  const owner = ownerName(parts.place);
+  // Nobody else can open a database in memory; any other one may have several processes.
+  const alone = config.db === ':memory:';
+  const rights = createRights(
+    alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
+  );
+  const locks = createLocks(rights);
+  const share = alone ? undefined : createShare({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
+  const dashboardUrl = await store.instance.claim(
+    'dashboard_url',
+    `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
+  );
+  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: share });
+  await applyConnectionSettings({ store, config, child });
+  const probe = parts.probe ?? (await openProbe(config));
+  const auditor = parts.auditor ?? (await openAuditor(config));
+  const mailer = await openMailer(config);
+  // Only where it is needed: it costs a good part of the start.
+  let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
+  const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
+
+  const ctx = (caller: TaskCaller): Ctx => ({
+    store,
+    child,
+    probe,
+    auditor,
+    mailer,
+    clock,
+    config,
+    log,
+    events,
+    locks,
+    actor: caller.actor,
+    request_id: caller.request_id,
+    signal: AbortSignal.any([caller.signal, closing.signal]),
+    progress: caller.progress ?? (() => undefined),
+    base_url: caller.base_url,
+  });
+
+  const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
+    operation: ({ id, raw }: { id: string; raw: unknown }, context) => {
+      const operation = byId.get(id);
+      if (operation === undefined) throw new ServiceError('rest_ability_not_found', `There is no operation ${id}.`);
+      return operation.call(raw, context);
+    },
+    route: async ({ key, params, once }: { key: string; params: unknown; once: Once | undefined }, context) => {
+      rest ??= await import('../rest/perform.js');
+      return rest.performRoute(rest.routeOf(key), params, context, once);
+    },
+    loaded: async () => undefined,
+    metrics: async (_payload, context) => [
+      ...metrics.collect(),
+      ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),
+    ],
+    // Writes where everything is written: a full disk shows here and nowhere else.
+    health: (_payload, context) => context.store.schedule.hold('health', owner, context.clock.now(), 0),
+    touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
+  };
+
+  let base = config.base_url ?? localUrl(config);
+  const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
+  const steps = createStepWatch(ownCtx);
+  const runner = createJobRunner({ ctx: ownCtx, owner, steps, place: parts.place, leaseMs: parts.jobLeaseMs });
+  const watch = alone ? undefined : openCrew(parts, { store, owner, rights, clock, log });
+  const schedule = createSchedule({ ctx: ownCtx, owner, steps, crew: watch?.crew, entries: parts.timetable });
+  const history = createHistoryRecorder({ store, log });
+  const mails = createMailListener(ownCtx);
+  events.subscribe(history.listen);
+  events.subscribe(mails.listen);
+  // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
+  events.subscribe((event) => {
+    if (event.name !== 'job.queued' || parts.jobs === false) return;
+    runner.start();
+    runner.kick();
+  });
+  let tools: Promise<unknown> = Promise.resolve();
+  events.subscribe((event) => {
+    if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
+    const run = runToolJobs(ownCtx()).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
+    });
+    tools = Promise.all([tools, run]);
+  });
+  tasks.start = async (_payload, context) => {
+    base = context.base_url;
+    runner.start();
+    await schedule.start();
+  };
+  tasks.run_entry = ({ name }: { name: string }) => schedule.runNow(name);
+
+  return {
+    store,
+    child,
+    events,
+    ctx,
+    async run(task, caller) {
+      const perform = tasks[task.task];
+      if (perform === undefined) throw new ServiceError('svc_internal_error', `The engine knows no task ${task.task}.`);
+      return perform(task.payload as never, ctx(caller));
+    },
+    async close() {
+      closing.abort();
+      await Promise.all([runner.stop(), schedule.stop(), tools]);
+      await Promise.all([history.flush(), mails.settled()]);
+      await Promise.all([child.close(), probe.close(), mailer.close()]);
+      await Promise.all([share?.close(), watch?.close()]);
+      metrics.close();
+      await db.close();
+    },
+  };
+}
+
+/** As often as the monitors are looked after, so that a process that died is missed for three of these at most. */
+const CREW_BEAT_MS = 10_000;
+
+/** Who takes part in what is shared by the clock: counted apart from those who call sites, for one may do the one only. */
+function openCrew(
+  { beatMs = CREW_BEAT_MS }: Parts,
+  { store, ...parts }: { store: Store; owner: string; rights: Rights; clock: Clock; log: Log },
+): { crew: Crew; close(): Promise<void> } {
+  const kind = 'monitor';
+  const share = createShare({
+    ...parts,
+    beatMs,
+    attend: (owner, now, until) => store.schedule.attend(owner, now, until, kind),
+    leave: (owner) => store.schedule.leave(owner, kind),
+  });
+  const crew = {
+    host: hostname(),
+    leaseMs: 3 * beatMs,
+    join: () => share.join(),
+    members: () => share.members(),
+    places: (limit: number) => share.slots(kind, limit),
+  };
+  return { crew, close: () => share.close() };
+}
+
+async function openChild(
+  { config, sharedKey }: Parts,
+  dashboardUrl: string,
+  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: Quota | undefined },
+): Promise<PacedChildSites> {
+  const { createChildSites } = await import('../child/http.js');
+  const child = createChildSites({
+    dashboardUrl,
+    concurrency: config.concurrency,
+    perHost: config.per_host,
+    minDelayMs: 0,
+    perHostDelayMs: 0,
+    callTimeoutMs: config.site_timeout_ms,
+    allowPrivate: config.allow_private_sites,
+    quota,
+    onCall: (facts) => {
+      metrics.child(facts);
+      log.debug({ ...facts }, 'child call');
+    },
+  });
+  return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
+}
+
+async function openProbe(config: Config): Promise<Probe> {
+  const { createProbe } = await import('../probe/create.js');
+  return createProbe({ allowPrivate: config.allow_private_sites });
+}
+
+async function openAuditor(config: Config): Promise<Auditor> {
+  const { createAuditor } = await import('../audit/create.js');
+  const { chromium, allow_private_sites, pagespeed_url } = config;
+  return createAuditor({ chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+}
+
+async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
+  if (smtp_url === null) return noMailer();
+  const { createMailer } = await import('../mail/smtp.js');
+  return createMailer({ url: smtp_url, from: mail_from });
+}
+
+/** Where the service answers when no public address is set. */
+export function localUrl({ host, port }: Config): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

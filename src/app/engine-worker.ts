@@ -1,0 +1,51 @@
+/** Entry of the engine thread. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { asServiceError, isOurFault } from '../core/errors.js';
+import { type EngineParts, type Reply, type Request, toWire } from '../engine/client.js';
+import { createRest, giveWay } from '../engine/thread-priority.js';
+import { createLog } from '../telemetry/log.js';
+import { buildEngine } from './engine-services.js';
+
+const port = parentPort;
+if (port === null) throw new Error('engine-thread is started as a worker thread only.');
+
+giveWay();
+const { config, sharedKey, serves, file } = workerData as EngineParts;
+const log = createLog(config.log_level);
+const calls = new Map<number, AbortController>();
+const say = (reply: Reply) => port.postMessage(reply);
+const engine = await buildEngine({ config, log, sharedKey, serves, file, afterWrite: createRest() });
+
+async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
+  const controller = new AbortController();
+  calls.set(request.id, controller);
+  try {
+    const value = await engine.run(request.task, {
+      actor: request.actor,
+      request_id: request.request_id,
+      base_url: request.base_url,
+      signal: controller.signal,
+      progress: request.progress ? (progress) => say({ type: 'progress', id: request.id, progress }) : undefined,
+    });
+    say({ type: 'done', id: request.id, value });
+  } catch (error) {
+    const known = asServiceError(error);
+    if (isOurFault(known)) {
+      log.error({ err: known.cause ?? known, request_id: request.request_id }, 'engine call failed');
+    }
+    say({ type: 'failed', id: request.id, error: toWire(known) });
+  } finally {
+    calls.delete(request.id);
+  }
+}
+
+port.on('message', (request: Request) => {
+  if (request.type === 'run') void run(request);
+  else if (request.type === 'abort') calls.get(request.id)?.abort();
+  else {
+    for (const controller of calls.values()) controller.abort();
+    void engine.close().finally(() => port.close());
+  }
+});
+say({ type: 'ready' });

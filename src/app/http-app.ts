@@ -1,0 +1,82 @@
+/** The HTTP half of the composition root, loaded only where HTTP is served: it costs start time. */
+
+import { Hono } from 'hono';
+import type { Auth, HttpEnv } from '../auth/auth.js';
+import { VERSION } from '../core/version.js';
+import type { Clock, Config, Log } from '../domain/context.js';
+import { createHttp, type HttpMetrics } from '../http/router.js';
+import type { McpCore } from '../mcp/core.js';
+import { createMcpHttp } from '../mcp/http.js';
+import { mcpEnvelope } from '../mcp/http-errors.js';
+import type { GroupedOperation, Invoke } from '../operation/operation.js';
+import { createRestApp } from '../rest/app.js';
+import { routes } from '../rest/index.js';
+import type { Perform } from '../rest/perform.js';
+import { restEnvelope } from '../rest/respond.js';
+import { createRunApp } from '../run/app.js';
+
+export interface SurfaceParts {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  auth: Auth;
+  operations: readonly GroupedOperation[];
+  mcp: McpCore;
+  invoke: Invoke;
+  perform: Perform;
+  newRequestId(): string;
+  ready(): Promise<{ ok: boolean; reasons: string[] }>;
+  metrics?: HttpMetrics | undefined;
+}
+
+export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
+  const { config, clock, log, auth, operations, invoke, perform, newRequestId } = parts;
+  const challenge = config.basic_challenge;
+  const mcp = createMcpHttp({
+    core: parts.mcp,
+    auth,
+    publicUrl: config.base_url !== null,
+    metadata: {
+      issuer: config.oauth_issuer,
+      read_scope: config.oauth_read_scope,
+      write_scope: config.oauth_write_scope,
+      basic_challenge: challenge,
+    },
+  });
+  const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only, challenge });
+  const rest = createRestApp({ routes, perform, auth, clock, log, config, version: VERSION });
+  const app = createHttp({
+    config,
+    log,
+    newRequestId,
+    ready: parts.ready,
+    metrics: parts.metrics,
+    mounts: [
+      { at: '/', app: createFrontPage() },
+      { at: '/', app: mcp.app, envelope: mcpEnvelope },
+      { at: '/', app: run },
+      { at: '/', app: rest, envelope: restEnvelope },
+    ],
+  });
+  return { app, close: () => mcp.close() };
+}
+
+/** The bare address is what people try first: the page for a browser, the ways in for programs. */
+function createFrontPage(): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.get('/', (c) => {
+    // Relative, so that a proxy may serve us below a path of its own.
+    if (c.req.header('accept')?.includes('text/html') === true) return c.redirect('./docs', 302);
+    const base = c.env.arrival.base_url;
+    return c.json({
+      name: 'sitefleet',
+      version: VERSION,
+      mcp: `${base}/mcp`,
+      abilities: `${base}/wp-json/wp-abilities/v1/abilities`,
+      v2: `${base}/v2`,
+      openapi: `${base}/v2/openapi.json`,
+      docs: `${base}/docs`,
+    });
+  });
+  return app;
+}

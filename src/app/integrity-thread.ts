@@ -1,0 +1,51 @@
+/** Entry of the thread that checks the database file, see soundness.ts. It ends with its work. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { giveWay } from '../engine/thread-priority.js';
+import { type Db, StorageError } from '../store/driver/db.js';
+import { openDb } from '../store/driver/open.js';
+import type { Finding } from './integrity.js';
+
+/** After each table this many times as long as it took: a fifth of a processor at most. */
+const REST = 4;
+/** The caches of a service are made for many questions; a check reads everything once. */
+const CACHE_KB = 2048;
+
+/** A value that breaks a rule of its column can be read all the same; `sitefleet check` tells of it. */
+const VALUE = /^(CHECK constraint failed|[\w-]+ value) in /;
+
+giveWay();
+const say = (finding: Finding) => parentPort?.postMessage(finding);
+let db: Db | undefined;
+try {
+  db = await openDb(String(workerData), { mode: 'reader' });
+  await db.all(`PRAGMA cache_size=-${CACHE_KB}`);
+  const tables = await db.all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  for (const { name } of tables) {
+    const began = performance.now();
+    await check(db, String(name));
+    await pause(REST * (performance.now() - began));
+  }
+  say({ done: true });
+} catch (error) {
+  if (!(error instanceof StorageError)) throw error;
+  // A file that is gone or locked is told by others.
+  if (error.kind === 'corrupt') {
+    say({ table: null, problem: error.message });
+    say({ done: true });
+  }
+} finally {
+  await db?.close();
+}
+
+async function check(db: Db, table: string): Promise<void> {
+  const problem = await db.all(`PRAGMA quick_check("${table.replaceAll('"', '""')}")`).then(
+    (rows) => rows.map((row) => String(Object.values(row)[0])).find((line) => line !== 'ok' && !VALUE.test(line)),
+    (error: unknown) => {
+      if (error instanceof StorageError && error.kind === 'corrupt') return error.message;
+      throw error;
+    },
+  );
+  if (problem !== undefined) say({ table, problem });
+}

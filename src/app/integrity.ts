@@ -1,0 +1,81 @@
+/**
+ * Looks from time to time whether every table of the database file can be read (`PRAGMA quick_check`, one table at a time).
+ * A damaged page otherwise shows when somebody needs it, and readiness would say ok until then. The checks run in a thread
+ * that exists only meanwhile, over a connection of its own: the caches of the others hide what the disk has lost.
+ */
+
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../domain/context.js';
+
+export interface Soundness {
+  /** Which tables cannot be read; null when none is known to be damaged. */
+  reason(): string | null;
+  /** Something failed that points to damage: looks now, unless it has just done so. */
+  look(): void;
+  close(): Promise<void>;
+}
+
+/** What the thread says: a table that is damaged (null: the file as a whole), then that it is done. */
+export type Finding = { table: string | null; problem: string } | { done: true };
+
+const FIRST_MS = 5_000;
+const EACH_MS = 3600_000;
+/** Between rounds while there is damage, or while calls point to some. */
+const SOON_MS = 60_000;
+
+/** Starts looking after `db`, a `file:` URL. */
+export function watchSoundness(db: string, log: Log): Soundness {
+  let damaged: readonly string[] = [];
+  let worker: Worker | null = null;
+  let ended = Number.NEGATIVE_INFINITY;
+  let closed = false;
+  let timer = later(FIRST_MS);
+
+  function later(ms: number): NodeJS.Timeout {
+    return setTimeout(round, ms).unref();
+  }
+
+  function round(): void {
+    clearTimeout(timer);
+    if (closed || worker !== null) return;
+    const found: string[] = [];
+    let whole = false;
+    worker = new Worker(new URL('./integrity-thread.js', import.meta.url), { workerData: db });
+    worker.unref();
+    worker.on('message', (finding: Finding) => {
+      if ('done' in finding) {
+        whole = true;
+        return;
+      }
+      const { table, problem } = finding;
+      found.push(table === null ? 'the file as a whole' : `table ${table}`);
+      if (!damaged.includes(found.at(-1) ?? '')) log.error({ table, problem }, 'the database file is damaged');
+      // Known from now on, whatever becomes of the round.
+      damaged = [...new Set([...damaged, ...found])];
+    });
+    // Too little memory or too many open files: that says nothing about the file.
+    worker.on('error', (error) => log.warn({ err: error }, 'the database file could not be checked'));
+    worker.on('exit', () => {
+      worker = null;
+      ended = performance.now();
+      if (whole) damaged = found;
+      if (!closed) timer = later(damaged.length > 0 ? SOON_MS : EACH_MS);
+    });
+  }
+
+  return {
+    reason: () =>
+      damaged.length === 0
+        ? null
+        : `The database file is damaged and cannot be read: ${damaged.slice(0, 10).join(', ')}. ` +
+          'Run "sitefleet check"; then stop the service and bring a backup back with "sitefleet restore".',
+    look() {
+      if (performance.now() - ended > SOON_MS) round();
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await worker?.terminate();
+    },
+  };
+}

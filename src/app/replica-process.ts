@@ -1,0 +1,5 @@
+/** Entry of the process that syncs an embedded replica. */
+
+import { serveSyncs } from '../store/replica/process.js';
+
+serveSyncs();

@@ -1,0 +1,344 @@
+/** The composition root: the only place that constructs. `cli.ts`, the engine thread and the tests are its only callers. */
+
+import { randomUUID } from 'node:crypto';
+import type { Hono } from 'hono';
+import { operations as allOperations } from '../../tools/index.js';
+import type { Auth, HttpEnv, VerifyAccessToken } from '../auth/auth.js';
+import { databaseFile } from '../config/config.js';
+import { vaultFor } from '../config/secret-key.js';
+import { systemClock } from '../core/clock.js';
+import { asServiceError } from '../core/errors.js';
+import { createEvents, type EventBus } from '../core/events.js';
+import { VERSION } from '../core/version.js';
+import type { Clock, Config, Ctx, Log } from '../domain/context.js';
+import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
+import type { McpCore } from '../mcp/core.js';
+import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
+import type { Performed } from '../rest/idempotency.js';
+import type { Perform } from '../rest/perform.js';
+import type { Db } from '../store/driver/db.js';
+import { type DbCall, watchDb } from '../store/driver/instrumented-db.js';
+import { migrate } from '../store/driver/migrate.js';
+import { openDb, openReplicated } from '../store/driver/open.js';
+import { migrations } from '../store/migrations/index.js';
+import type { Replica } from '../store/replica/replica.js';
+import { createStore, type Store } from '../store/store.js';
+import type { Vault } from '../store/vault/vault.js';
+import {
+  counted,
+  replicaFamilies,
+  replicaReason,
+  replicaWatch,
+  storageWatch,
+  watchFile,
+} from '../telemetry/instrumentation.js';
+import { createLog } from '../telemetry/log.js';
+import { createMetrics, type Family, processFamilies, renderMetrics } from '../telemetry/metrics.js';
+import { createReadiness } from '../telemetry/readiness.js';
+import { buildEngine, localUrl, type Parts, SYSTEM } from './engine-services.js';
+import { type Soundness, watchSoundness } from './integrity.js';
+import { readingContexts } from './read-only-context.js';
+
+/** A service as the shell and the tests see it. */
+export interface Service {
+  readonly config: Config;
+  readonly log: Log;
+  readonly operations: readonly GroupedOperation[];
+  readonly store: Store;
+  readonly auth: Auth;
+  readonly events: EventBus;
+  readonly invoke: Invoke;
+  /**
+   * All HTTP ways in, with all that answering needs in this thread: Node keeps an import that failed, for want of a file
+   * handle say, so what is left to the first request may never be loaded.
+   */
+  http(): Promise<Hono<HttpEnv>>;
+  /** Waits until the engine is up, with all that its tasks need. */
+  bringUp(): Promise<void>;
+  /** What MCP serves, for stdio and tests. */
+  mcp(): Promise<McpCore>;
+  /** A context of this thread: reading only when the engine runs in a thread of its own. */
+  ctx(caller: Caller): Ctx;
+  /** Public base URL, once it is known where the service listens. */
+  setBaseUrl(url: string): void;
+  ready(): Promise<{ ok: boolean; reasons: string[] }>;
+  /** Makes it answer that it is not ready, for this reason, until the function that this answers is called. */
+  hold(reason: string): () => void;
+  /** Starts the schedule. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** An engine thread that died is started anew after this, then after twice as long, and so on. */
+const RESTART_MS = 1000;
+const RESTART_MAX_MS = 60_000;
+
+/** Tasks of the engine after which nobody looks for what they wrote. */
+const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
+
+export interface ServiceParts extends Parts {
+  engine?: 'thread' | 'inline';
+  /** Tests: the built program that syncs a replica. */
+  replicaProgram?: URL | undefined;
+}
+
+/** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
+export async function assemble(parts: ServiceParts): Promise<Service> {
+  const { config } = parts;
+  const clock = parts.clock ?? systemClock;
+  const log = parts.log ?? createLog(config.log_level);
+  const threaded = (parts.engine ?? 'thread') === 'thread' && config.db !== ':memory:';
+  const metrics = createMetrics('main');
+  const inline = threaded ? null : await buildEngine({ ...parts, clock, log, metrics });
+  let thread: Engine | null = null;
+  let started = false;
+  let serves = false;
+  let deaths = 0;
+  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, starts it anew.
+  const onEngineDeath = () => {
+    thread = null;
+    const wait = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** deaths++);
+    if (started)
+      setTimeout(() => run({ task: 'start', payload: null }, systemCaller()).catch(() => undefined), wait).unref();
+  };
+  const engine = (): Engine => {
+    if (inline !== null) return inline;
+    if (thread === null) {
+      // Begun beside a file that is gone, it could only fail without a reason.
+      const problem = file?.problem() ?? null;
+      if (problem !== null) throw problem;
+      thread = startEngineThread(
+        { config, sharedKey: parts.sharedKey, serves, file: file?.identity ?? null },
+        log,
+        onEngineDeath,
+      );
+    }
+    return thread;
+  };
+  let soundness: Soundness | null = null;
+  const sees = storageWatch(metrics, log, clock);
+  const reader =
+    inline === null
+      ? await openReader(
+          parts,
+          (call) => {
+            sees(call);
+            if (call.failure === 'corrupt') soundness?.look();
+          },
+          log,
+        )
+      : null;
+  const path = databaseFile(config.db);
+  const file = path === null ? null : watchFile(path, log);
+  const store = inline?.store ?? (reader as { store: Store }).store;
+  const events = inline?.events ?? createEvents(clock, log);
+  let baseUrl = config.base_url ?? localUrl(config);
+
+  const taskCaller = (caller: Caller): TaskCaller => ({ ...caller, base_url: baseUrl });
+  const run = async (task: Task, caller: Caller) => {
+    try {
+      return await engine().run(task, taskCaller(caller));
+    } catch (error) {
+      // The engine meets damage that this thread has not come across.
+      if (asServiceError(error).code === 'svc_storage_unavailable') soundness?.look();
+      throw error;
+    } finally {
+      // Whoever just wrote, or may have, finds it with the next read.
+      if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
+    }
+  };
+  const reading = readingContexts({ store, clock, config, log, events });
+  const ctx = (caller: Caller): Ctx => (inline !== null ? inline.ctx(taskCaller(caller)) : reading(caller, baseUrl));
+  const invoke: Invoke = (operation, raw, caller) =>
+    counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
+  const invokeIt: Invoke = async (operation, raw, caller) => {
+    if (operation.engine && inline === null) {
+      return (await run({ task: 'operation', payload: { id: operation.id, raw } }, caller)) as Record<string, unknown>;
+    }
+    return operation.call(raw, ctx(caller));
+  };
+  let rest: typeof import('../rest/perform.js') | undefined;
+  const perform: Perform = (route, params, caller, once) =>
+    counted(metrics, route.key, () => performIt(route, params, caller, once));
+  const performIt: Perform = async (route, params, caller, once) => {
+    if (route.engine && inline === null) {
+      return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
+    }
+    // Where HTTP is served it is there already; looked up once, because the loader takes its time even for what it has.
+    rest ??= await import('../rest/perform.js');
+    return rest.performRoute(route, params, ctx(caller), once);
+  };
+  const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
+    run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
+  );
+  // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
+  const surfaces = { config, clock, log, auth, operations: allOperations, invoke, perform, newRequestId: randomUUID };
+  let closeHttp = () => {};
+  let core: Promise<McpCore> | undefined;
+  const mcp = () => {
+    core ??= openMcp(config, { log, clock, invoke });
+    return core;
+  };
+
+  const holds = new Set<string>();
+  const ready = createReadiness({
+    clock,
+    read: () => store.schedule.owner('schedule', clock.now()),
+    write: () => run({ task: 'health', payload: null }, systemCaller()),
+    known: () => [
+      ...holds,
+      reader?.replica ? replicaReason(reader.replica.status()) : null,
+      file?.reason() ?? null,
+      soundness?.reason() ?? null,
+    ],
+  });
+  const metricsText = async () => {
+    const beside = inline === null ? metrics.collect() : [];
+    // Of an engine that nobody needed yet there is nothing to tell.
+    const engineSide = inline !== null || thread !== null;
+    const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
+    // The engine asks the database for some of its numbers. When that is away, the others tell so.
+    const working = (await Promise.resolve(asked).catch(() => [])) as Family[];
+    const replica = reader?.replica ? replicaFamilies(reader.replica.status()) : [];
+    return renderMetrics([...processFamilies(VERSION), ...beside, ...replica, ...working]);
+  };
+
+  return {
+    config,
+    log,
+    operations: allOperations,
+    store,
+    auth,
+    events,
+    invoke,
+    ctx,
+    setBaseUrl(url) {
+      if (config.base_url === null) baseUrl = url;
+    },
+    async http() {
+      serves = true;
+      const [{ createSurfaces }, shared, performing] = await Promise.all([
+        import('./http-app.js'),
+        mcp(),
+        import('../rest/perform.js'),
+      ]);
+      rest = performing;
+      if (path !== null && inline === null) soundness ??= watchSoundness(config.db, log);
+      const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
+      const built = createSurfaces({ ...surfaces, mcp: shared, ready, metrics: counts });
+      closeHttp = built.close;
+      return built.app;
+    },
+    mcp,
+    async bringUp() {
+      if (inline === null) await run({ task: 'loaded', payload: null }, systemCaller());
+    },
+    ready,
+    hold(reason) {
+      holds.add(reason);
+      return () => void holds.delete(reason);
+    },
+    async start() {
+      started = true;
+      await run({ task: 'start', payload: null }, systemCaller());
+    },
+    async stop() {
+      started = false;
+      closeHttp();
+      file?.close();
+      await soundness?.close();
+      (await core)?.close();
+      await (inline ?? thread)?.close();
+      await reader?.close();
+      metrics.close();
+    },
+  };
+}
+
+interface Reader {
+  store: Store;
+  /** For logins: what another process changed shows at once. */
+  logins: Store;
+  replica: Replica | null;
+  close(): Promise<void>;
+}
+
+/** The reading connection of the serving thread. The schema is brought up to date first: a reader cannot. */
+async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, log: Log): Promise<Reader> {
+  const { config } = parts;
+  const token = config.db_token === null ? {} : { token: config.db_token };
+  const writer = await openDb(config.db, { mode: 'writer', ...token });
+  let vault: Vault;
+  try {
+    await migrate(writer, migrations);
+    vault = await vaultFor(writer, config);
+  } finally {
+    await writer.close();
+  }
+  const storeOf = (raw: Db) => createStore(watchDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
+  if (config.db_replica === null) {
+    const raw = await openDb(config.db, { mode: 'reader', ...token });
+    const store = storeOf(raw);
+    return { store, logins: store, replica: null, close: () => raw.close() };
+  }
+  const replica = await openReplicated(config.db, {
+    ...token,
+    file: config.db_replica,
+    syncMs: config.db_replica_sync_ms,
+    program: parts.replicaProgram ?? new URL('./replica-process.js', import.meta.url),
+    changed: replicaWatch(log),
+  });
+  return { store: storeOf(replica.db), logins: storeOf(replica.current), replica, close: () => replica.close() };
+}
+
+/** One for all connections: a call that lost its client over one is found over another. */
+export async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
+  const { createMcpCore } = await import('../mcp/core.js');
+  return createMcpCore({
+    ...parts,
+    operations: allOperations,
+    readOnly: config.read_only,
+    toolsets: config.toolsets,
+    confirm: config.confirm,
+    maxTokens: config.mcp_max_tokens,
+    version: VERSION,
+    newRequestId: randomUUID,
+  });
+}
+
+async function openAuth(
+  config: Config,
+  store: Store,
+  clock: Clock,
+  log: Log,
+  touchKey: (id: number, at: number) => Promise<void>,
+): Promise<Auth> {
+  const [{ createAuth }, { hashPassword, hashToken, verifyPassword }] = await Promise.all([
+    import('../auth/auth.js'),
+    import('../store/vault/vault.js'),
+  ]);
+  return createAuth({
+    findUser: (name) => store.users.login(name),
+    findKey: (hash) => store.keys.login(hash),
+    verifyPassword,
+    hashPassword,
+    hashToken,
+    touchKey,
+    clock,
+    log,
+    ...(await accessTokens(config, clock)),
+  });
+}
+
+async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAccessToken?: VerifyAccessToken }> {
+  const { oauth_issuer: issuer, oauth_jwks_url: jwks_url } = config;
+  if (issuer === null || jwks_url === null) return {};
+  const { createTokenVerifier } = await import('../auth/jwt.js');
+  const audience = config.oauth_audience ?? `${config.base_url}/mcp`;
+  const { oauth_read_scope: read_scope, oauth_write_scope: write_scope } = config;
+  return { verifyAccessToken: createTokenVerifier({ issuer, jwks_url, audience, read_scope, write_scope, clock }) };
+}
+
+function systemCaller(): Caller {
+  return { actor: SYSTEM, request_id: randomUUID(), signal: new AbortController().signal };
+}

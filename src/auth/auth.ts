@@ -1,0 +1,295 @@
+/** Who is calling: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../core/errors.js';
+import type { Actor, Clock, Log, WayIn } from '../domain/context.js';
+import { HashQueue } from './hash-queue.js';
+import { KnownLogins, type Verified } from './login-cache.js';
+import {
+  accessTokenMisplaced,
+  disabledKey,
+  loginNeeded,
+  plainHttp,
+  tokenIncomplete,
+  tokenNeeded,
+  tooManyRequests,
+  wrongLogin,
+  wrongToken,
+} from './login-errors.js';
+import { networkOf, type Outcome, Throttle } from './login-throttle.js';
+
+/** What is known of one HTTP request before anything of ours looks at it. `http.ts` makes it, once per request. */
+export interface Arrival {
+  request_id: string;
+  authorization: string | undefined;
+  /** Of the client; behind a trusted proxy the one the proxy names. */
+  address: string;
+  /** HTTPS, or loopback: nobody in between can read along. */
+  secure: boolean;
+  /** Public base URL without a trailing slash. */
+  base_url: string;
+  /** A browser sent it for a page of another origin, and may have added a login that it remembers. */
+  foreign: boolean;
+}
+
+/** Head of an answer as a flat list of names and values, which is how Node writes one fastest. */
+export type Head = (string | number)[];
+
+/** Where an answer leaves through a socket. */
+export interface Outlet {
+  /** Completes the head of the answer before it is written. */
+  depart?: (status: number, head: Head) => void;
+}
+
+/** What the Hono apps are handed with each request; what comes from the socket is absent when there is none. */
+export type HttpEnv = { Bindings: { arrival: Arrival; incoming?: IncomingMessage; outgoing?: Outlet } };
+
+export type Identity = Omit<Actor, 'via'>;
+
+/** Answers who an access token of an external authorization server stands for. Rejects with ServiceError. */
+export type VerifyAccessToken = (token: string) => Promise<Identity>;
+
+/** A stored login, as the stores answer it. */
+export interface Login {
+  identity: Identity;
+  /** Hash that proves the secret. Another hash means another password: what was verified before no longer counts. */
+  proof: string;
+  enabled: boolean;
+  last_access: number | null;
+}
+
+export interface AuthParts {
+  findUser(name: string): Promise<Login | undefined>;
+  findKey(keyHash: string): Promise<Login | undefined>;
+  verifyPassword(password: string, stored: string): Promise<boolean>;
+  hashPassword(password: string): Promise<string>;
+  hashToken(part: string): string;
+  /** Notes the use of a key. Not waited for; called at most once a minute per key. */
+  touchKey(id: number, at: number): Promise<void>;
+  /** Checks access tokens of an external authorization server; absent = none are accepted. */
+  verifyAccessToken?: VerifyAccessToken;
+  clock: Clock;
+  log: Log;
+}
+
+export interface Auth {
+  /** HTTP Basic only. Rejects with svc_permission_denied 401. */
+  basic(arrival: Arrival, via: WayIn): Promise<Actor>;
+  /** Bearer only. Rejects with the codes of REST §1.4. */
+  bearer(arrival: Arrival, via: WayIn): Promise<Actor>;
+  /** Whichever of the two the request carries, or an access token over MCP, which is what such tokens are for. */
+  either(arrival: Arrival, via: WayIn): Promise<Actor>;
+  /** Forgets every verified login: a user or key was changed. */
+  invalidate(): void;
+}
+
+const TOUCH_EVERY_MS = 60_000;
+/** Failed logins of one network that cost nothing, whatever the names: an office may be behind it. */
+const NETWORK_BURST = 50;
+const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
+
+export function createAuth(parts: AuthParts): Auth {
+  const cacheKey = randomBytes(32);
+  const known = new KnownLogins<Login>(parts.clock);
+  const running = new Map<string, Promise<Login>>();
+  const touched = new Map<number, number>();
+  const elapsed = () => parts.clock.elapsed();
+  /** By name and network; keys of a network count as one name. */
+  const byName = new Throttle({ elapsed });
+  /** By network alone: who guesses at many names. */
+  const byNetwork = new Throttle({ elapsed, burst: NETWORK_BURST });
+  const hashing = new HashQueue();
+  let decoy: Promise<string> | undefined;
+
+  /** Equal logins that arrive together are verified once, however their headers are spelled: it costs a quarter second of a core. */
+  async function authenticate(digest: string, verify: () => Promise<Login>): Promise<Login> {
+    const remembered = await known.recall(digest);
+    if (remembered !== undefined) return remembered;
+    const same = running.get(digest);
+    if (same !== undefined) return same;
+    const fresh = verify().finally(() => running.delete(digest));
+    running.set(digest, fresh);
+    return fresh;
+  }
+
+  /** A password is looked at only while neither its name nor its network is blocked. */
+  async function attemptUser(arrival: Arrival, name: string, password: string, digests: string[]): Promise<Login> {
+    const network = networkOf(arrival.address);
+    const key = `${network} user ${folded(name)}`;
+    const wait = Math.max(byName.waitMs(key), byNetwork.waitMs(network));
+    if (wait > 0) throw tooManyRequests(wait);
+    byName.begin(key);
+    byNetwork.begin(network);
+    let outcome: Outcome = 'unknown';
+    try {
+      const began = known.generation;
+      const result = await verifyUser(network, name, password);
+      outcome = result instanceof ServiceError ? 'bad' : 'good';
+      return remember(began, digests, result);
+    } finally {
+      byName.end(key, outcome);
+      // One good login says nothing about the guesses at other names.
+      byNetwork.end(network, outcome === 'good' ? 'unknown' : outcome);
+    }
+  }
+
+  /** A key is looked up always: 160 bits cannot be guessed, and a right one must not suffer for the guesses of others. */
+  async function attemptToken(arrival: Arrival, secret: string, key: string, digests: string[]): Promise<Login> {
+    const began = known.generation;
+    const result = await verifyToken(secret, key);
+    if (result instanceof ServiceError && result.code !== disabledKey().code) {
+      const guesses = `${networkOf(arrival.address)} keys`;
+      const wait = byName.waitMs(guesses);
+      if (wait > 0) throw tooManyRequests(wait);
+      byName.begin(guesses);
+      byName.end(guesses, 'bad');
+    }
+    return remember(began, digests, result);
+  }
+
+  function remember(began: number, digests: string[], result: Verified<Login> | ServiceError): Login {
+    if (result instanceof ServiceError) throw result;
+    // What was read before a change must not be remembered after it.
+    if (began === known.generation) known.keep(digests, result);
+    return result.login;
+  }
+
+  async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
+    const login = await parts.findUser(name);
+    // An unknown name costs the same time as a wrong password, or names could be told apart by the clock.
+    decoy ??= parts.hashPassword(randomBytes(16).toString('hex'));
+    const stored = login?.proof ?? (await decoy);
+    const good = await hashing.run(
+      network,
+      async () =>
+        (await parts.verifyPassword(password, stored)) ||
+        // WordPress shows its application passwords in groups of four; people paste them with the blanks.
+        (/\s/.test(password) && (await parts.verifyPassword(password.replace(/\s+/g, ''), stored))),
+    );
+    if (!good || !login?.enabled) return wrongLogin();
+    return { scheme: 'basic', login, reload: () => parts.findUser(name) };
+  }
+
+  async function verifyToken(secret: string, key: string): Promise<Verified<Login> | ServiceError> {
+    const hash = parts.hashToken(key);
+    const login = await parts.findKey(hash);
+    const secretHash = parts.hashToken(secret);
+    if (login === undefined || !sameText(secretHash, login.proof, cacheKey)) return wrongToken();
+    if (!login.enabled) return disabledKey();
+    return { scheme: 'bearer', login, reload: () => parts.findKey(hash) };
+  }
+
+  function touch(login: Login): void {
+    const id = login.identity.id;
+    if (id === null) return;
+    const last = touched.get(id);
+    if (last !== undefined && elapsed() - last < TOUCH_EVERY_MS) return;
+    touched.set(id, elapsed());
+    const at = parts.clock.now();
+    // Noted by another process a moment ago, or before a restart. A time to come is of a clock that was put back since.
+    const age = at - (login.last_access ?? 0);
+    if (last === undefined && age >= 0 && age < TOUCH_EVERY_MS) return;
+    parts.touchKey(id, at).catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'key use not noted'));
+  }
+
+  /** At once where the header is known, as it nearly always is. */
+  function basic(arrival: Arrival, digest: string): Login | Promise<Login> {
+    return known.recognised(digest, 'basic')?.login ?? verifiedBasic(arrival, digest);
+  }
+
+  function bearer(arrival: Arrival, digest: string): Login | Promise<Login> {
+    if (!arrival.secure && arrival.authorization) throw plainHttp();
+    return known.recognised(digest, 'bearer')?.login ?? verifiedBearer(arrival, digest);
+  }
+
+  async function verifiedBasic(arrival: Arrival, digest: string): Promise<Login> {
+    const header = arrival.authorization ?? '';
+    const pair = basicPair(header);
+    if (pair === undefined) throw loginNeeded();
+    const { name, password } = pair;
+    const plain = `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
+    const login = known.digestOf(`login\n${folded(name)}\n${password.normalize('NFC')}`);
+    return authenticate(login, () => attemptUser(arrival, name, password, digestsOf(login, header === plain, digest)));
+  }
+
+  async function verifiedBearer(arrival: Arrival, digest: string): Promise<Login> {
+    const header = arrival.authorization ?? '';
+    const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1];
+    if (token === undefined) throw tokenNeeded();
+    if (looksLikeJwt(token)) throw accessTokenMisplaced();
+    const sides = token.split('==');
+    if (sides.length < 2 || sides.includes('')) throw tokenIncomplete();
+    const match = TOKEN.exec(token);
+    if (match?.[1] === undefined || match[2] === undefined) throw wrongToken();
+    const [, secret, key] = match;
+    const login = known.digestOf(`key\n${token}`);
+    return authenticate(login, () =>
+      attemptToken(arrival, secret, key, digestsOf(login, header === `Bearer ${token}`, digest)),
+    );
+  }
+
+  return {
+    async basic(arrival, via) {
+      const login = await basic(arrival, known.digestOf(arrival.authorization ?? ''));
+      return { ...login.identity, via };
+    },
+    async bearer(arrival, via) {
+      const login = await bearer(arrival, known.digestOf(arrival.authorization ?? ''));
+      touch(login);
+      return { ...login.identity, via };
+    },
+    async either(arrival, via) {
+      const header = arrival.authorization ?? '';
+      const digest = known.digestOf(header);
+      const scheme = known.recognised(digest)?.scheme;
+      const token = scheme === undefined ? /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1] : undefined;
+      if (parts.verifyAccessToken !== undefined && via === 'mcp' && token !== undefined && looksLikeJwt(token)) {
+        if (!arrival.secure) throw plainHttp();
+        return { ...(await parts.verifyAccessToken(token)), via };
+      }
+      if ((scheme ?? (/^\s*basic\s/i.test(header) ? 'basic' : 'bearer')) === 'basic')
+        return { ...(await basic(arrival, digest)).identity, via };
+      const login = await bearer(arrival, digest);
+      touch(login);
+      return { ...login.identity, via };
+    },
+    invalidate() {
+      known.forget();
+    },
+  };
+}
+
+/**
+ * Under what a verified login is remembered: by what it says, and by its header too, where that has the usual form. Every
+ * spelling would let one login push out all the others.
+ */
+function digestsOf(login: string, usual: boolean, header: string): string[] {
+  return usual ? [login, header] : [login];
+}
+
+/** As the store compares names. */
+function folded(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
+/** Parts of base64url with dots between them, the signature perhaps missing; our own keys never look like that. */
+function looksLikeJwt(token: string): boolean {
+  return /^[\w-]+(?:\.[\w-]*){2,4}$/.test(token);
+}
+
+/** Name up to the first colon, the rest is the password, blanks and colons included (RFC 7617). */
+function basicPair(header: string): { name: string; password: string } | undefined {
+  const encoded = /^\s*basic\s+([A-Za-z0-9+/_-]+={0,2})\s*$/i.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 1) return undefined;
+  return { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** Compares keyed digests: equal length and no early end, whatever the texts are. */
+function sameText(a: string, b: string, key: Buffer): boolean {
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,70 @@
+/** Every way a login can be refused, with what to do about it (REST §1.4). */
+
+import { ServiceError } from '../core/errors.js';
+
+export function loginNeeded(): ServiceError {
+  return new ServiceError('svc_permission_denied', 'A login is needed.', {
+    status: 401,
+    advice: 'Send HTTP Basic credentials: the user name and password of a Sitefleet user.',
+  });
+}
+
+export function wrongLogin(): ServiceError {
+  return new ServiceError('svc_permission_denied', 'The user name or the password is wrong.', {
+    status: 401,
+    advice: 'Check both. "sitefleet user list" shows the users of this server.',
+  });
+}
+
+export function tokenNeeded(): ServiceError {
+  return new ServiceError('svc_rest_authentication_error', 'An API key is needed.', {
+    advice: 'Send the header "Authorization: Bearer <token>". "sitefleet key add" makes a token.',
+  });
+}
+
+export function tokenIncomplete(): ServiceError {
+  return new ServiceError('svc_rest_authentication_missing_parameter', 'The API key is incomplete.', {
+    advice: 'Send the whole token as it was shown: two parts of 40 characters joined by "==".',
+  });
+}
+
+/** For a token of an authorization server where only API keys are taken. */
+export function accessTokenMisplaced(): ServiceError {
+  return new ServiceError('svc_rest_authentication_error', 'This is an access token, and API keys are wanted here.', {
+    advice:
+      'Send an API key: "sitefleet key add" makes one. Access tokens are for /mcp, where SITEFLEET_OAUTH_ISSUER is set.',
+  });
+}
+
+export function wrongToken(): ServiceError {
+  return new ServiceError('svc_rest_authentication_error', 'The API key is not valid.', {
+    advice: 'Check the token. "sitefleet key list" shows the keys of this server.',
+  });
+}
+
+export function disabledKey(): ServiceError {
+  return new ServiceError('svc_rest_authentication_disabled_key', 'This API key is switched off.', {
+    advice: 'Switch it on, or use another key.',
+  });
+}
+
+export function plainHttp(): ServiceError {
+  return new ServiceError('svc_rest_authentication_bad_request', 'An API key is only accepted over HTTPS.', {
+    advice: 'Use https://, or a loopback address. Behind a TLS proxy set SITEFLEET_TRUST_PROXY=1.',
+  });
+}
+
+export function tooManyRequests(waitMs: number): ServiceError {
+  const seconds = Math.ceil(waitMs / 1000);
+  return new ServiceError('svc_rest_too_many_requests', 'Too many failed logins from this address.', {
+    advice: `Try again in ${seconds} s.`,
+    data: { retry_after: seconds },
+  });
+}
+
+export function waitingLogins(): ServiceError {
+  return new ServiceError('svc_rest_too_many_requests', 'Too many logins are being checked at this moment.', {
+    advice: 'Try again in 2 s.',
+    data: { retry_after: 2 },
+  });
+}

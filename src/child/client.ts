@@ -1,0 +1,220 @@
+import { setMaxListeners } from 'node:events';
+import { type CallFacts, type Errand, unlessAborted } from './call.js';
+import { type ChildAddress, ChildFailure, type ChildParams } from './child.js';
+import type { WireAnswer } from './exchange.js';
+import { unframedFailure } from './failure.js';
+import { encodeForm } from './form.js';
+import { readFrame } from './frame.js';
+import type { Pacer } from './pace.js';
+import type { ResolvedAddress, Resolver } from './resolve.js';
+import { hostOf, siteUrl } from './safety.js';
+import type { Quota } from './shared-limits.js';
+import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from './sign.js';
+import type { Transport } from './transport.js';
+
+export interface CourierSettings {
+  hash: SignatureHash;
+  verify: boolean;
+  callTimeoutMs: number;
+  bodyTimeoutMs: number;
+  maxBodyBytes: number;
+  userAgent: string;
+}
+
+export interface CourierParts {
+  resolver: Resolver;
+  pacer: Pacer;
+  quota: Quota;
+  transport: Transport;
+  signer: Signer;
+  now: () => number;
+  onCall: ((facts: CallFacts) => void) | undefined;
+}
+
+/** Dashboard version we present: below 5.3 the child falls back to old rules (child protocol §2.2). */
+const DASHBOARD_VERSION = '6.1.2';
+/** Parameters that are the call itself; a second one of that name would win in PHP. */
+const OURS = new Set([
+  'user',
+  'function',
+  'nonce',
+  'mainwpver',
+  'mainwpsignature',
+  'sign_algo',
+  'verifylib',
+  'alt_user',
+]);
+/** A first try that took longer than this is not repeated on the second URL (child protocol §1). */
+const FALLBACK_WITHIN_MS = 30_000;
+const VISIT_BYTES = 65_536;
+
+interface Trip {
+  queued_ms: number;
+  began: number;
+  bytes: number;
+}
+
+/** Takes calls to child sites: resolves, waits for its turn, signs, posts, finds the frame. Rejects with ChildFailure only. */
+export class Courier {
+  settings: CourierSettings;
+  readonly #parts: CourierParts;
+
+  constructor(settings: CourierSettings, parts: CourierParts) {
+    this.settings = settings;
+    this.#parts = parts;
+  }
+
+  /** The decoded JSON of the answer. */
+  async run(errand: Errand): Promise<unknown> {
+    const clash = Object.keys(errand.params).find((name) => OURS.has(name.replace(/\[.*$/s, '')));
+    if (clash !== undefined) throw new TypeError(`"${clash}" is set by every call itself and cannot be a parameter`);
+    return this.#travel(errand, async (url, trip) => {
+      const body = this.#body(errand);
+      const first = await this.#post(errand, new URL('wp-admin/admin-ajax.php', url), body, trip);
+      if ('value' in first) return first.value;
+      if (!errand.read || !first.again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
+      const second = await this.#post(errand, url, body, trip);
+      if ('value' in second) return second.value;
+      throw second.failure.kind === 'cancelled' ? second.failure : first.failure;
+    });
+  }
+
+  /** A GET of the site itself; HTTP statuses of every kind are answers. `fn` of its facts is `visit`. */
+  visit(errand: Errand): Promise<WireAnswer> {
+    return this.#travel(errand, async (url, trip) => {
+      const answer = await this.#parts.transport.exchangeAlone({
+        ...this.#wire(errand, url, trip),
+        method: 'GET',
+        headers: { ...this.#headers(errand.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
+        body: null,
+        maxBytes: VISIT_BYTES,
+        atLimit: 'keep',
+      });
+      trip.bytes += answer.bytes;
+      return answer;
+    });
+  }
+
+  async #travel<T>(errand: Errand, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
+    const { resolver, pacer, quota, now } = this.#parts;
+    const signal = errand.options?.signal;
+    // One signal often stands for a run over thousands of sites.
+    if (signal !== undefined) setMaxListeners(0, signal);
+    const asked = now();
+    const trip: Trip = { queued_ms: 0, began: asked, bytes: 0 };
+    try {
+      const url = siteUrl(errand.at.url);
+      const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), errand.at.ipv4_only), signal));
+      await unlessAborted(quota.join(), signal);
+      const { kind, fn } = errand;
+      const request = { host, site: `${fn} ${url.href}`, kind, live: errand.options?.bulk !== true, signal };
+      const result = await pacer.run(request, () => {
+        trip.began = now();
+        trip.queued_ms = trip.began - asked;
+        return go(url, trip);
+      });
+      this.#report(errand, trip, 'ok');
+      return result;
+    } catch (error) {
+      // A wait for a place among several processes ends with the caller's own reason.
+      const failure =
+        signal?.aborted === true && error === signal.reason
+          ? new ChildFailure('cancelled', 'The call was cancelled before it was sent.', { cause: error })
+          : error;
+      this.#report(errand, trip, failure instanceof ChildFailure ? failure.kind : 'unreachable');
+      throw failure;
+    }
+  }
+
+  #report(errand: Errand, trip: Trip, outcome: CallFacts['outcome']): void {
+    const { onCall, now } = this.#parts;
+    const ms = Math.round(now() - trip.began);
+    const { site_id, fn } = errand;
+    onCall?.({ site_id, fn, ms, queued_ms: Math.round(trip.queued_ms), outcome, bytes: trip.bytes });
+  }
+
+  async #post(errand: Errand, url: URL, body: string, trip: Trip): Promise<Posted> {
+    let answer: WireAnswer;
+    try {
+      answer = await this.#parts.transport.exchange({
+        method: 'POST',
+        headers: {
+          accept: '*/*',
+          'accept-encoding': 'gzip',
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-requested-with': 'XMLHttpRequest',
+          ...this.#headers(errand.at),
+        },
+        body,
+        maxBytes: this.settings.maxBodyBytes,
+        atLimit: 'fail',
+        // Last: a literal whose members follow a spread costs V8 new hidden classes each time.
+        ...this.#wire(errand, url, trip),
+      });
+    } catch (error) {
+      if (!(error instanceof ChildFailure)) throw error;
+      // A connection cut in the middle is often a firewall's answer to wp-admin, or a stale keep-alive.
+      return { failure: error, again: error.kind === 'unreachable' && error.mayHaveRun };
+    }
+    trip.bytes += answer.bytes;
+    const value = readFrame(answer.body);
+    if (value !== undefined) return { value };
+    const failure = unframedFailure(answer, url);
+    const elsewhere = failure.kind === 'redirected' && originOf(answer.location, url) !== url.origin;
+    const again =
+      (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);
+    return { failure, again };
+  }
+
+  #wire(errand: Errand, url: URL, trip: Trip) {
+    const { verify, bodyTimeoutMs } = this.settings;
+    const left = Math.max(errand.timeoutMs - (this.#parts.now() - trip.began), 1);
+    return {
+      url,
+      verify: verify && errand.at.ssl_verify,
+      ipv4Only: errand.at.ipv4_only,
+      minTls: errand.at.min_tls,
+      bodyTimeoutMs,
+      deadlineMs: left,
+      signal: errand.options?.signal,
+    };
+  }
+
+  #headers({ http_user, http_pass }: ChildAddress): Record<string, string> {
+    const headers: Record<string, string> = { 'user-agent': this.settings.userAgent };
+    if (http_user !== null && http_user !== '') {
+      headers.authorization = `Basic ${Buffer.from(`${http_user}:${http_pass ?? ''}`, 'utf8').toString('base64')}`;
+    }
+    return headers;
+  }
+
+  #body({ fn, user, private_key, params }: Errand): string {
+    if (private_key === null) return encodeForm({ user, function: fn, mainwpver: DASHBOARD_VERSION, ...params });
+    const { hash } = this.settings;
+    const nonce = newNonce();
+    const mainwpsignature = this.#parts.signer.sign(private_key, fn, nonce, hash);
+    const call: ChildParams = { user, function: fn, nonce, mainwpver: DASHBOARD_VERSION };
+    return encodeForm(Object.assign(call, params, { sign_algo: SIGN_ALGOS[hash], mainwpsignature }));
+  }
+}
+
+/** `again` = worth one try on the bare site URL, if the call only reads. */
+type Posted = { value: unknown } | { failure: ChildFailure; again: boolean };
+
+function originOf(location: string, base: URL): string {
+  try {
+    return new URL(location, base).origin;
+  } catch {
+    return '';
+  }
+}
+
+/** Sites on one server share its limit, whatever their names; the order of a name's addresses does not matter. */
+function hostKey(addresses: readonly ResolvedAddress[]): string {
+  return (
+    addresses
+      .map((one) => one.address)
+      .sort()
+      .at(0) ?? ''
+  );
+}

@@ -1,0 +1,184 @@
+/**
+ * Rights that one piece of work has at a time. Within a process by a queue in memory; across processes by a lease in the
+ * database, which lapses when its holder dies and is renewed while it lives.
+ */
+
+import type { Clock, Log, SiteLocks } from '../domain/context.js';
+
+/** Where leases are kept; `hold` takes, keeps or refuses in one statement: leases that end by `lapsed` are over. */
+export interface LeaseRows {
+  hold(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
+  letGo(name: string, owner: string): Promise<void>;
+}
+
+export interface SharedLeases {
+  rows: LeaseRows;
+  owner: string;
+  clock: Clock;
+  log: Log;
+  /** How long the right of a process that says nothing lasts. Default 30 s. */
+  leaseMs?: number | undefined;
+}
+
+/** Work under a name. `held` is aborted when the lease was lost: another process may have the right by now. */
+export interface Rights {
+  exclusive<T>(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>, keep?: Keep): Promise<T>;
+  /** The queue in memory alone. `waited` = somebody of this process had the name when we came. */
+  local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
+}
+
+/** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
+export interface Keep {
+  idleMs: number;
+  mostMs: number;
+  /** How long the lease of a process that died stands in the way. */
+  leaseMs: number;
+}
+
+const LEASE_MS = 30_000;
+/** Renewals within one lease: two may be missed. */
+const BEATS = 4;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 200;
+const NEVER = new AbortController().signal;
+
+/** `shared` is left out where no other process can be: a database in memory. */
+export function createRights(shared?: SharedLeases): Rights {
+  const tails = new Map<string, Promise<void>>();
+  const leases = shared === undefined ? null : new Leases(shared);
+  const local: Rights['local'] = async (name, signal, work) => {
+    const before = tails.get(name);
+    let release = () => {};
+    const mine = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const tail = before === undefined ? mine : before.then(() => mine);
+    tails.set(name, tail);
+    try {
+      if (before !== undefined) await orAborted(before, signal);
+      return await work(before !== undefined);
+    } finally {
+      release();
+      if (tails.get(name) === tail) tails.delete(name);
+    }
+  };
+  return {
+    local,
+    exclusive: (name, signal, work, keep) =>
+      local(name, signal, async () => {
+        if (leases === null) return work(NEVER);
+        const lease = await leases.take(name, signal, keep?.leaseMs);
+        try {
+          return await work(lease.lost.signal);
+        } finally {
+          await leases.giveBack(lease, keep);
+        }
+      }),
+  };
+}
+
+/** One piece of work at a time per site. */
+export function createLocks(rights: Rights = createRights()): SiteLocks {
+  const nameOf = (siteId: number) => `site:${siteId}`;
+  return {
+    exclusive: (siteId, signal, work) => rights.exclusive(nameOf(siteId), signal, work),
+    local: (siteId, signal, work) => rights.local(nameOf(siteId), signal, work),
+  };
+}
+
+interface Lease {
+  name: string;
+  since: number;
+  lost: AbortController;
+  beat: NodeJS.Timeout;
+}
+
+/** This process's leases. The caller sees to it that a name is taken and given back in turn. */
+class Leases {
+  readonly #shared: SharedLeases;
+  /** Kept for the next piece of work, with the timer that ends it. */
+  readonly #kept = new Map<string, { lease: Lease; idle: NodeJS.Timeout }>();
+  /** Being given back: taking one anew in that moment would be undone by it. */
+  readonly #ending = new Map<string, Promise<void>>();
+
+  constructor(shared: SharedLeases) {
+    this.#shared = shared;
+  }
+
+  async take(name: string, signal: AbortSignal, wanted?: number): Promise<Lease> {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) {
+      clearTimeout(kept.idle);
+      this.#kept.delete(name);
+      if (!kept.lease.lost.signal.aborted) return kept.lease;
+      await this.#end(kept.lease);
+    }
+    await this.#ending.get(name);
+    const { clock, log } = this.#shared;
+    const leaseMs = wanted ?? this.#shared.leaseMs ?? LEASE_MS;
+    for (
+      let pause = FIRST_PAUSE_MS;
+      !(await this.#hold(name, leaseMs));
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    ) {
+      await clock.sleep(pause, signal);
+    }
+    const lost = new AbortController();
+    const renew = () => {
+      this.#hold(name, leaseMs).then(
+        (still) => still || lost.abort(),
+        // A missed beat is survivable: the lease is long enough for the next.
+        (error: unknown) => log.warn({ err: error, lease: name }, 'a lease could not be renewed'),
+      );
+    };
+    return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
+  }
+
+  async giveBack(lease: Lease, keep: Keep | undefined): Promise<void> {
+    const usable = keep !== undefined && this.#shared.clock.elapsed() - lease.since < keep.mostMs;
+    if (!usable || lease.lost.signal.aborted) {
+      await this.#end(lease);
+      return;
+    }
+    const idle = setTimeout(() => {
+      this.#kept.delete(lease.name);
+      void this.#end(lease);
+    }, keep.idleMs);
+    idle.unref();
+    lease.beat.unref();
+    this.#kept.set(lease.name, { lease, idle });
+  }
+
+  async #hold(name: string, leaseMs: number): Promise<boolean> {
+    const { rows, owner, clock } = this.#shared;
+    const now = clock.now();
+    return (await rows.hold(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
+  }
+
+  #end(lease: Lease): Promise<void> {
+    clearInterval(lease.beat);
+    const { rows, owner, log } = this.#shared;
+    const end = rows
+      .letGo(lease.name, owner)
+      // Not given back, it lapses by itself.
+      .catch((error: unknown) => log.debug({ err: error, lease: lease.name }, 'a lease could not be given back'))
+      .finally(() => this.#ending.delete(lease.name));
+    this.#ending.set(lease.name, end);
+    return end;
+  }
+}
+
+/** Waits for a turn, but no longer than the caller does. */
+async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let stop = () => {};
+  const given = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([turn, given]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,371 @@
+/** The only reader of the environment. One table holds every variable: its name, default, meaning and what it accepts. */
+
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../domain/context.js';
+import { CONFIRM_POLICIES, MODULES, TOOLSETS } from '../domain/context.js';
+import type { Parser } from './parsers.js';
+import {
+  anyText,
+  baseUrl,
+  bearerToken,
+  databaseUrl,
+  filePath,
+  flag,
+  hostName,
+  httpUrl,
+  integer,
+  issuerUrl,
+  mailAddress,
+  oneOf,
+  password,
+  scopeToken,
+  secretKey,
+  smtpUrl,
+  subset,
+  userName,
+} from './parsers.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigProblem {
+  /** The variable, for example `SITEFLEET_PORT`. */
+  name: string;
+  /** What is wrong and what is allowed; never the value of a secret. */
+  message: string;
+}
+
+/** One or more variables cannot be used. The message lists all of them. */
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[];
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map((problem) => `${problem.name}: ${problem.message}`).join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+interface Variable<K extends keyof Config = keyof Config> {
+  name: string;
+  key: K;
+  meaning: string;
+  /** Shown in the documentation; the value itself comes from `fallback`. */
+  shown: string;
+  fallback: (env: Environment) => Config[K];
+  parse: Parser<Config[K]>;
+  secret?: true;
+}
+
+function variable<K extends keyof Config>(
+  name: string,
+  key: K,
+  fallback: Config[K] | ((env: Environment) => Config[K]),
+  parse: Parser<Config[K]>,
+  meaning: string,
+  extra: { shown?: string; secret?: true } = {},
+): Variable {
+  const made: Variable<K> = {
+    name: `SITEFLEET_${name}`,
+    key,
+    meaning,
+    shown: extra.shown ?? (fallback === null ? '' : defaultText(fallback)),
+    fallback: typeof fallback === 'function' ? fallback : () => fallback,
+    parse,
+    ...(extra.secret ? { secret: true } : {}),
+  };
+  // The table mixes keys; each row was checked against its own key just above.
+  return made as unknown as Variable;
+}
+
+function defaultText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const HOUR = 3_600_000;
+
+const VARIABLES: readonly Variable[] = [
+  variable(
+    'DB',
+    'db',
+    defaultDatabase,
+    databaseUrl,
+    'Where the data is: a file, or a libSQL server (`libsql://`, `https://`, `http://`, `wss://`, `ws://`).',
+    { shown: 'file:~/.local/share/sitefleet/sitefleet.db' },
+  ),
+  variable('DB_TOKEN', 'db_token', null, anyText, 'Access token of the libSQL server.', { secret: true }),
+  variable(
+    'DB_REPLICA',
+    'db_replica',
+    null,
+    filePath,
+    'File for a copy of the libSQL server, from which this process reads. Made anew at each start, its name with an ending; each process needs its own.',
+  ),
+  variable(
+    'DB_REPLICA_SYNC_MS',
+    'db_replica_sync_ms',
+    1000,
+    integer(100, HOUR),
+    'How soon the copy shows what other processes wrote. Own writes show at once.',
+  ),
+  variable('HOST', 'host', '127.0.0.1', hostName, 'Address to listen on. `0.0.0.0` listens on all: put TLS in front.'),
+  variable('PORT', 'port', 8787, integer(0, 65_535), 'Port to listen on. `0` takes a free one.'),
+  variable(
+    'BASE_URL',
+    'base_url',
+    null,
+    baseUrl,
+    'Address under which clients reach the service, used in links such as `status_url`. Calls by another name are refused; on loopback, where the names of this machine are answered too, also without it.',
+    { shown: 'http://HOST:PORT' },
+  ),
+  variable(
+    'SECRET_KEY',
+    'secret_key',
+    null,
+    secretKey,
+    'Key that seals the stored secrets: 32 bytes as 64 hex digits or as base64. Instead of the key file.',
+    { secret: true },
+  ),
+  variable(
+    'SECRET_KEY_FILE',
+    'secret_key_file',
+    null,
+    anyText,
+    'File with that key. Created on the first start with mode 0600. Back it up apart from the database.',
+    { shown: 'secret.key beside the database' },
+  ),
+  variable('ADMIN_USER', 'admin_user', null, userName, 'Name of the first user, made on the first start.', {
+    shown: 'admin',
+  }),
+  variable('ADMIN_PASSWORD', 'admin_password', null, password, 'Password of the first user.', {
+    shown: 'generated and shown once',
+    secret: true,
+  }),
+  variable('MODULES', 'modules', MODULES, subset(MODULES), 'Optional parts that are switched on; `none` for no part.'),
+  variable(
+    'TOOLSETS',
+    'toolsets',
+    TOOLSETS,
+    subset(TOOLSETS),
+    'Groups of operations that assistants see over MCP; `none` for no group.',
+  ),
+  variable('READ_ONLY', 'read_only', false, flag, 'Refuse every operation that changes something.'),
+  variable(
+    'BATCH_THRESHOLD',
+    'batch_threshold',
+    200,
+    integer(0, 1_000_000),
+    'Calls on more sites than this are queued.',
+  ),
+  variable('JOB_CHUNK', 'job_chunk', 20, integer(1, 10_000), 'Sites per step of a queued job.'),
+  variable('JOB_DELAY_MS', 'job_delay_ms', 30_000, integer(0, 24 * HOUR), 'Wait between the steps of a job.'),
+  variable('JOB_TIMEOUT_MS', 'job_timeout_ms', 4 * HOUR, integer(1000, 30 * 24 * HOUR), 'A job that runs longer ends.'),
+  variable('JOB_TTL_MS', 'job_ttl_ms', 24 * HOUR, integer(1000, 365 * 24 * HOUR), 'Ended jobs are kept this long.'),
+  variable('CONCURRENCY', 'concurrency', 50, integer(1, 1000), 'Sites worked on at the same time.'),
+  variable('PER_HOST', 'per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
+  variable('SITE_TIMEOUT_MS', 'site_timeout_ms', 30_000, integer(100, HOUR), 'Longest call to one site.'),
+  variable(
+    'DIRECT_CALL_MS',
+    'direct_call_ms',
+    40_000,
+    integer(1000, HOUR),
+    'A direct call on many sites answers within this; sites that are not done then go on as a job. Many clients hang up at 60 s.',
+  ),
+  variable(
+    'ALLOW_PRIVATE_SITES',
+    'allow_private_sites',
+    false,
+    flag,
+    'Allow sites on loopback and private networks. They are refused otherwise.',
+  ),
+  variable(
+    'RATE_LIMIT',
+    'rest_rate_limit',
+    60_000,
+    integer(0, 100_000_000),
+    'REST requests of one key per minute; `0` for no limit.',
+  ),
+  variable(
+    'CONFIRM',
+    'confirm',
+    'confirm',
+    oneOf(CONFIRM_POLICIES),
+    'What destructive MCP tools need: `confirm` (their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person asked through the client; clients that cannot ask need the preview).',
+  ),
+  variable(
+    'MCP_MAX_TOKENS',
+    'mcp_max_tokens',
+    20_000,
+    integer(1000, 1_000_000),
+    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut and say how to go on.',
+  ),
+  variable(
+    'OAUTH_ISSUER',
+    'oauth_issuer',
+    null,
+    issuerUrl,
+    'Authorization server whose access tokens `/mcp` accepts, exactly as in their `iss`. Needs the key URL, and a base URL or an audience.',
+  ),
+  variable('OAUTH_JWKS_URL', 'oauth_jwks_url', null, httpUrl, 'Where that server publishes its signing keys (JWKS).'),
+  variable('OAUTH_AUDIENCE', 'oauth_audience', null, anyText, 'What the `aud` of a token must name.', {
+    shown: 'BASE_URL/mcp',
+  }),
+  variable(
+    'OAUTH_READ_SCOPE',
+    'oauth_read_scope',
+    'sitefleet:read',
+    scopeToken,
+    'Scope that lets a token read. The other one includes it.',
+  ),
+  variable('OAUTH_WRITE_SCOPE', 'oauth_write_scope', 'sitefleet:write', scopeToken, 'Scope that lets a token change.'),
+  variable('CHROMIUM', 'chromium', null, anyText, 'Path of Chromium or Chrome, for performance audits by Lighthouse.', {
+    shown: 'the usual places',
+  }),
+  variable(
+    'PAGESPEED_URL',
+    'pagespeed_url',
+    'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
+    httpUrl,
+    'Where PageSpeed Insights answers.',
+  ),
+  variable(
+    'SMTP_URL',
+    'smtp_url',
+    null,
+    smtpUrl,
+    'Mail server with login, `smtp://user:password@host:587` or `smtps://…:465`. Without it no mail is sent.',
+    { secret: true },
+  ),
+  variable('MAIL_FROM', 'mail_from', null, mailAddress, 'Sender of the mails: an address, or a name with one.', {
+    shown: 'the SMTP login',
+  }),
+  variable(
+    'METRICS_TOKEN',
+    'metrics_token',
+    null,
+    bearerToken,
+    'What `/metrics` wants as bearer token. Without it only this machine itself may read there.',
+    { secret: true },
+  ),
+  variable('LOG_LEVEL', 'log_level', 'info', oneOf(LOG_LEVELS), 'How much is logged, as JSON lines on stderr.'),
+  variable(
+    'TRUST_PROXY',
+    'trust_proxy',
+    false,
+    flag,
+    'Believe `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them.',
+  ),
+  variable(
+    'BASIC_CHALLENGE',
+    'basic_challenge',
+    false,
+    flag,
+    'Send `WWW-Authenticate: Basic` where a login is missing. Browsers then ask for one and remember it.',
+  ),
+];
+
+/**
+ * The settled configuration from the environment, with `overrides` (already typed, from the command line) on top.
+ * Throws ConfigError with every problem at once. An empty variable counts as not set.
+ */
+export function readConfig(env: Environment = process.env, overrides: Partial<Config> = {}): Config {
+  const problems: ConfigProblem[] = [];
+  const settled: Partial<Record<keyof Config, unknown>> = {};
+  for (const row of VARIABLES) {
+    const raw = env[row.name] ?? '';
+    const text = row.key === 'admin_password' ? raw : raw.trim();
+    const parsed = text === '' ? { value: row.fallback(env) } : row.parse(text);
+    if ('value' in parsed) settled[row.key] = parsed.value;
+    else problems.push({ name: row.name, message: problemText(row, text, parsed.allowed) });
+  }
+  problems.push(...unknownVariables(env));
+  const config = { ...(settled as unknown as Config), ...overrides };
+  if (config.secret_key !== null && config.secret_key_file !== null) {
+    problems.push({
+      name: 'SITEFLEET_SECRET_KEY_FILE',
+      message: 'is set together with SITEFLEET_SECRET_KEY. Set only one of the two.',
+    });
+  }
+  if (config.db_replica !== null && (config.db === ':memory:' || config.db.startsWith('file:'))) {
+    problems.push({
+      name: 'SITEFLEET_DB_REPLICA',
+      message: 'is for a libSQL server, but SITEFLEET_DB names none. Remove it, or set SITEFLEET_DB to the server.',
+    });
+  }
+  problems.push(...oauthProblems(config));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
+}
+
+/** A token for someone else must not open this service, so what it has to be for is never guessed. */
+function oauthProblems(config: Config): ConfigProblem[] {
+  const { oauth_issuer, oauth_jwks_url, oauth_audience, base_url } = config;
+  if (oauth_issuer === null)
+    return oauth_jwks_url === null && oauth_audience === null
+      ? []
+      : [{ name: 'SITEFLEET_OAUTH_ISSUER', message: 'is missing, although other SITEFLEET_OAUTH_ variables are set.' }];
+  const problems: ConfigProblem[] = [];
+  if (oauth_jwks_url === null)
+    problems.push({ name: 'SITEFLEET_OAUTH_JWKS_URL', message: 'is missing: SITEFLEET_OAUTH_ISSUER needs it.' });
+  if (oauth_audience === null && base_url === null)
+    problems.push({
+      name: 'SITEFLEET_OAUTH_AUDIENCE',
+      message: 'is missing: SITEFLEET_OAUTH_ISSUER needs it, or SITEFLEET_BASE_URL.',
+    });
+  return problems;
+}
+
+/** Rows of the documentation's table of variables. */
+export function describeConfig(): { name: string; default: string; meaning: string }[] {
+  return VARIABLES.map((row) => ({ name: row.name, default: row.shown, meaning: row.meaning }));
+}
+
+function problemText(row: Variable, text: string, allowed: string): string {
+  return row.secret
+    ? `has a value that cannot be used. Allowed: ${allowed}.`
+    : `${JSON.stringify(text)} cannot be used. Allowed: ${allowed}.`;
+}
+
+/** Set by others: test switches, and what Kubernetes injects for a service that is named after us. */
+const FOREIGN = /^SITEFLEET_(TEST_|SERVICE_(HOST|PORT)|PORT_\d+_TCP)/;
+
+/** A misspelled variable would silently leave the default in force, which for READ_ONLY is the dangerous side. */
+function unknownVariables(env: Environment): ConfigProblem[] {
+  const known = new Set(VARIABLES.map((row) => row.name));
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SITEFLEET_') && !known.has(name) && !FOREIGN.test(name))
+    .map((name) => ({ name, message: 'is not a variable of Sitefleet. Check its spelling.' }));
+}
+
+/** The user's data folder after the XDG rules; `%LOCALAPPDATA%` on Windows. */
+function dataFolder(env: Environment): string {
+  const xdg = env.XDG_DATA_HOME;
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'sitefleet');
+  if (process.platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'sitefleet');
+  return join(env.HOME || homedir(), '.local', 'share', 'sitefleet');
+}
+
+function defaultDatabase(env: Environment): string {
+  return fileUrl(join(dataFolder(env), 'sitefleet.db'));
+}
+
+/** Beside a database file; in the data folder for a remote one; none for memory, whose secrets die with it. */
+function keyFileOf(config: Config, env: Environment): string | null {
+  if (config.secret_key_file !== null) return config.secret_key_file;
+  if (config.db === ':memory:') return null;
+  const file = databaseFile(config.db);
+  return file === null ? join(dataFolder(env), 'secret.key') : join(dirname(file), 'secret.key');
+}
+
+/** Path of a `file:` database, else null. */
+export function databaseFile(url: string): string | null {
+  if (!url.startsWith('file:') || url === 'file::memory:') return null;
+  return url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
+}
+
+/** The URL of a database file. */
+export function fileUrl(path: string): string {
+  return `file:${path.replace(/[%?#]/g, (char) => encodeURIComponent(char))}`;
+}

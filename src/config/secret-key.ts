@@ -1,0 +1,88 @@
+/** Which keys seal and open the stored secrets, from the configuration; and whether they are the ones of a database. */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ServiceError } from '../core/errors.js';
+import type { Config } from '../domain/context.js';
+import type { Db } from '../store/driver/db.js';
+import { type SealedReport, strangeVault } from '../store/vault/sealed.js';
+import { createVault, keyFile, keyId, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
+
+type KeyConfig = Pick<Config, 'db' | 'secret_key' | 'secret_key_file'>;
+
+/** Beside the key file while keys are being changed: both open, so a change that was cut off loses nothing. */
+export function nextKeyFile(file: string): string {
+  return `${file}.next`;
+}
+
+/** The keys that are there, the sealing one first. Makes none. */
+export function presentKeys(config: KeyConfig): VaultKey[] {
+  if (config.secret_key !== null) return [named(loadKey(config.secret_key))];
+  const file = config.secret_key_file;
+  return file === null ? [] : [file, nextKeyFile(file)].filter((path) => existsSync(path)).map(keyFile);
+}
+
+/** The vault of the keys that are there; undefined when there is none. */
+export function presentVault(config: KeyConfig): Vault | undefined {
+  const keys = presentKeys(config);
+  return keys.length === 0 ? undefined : createVault(keys);
+}
+
+/**
+ * The vault of an open database. A key file is made only when there is none and nothing is sealed: a second key would
+ * hide that the first is lost, and part the secrets into those of the one and those of the other.
+ * @throws ServiceError `svc_storage_unavailable` when secrets are stored and the keys that are there open none of them
+ */
+export async function vaultFor(db: Db, config: KeyConfig): Promise<Vault> {
+  const vault = presentVault(config);
+  const strange = await strangeVault(db, vault);
+  if (strange !== null) throw wrongKey(strange, config);
+  return vault ?? createVault([newKey(config)]);
+}
+
+function newKey(config: KeyConfig): VaultKey {
+  if (config.secret_key_file !== null) return keyFile(config.secret_key_file);
+  // A memory database is gone with the process, and so may its key be.
+  if (config.db === ':memory:') return named(randomBytes(32));
+  throw new ServiceError(
+    'svc_storage_unavailable',
+    'A database on a server needs its secret key named: no file stands beside it.',
+    {
+      advice: 'Set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.',
+    },
+  );
+}
+
+/** What to say when nothing that is sealed can be opened: which key is needed, what is there instead, where it belongs. */
+export function wrongKey(found: SealedReport, config: KeyConfig): ServiceError {
+  const needed = keyNames(found);
+  const file = config.secret_key_file === null ? null : resolve(config.secret_key_file);
+  const [present] = presentKeys(config);
+  const instead =
+    present === undefined
+      ? `${file ?? 'the key file'} does not exist`
+      : `${file === null ? 'SITEFLEET_SECRET_KEY is' : `${file} holds`} the key ${present.id}`;
+  const place =
+    file === null
+      ? 'Set SITEFLEET_SECRET_KEY to that key, or SITEFLEET_SECRET_KEY_FILE to a file with it.'
+      : `Put that key back as ${file} (mode 0600), or name it with SITEFLEET_SECRET_KEY_FILE or SITEFLEET_SECRET_KEY.`;
+  return new ServiceError(
+    'svc_storage_unavailable',
+    `The stored secrets cannot be opened: ${found.sealed} were sealed with ${needed}, but ${instead}. Nothing was changed.`,
+    {
+      advice: `${place} If it is lost for good, "sitefleet rotate-key --lost-key" gives up what it sealed.`,
+    },
+  );
+}
+
+/** `the secret key 1a2b3c4d`, the one of most texts first. */
+export function keyNames({ keys }: SealedReport): string {
+  const unreadable = keys.filter((key) => key.unreadable > 0).sort((a, b) => b.unreadable - a.unreadable);
+  const names = unreadable.map(({ id }) => id ?? 'an unknown key').slice(0, 5);
+  return `the secret key${names.length > 1 ? 's' : ''} ${names.join(', ')}`;
+}
+
+export function named(key: Buffer): VaultKey {
+  return { id: keyId(key), key };
+}

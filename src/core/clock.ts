@@ -1,0 +1,50 @@
+/** The clock of a process: wall time for what is stored and shown, monotonic time for durations, and what lies between them. */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock, ClockSteps } from '../domain/context.js';
+
+/** Smaller corrections are not told apart from the grain of the two readings; no lease and no plan depends on so little. */
+const NOTICED_MS = 1_000;
+/** The time of each step is remembered for so long: longer than any lease. */
+const REMEMBERED_MS = 3_600_000;
+
+/** Completes a clock by the record of its steps, kept by comparing its two readings whenever somebody asks. */
+export function createClock(parts: Omit<Clock, 'steps'>): Clock {
+  const { now, elapsed } = parts;
+  let offset = now() - elapsed();
+  const total: ClockSteps = { forward: 0, back: 0 };
+  let recent: (ClockSteps & { at: number })[] = [];
+  const look = (at: number) => {
+    const by = now() - at - offset;
+    if (Math.abs(by) < NOTICED_MS) return;
+    offset += by;
+    const step = { forward: Math.max(0, by), back: Math.max(0, -by) };
+    add(total, step);
+    recent = [...recent.filter((each) => at - each.at < REMEMBERED_MS), { ...step, at }];
+  };
+  return {
+    ...parts,
+    steps(within) {
+      const at = elapsed();
+      look(at);
+      const sum: ClockSteps = { forward: 0, back: 0 };
+      if (within === undefined) add(sum, total);
+      else for (const step of recent) if (at - step.at < within) add(sum, step);
+      return sum;
+    },
+  };
+}
+
+function add(sum: ClockSteps, step: ClockSteps): void {
+  sum.forward += step.forward;
+  sum.back += step.back;
+}
+
+/** The clock of this machine. */
+export const systemClock: Clock = createClock({
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  async sleep(ms, signal) {
+    await delay(ms, undefined, signal === undefined ? {} : { signal });
+  },
+});

@@ -1,0 +1,120 @@
+/** API keys: who may call the REST interface (REST §1, §6.1). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../store/access/keys.js';
+import { storing } from '../common/storage-messages.js';
+import type { Ctx, Right } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+
+export interface KeyView {
+  id: number | string;
+  user_id: number | null;
+  version: 'v1' | 'v2';
+  description: string;
+  /** Titles for people. */
+  permissions: string[];
+  permissions_raw: string;
+  truncated_key: string;
+  active: boolean;
+  last_access: string | null;
+}
+
+const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete' };
+const RIGHTS: Record<KeyScope, Right[]> = { read: ['read'], write: ['write'], read_write: ['read', 'write'] };
+
+function keyView(key: KeyRow): KeyView {
+  const rights = RIGHTS[key.scope];
+  return {
+    id: key.legacy_id ?? key.id,
+    user_id: key.user_id,
+    version: key.version,
+    description: key.description,
+    permissions: rights.map((right) => TITLES[right]),
+    permissions_raw: rights.join(','),
+    truncated_key: key.last7,
+    active: key.enabled,
+    last_access: isoTime(key.last_access),
+  };
+}
+
+/** One page; a page past the end is the last one. */
+export async function listKeys(ctx: Ctx, page: number, perPage: number) {
+  let shown = page;
+  let found = await ctx.store.keys.list(shown, perPage);
+  const last = Math.max(1, Math.ceil(found.total / perPage));
+  if (shown > last) {
+    shown = last;
+    found = await ctx.store.keys.list(shown, perPage);
+  }
+  return { items: found.items.map(keyView), total: found.total, page: shown };
+}
+
+/** Makes a key; its token is answered once. Throws `svc_rest_insufficient_permission` for a scope the caller lacks. */
+export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope; description: string }) {
+  requireScope(ctx, input.scope);
+  const { key, token } = await storing('create_key_failed', 'The key was not stored.', () =>
+    ctx.store.keys.add({
+      scope: input.scope,
+      description: input.description,
+      enabled: input.active,
+      user_id: ctx.actor.type === 'user' ? ctx.actor.id : null,
+      now: ctx.clock.now(),
+    }),
+  );
+  ctx.events.emit({ name: 'key.created', facts: { key_id: key.id, scope: key.scope, by: ctx.actor.name } });
+  return { token, id: key.id, data: keyView(key) };
+}
+
+/** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
+export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promise<KeyView> {
+  if (change.scope !== undefined) requireScope(ctx, change.scope);
+  const outcome = await storing('update_key_failed', 'The key was not changed.', () =>
+    ctx.store.keys.change(ref, change, true),
+  );
+  requireDone(outcome, ref);
+  const key = await ctx.store.keys.find(ref);
+  if (key === undefined) throw notFound(ref);
+  const fields = Object.keys(change).filter((name) => change[name as keyof KeyChange] !== undefined);
+  ctx.events.emit({ name: 'key.updated', facts: { key_id: key.id, fields, by: ctx.actor.name } });
+  return keyView(key);
+}
+
+/** Answers what was removed. Throws as `changeKey`. */
+export async function removeKey(ctx: Ctx, ref: KeyRef): Promise<KeyView> {
+  const key = await ctx.store.keys.find(ref);
+  if (key === undefined) throw notFound(ref);
+  const outcome = await storing('delete_key_failed', 'The key was not deleted.', () =>
+    ctx.store.keys.remove(ref, true),
+  );
+  requireDone(outcome, ref);
+  ctx.events.emit({ name: 'key.deleted', facts: { key_id: key.id, by: ctx.actor.name } });
+  return keyView(key);
+}
+
+/** Otherwise any key that may write could make itself one that may read. */
+function requireScope(ctx: Ctx, scope: KeyScope): void {
+  const lacking = RIGHTS[scope].find((right) => !ctx.actor.rights.includes(right));
+  if (lacking === undefined) return;
+  throw new ServiceError('svc_rest_insufficient_permission', `This key lacks the ${lacking} permission itself.`, {
+    field: 'permissions',
+    advice: 'Grant only permissions that the calling key has.',
+    data: { needed: lacking },
+  });
+}
+
+function requireDone(outcome: KeyOutcome, ref: KeyRef): void {
+  if (outcome === 'done') return;
+  if (outcome === 'absent') throw notFound(ref);
+  throw new ServiceError(
+    'svc_rest_conflict',
+    'This is the last working key that may read and write, or the last that may write: without it, keys could not be made through this interface any more.',
+    { field: 'key_identifier', advice: 'Create another key with the permissions read,write first.' },
+  );
+}
+
+function notFound(ref: KeyRef): ServiceError {
+  return new ServiceError('api_key_not_found', `No API key is known as ${JSON.stringify(ref)}.`, {
+    field: 'key_identifier',
+    advice: 'Find the right one with GET /v2/rest-api/keys.',
+  });
+}

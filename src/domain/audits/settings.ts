@@ -1,0 +1,98 @@
+/** Settings of the performance audits, and which engine they come to (REST §6.7). */
+
+import type { AuditStrategyChoice } from '../../../schemas/audit.js';
+import type { AuditEngine } from '../../audit/audit.js';
+import { ServiceError } from '../../core/errors.js';
+import type { AuditSchedule } from '../../store/audits/audits.js';
+import type { Ctx } from '../context.js';
+
+const KEY = 'perf-audit';
+const SECRET = 'perf-audit-secret';
+
+export interface AuditSettings {
+  engine: 'auto' | AuditEngine;
+  language: string;
+  strategy: AuditStrategyChoice;
+  schedule: AuditSchedule;
+  threshold: number;
+}
+
+export type AuditSettingsChange = { [K in keyof AuditSettings]?: AuditSettings[K] | null | undefined } & {
+  api_key?: string | null | undefined;
+};
+
+const STANDARD: AuditSettings = { engine: 'auto', language: 'en', strategy: 'both', schedule: 'none', threshold: 0 };
+
+export async function auditSettings(ctx: Pick<Ctx, 'store'>): Promise<AuditSettings> {
+  const stored = (await ctx.store.settings.one(KEY)) as Partial<AuditSettings> | undefined;
+  return { ...STANDARD, ...stored };
+}
+
+/** As a caller reads them: the key masked, and whether an audit could run now. */
+export async function auditSettingsView(ctx: Ctx) {
+  const [settings, key, missing] = await Promise.all([auditSettings(ctx), pagespeedKey(ctx), ctx.auditor.missing()]);
+  const masked = key === null ? '' : `****${key.length >= 12 ? key.slice(-4) : ''}`;
+  return {
+    ...settings,
+    api_key: masked,
+    engine_in_use: engineOf(settings, key, missing),
+    lighthouse: missing === null ? 'available' : missing,
+  };
+}
+
+/** Only the given settings change, null goes back to the standard; a masked key that is sent back is left alone. */
+export async function changeAuditSettings(ctx: Ctx, change: AuditSettingsChange): Promise<void> {
+  const { api_key, ...rest } = change;
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const before = ((await ctx.store.settings.one(KEY)) ?? {}) as Record<string, unknown>;
+  const next = Object.fromEntries(
+    Object.entries({ ...before, ...Object.fromEntries(given) }).filter(([, value]) => value !== null),
+  );
+  const keyed = api_key !== undefined && api_key?.startsWith('****') !== true;
+  const cleared = api_key === null || api_key === '';
+  await ctx.store.settings.write(
+    [
+      { key: KEY, value: next },
+      ...(keyed ? [{ key: SECRET, value: cleared ? undefined : api_key, secret: true }] : []),
+    ],
+    ctx.clock.now(),
+  );
+  ctx.events.emit({
+    name: 'settings.changed',
+    facts: { group: KEY, fields: [...given.map(([name]) => name), ...(keyed ? ['api_key'] : [])] },
+  });
+}
+
+export async function pagespeedKey(ctx: Pick<Ctx, 'store'>): Promise<string | null> {
+  const key = await ctx.store.settings.secret(SECRET);
+  return typeof key === 'string' && key !== '' ? key : null;
+}
+
+/** The engine that audits would use; null when none can run. */
+function engineOf(settings: AuditSettings, key: string | null, missing: string | null): AuditEngine | null {
+  if (settings.engine !== 'lighthouse' && key !== null) return 'pagespeed';
+  if (settings.engine !== 'pagespeed' && missing === null) return 'lighthouse';
+  return null;
+}
+
+/** What an audit runs with. Throws `svc_perf_audit_not_configured` 409, saying what to install or set. */
+export async function requireEngine(
+  ctx: Ctx,
+): Promise<{ engine: AuditEngine; key: string | null; settings: AuditSettings }> {
+  const [settings, key, missing] = await Promise.all([auditSettings(ctx), pagespeedKey(ctx), ctx.auditor.missing()]);
+  const engine = engineOf(settings, key, missing);
+  if (engine !== null) return { engine, key: engine === 'pagespeed' ? key : null, settings };
+  const setKey = 'set the key of PageSpeed Insights with PUT /v2/perf-audit/settings/edit';
+  const ways = [
+    ...(settings.engine === 'lighthouse' ? [] : [setKey]),
+    ...(settings.engine === 'pagespeed' || missing === null ? [] : [missing]),
+  ];
+  throw new ServiceError('svc_perf_audit_not_configured', 'Nothing on this server can measure a page yet.', {
+    advice: `Ask the operator to ${ways.join(', or to ')}.`,
+    data: {
+      engine: settings.engine,
+      lighthouse: missing ?? 'available',
+      pagespeed: key === null ? 'no key' : 'key set',
+    },
+  });
+}

@@ -1,0 +1,225 @@
+/** Clients: who the sites belong to (operations §8.2). */
+
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
+import { storing } from '../common/storage-messages.js';
+import type { Ctx } from '../context.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import { listSites } from '../sites/sites.js';
+import {
+  type ClientHead,
+  type ClientRef,
+  type ClientStatus,
+  type ClientView,
+  clientItem,
+  clientView,
+  findClient,
+  head,
+  notFound,
+  requireAccess,
+  siteItem,
+  stored,
+} from './records.js';
+
+export interface ClientListFilter {
+  status: 'any' | ClientStatus;
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+}
+
+/** Fields of a client as callers send them; `selected_sites` replaces the client's sites. */
+export interface ClientInput {
+  name?: string | undefined;
+  client_email?: string | undefined;
+  client_phone?: string | undefined;
+  address_1?: string | undefined;
+  address_2?: string | undefined;
+  city?: string | undefined;
+  state?: string | undefined;
+  zip?: string | undefined;
+  country?: string | undefined;
+  note?: string | undefined;
+  selected_sites?: readonly number[] | undefined;
+}
+
+export async function listClients(ctx: Ctx, filter: ClientListFilter, page: number, perPage: number) {
+  const { items, total } = await ctx.store.clients.list(storedFilter(filter), page, perPage, ctx.actor.denied_sites);
+  return { items: items.map(clientItem), page, per_page: perPage, total };
+}
+
+export function countClients(ctx: Ctx, filter: ClientListFilter): Promise<number> {
+  return ctx.store.clients.count(storedFilter(filter));
+}
+
+/** Throws `svc_client_not_found`. */
+export async function getClient(ctx: Ctx, ref: ClientRef): Promise<ClientView> {
+  return clientView(await findClient(ctx, ref));
+}
+
+/**
+ * Creates a client and moves the selected sites to it, both or neither. Throws `svc_invalid_input` (blank name),
+ * `svc_already_exists` (e-mail), `svc_site_not_found`, `svc_access_denied`.
+ */
+export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientView> {
+  requireName(input.name ?? '');
+  const sites = input.selected_sites ?? [];
+  requireAccess(ctx, sites, 'selected_sites');
+  const texts = { ...NO_TEXTS, ...given(textsOf(input)) };
+  const write = await changing('svc_client_creation_failed', 'The client was not stored.', () =>
+    ctx.store.clients.add(texts, sites, ctx.clock.now(), ctx.actor.denied_sites),
+  );
+  const client = stored(write, sites);
+  ctx.events.emit({ name: 'client.added', facts: { ...head(client), sites: client.sites_count } });
+  return clientView(client);
+}
+
+/** Only the given fields change. Throws as `addClient`, and `svc_client_not_found`. */
+export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput): Promise<ClientView> {
+  if (input.name !== undefined) requireName(input.name);
+  const known = await findClient(ctx, ref);
+  const fields = Object.keys(given({ ...input }));
+  if (fields.length === 0) return clientView(known);
+  const sites = input.selected_sites;
+  requireAccess(ctx, sites ?? [], 'selected_sites');
+  const write = await changing('svc_client_update_failed', 'The client was not changed.', () =>
+    ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now(), ctx.actor.denied_sites),
+  );
+  const client = stored(write, sites ?? [], ref);
+  ctx.events.emit({ name: 'client.updated', facts: { ...head(client), fields } });
+  return clientView(client);
+}
+
+/** What a deletion would do. Throws `svc_client_not_found`. */
+export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
+  const client = await findClient(ctx, ref);
+  const count = client.sites_count;
+  const warning =
+    count === 1
+      ? '1 site stays, without a client and as suspended as it is.'
+      : `${count} sites stay, without a client and as suspended as they are.`;
+  const buckets = client.own_buckets;
+  const lost =
+    buckets === 1
+      ? '1 bucket of hours, which serves it alone, goes with it.'
+      : `${buckets} buckets of hours go with it.`;
+  return {
+    dry_run: true,
+    deleted: false,
+    ...head(client),
+    sites_affected: count,
+    warnings: [...(count === 0 ? [] : [warning]), ...(buckets === 0 ? [] : [lost])],
+  };
+}
+
+/**
+ * Sites stay, unassigned and as suspended as they are; costs lose the client, and hours that serve it alone go with it.
+ * Throws `svc_client_not_found`.
+ */
+export async function deleteClient(ctx: Ctx, ref: ClientRef) {
+  const client = await findClient(ctx, ref);
+  const removed = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>
+    ctx.store.clients.remove(client.id),
+  );
+  if (!removed) throw notFound(ref);
+  ctx.events.emit({ name: 'client.deleted', facts: { ...head(client), sites: client.sites_count } });
+  return { deleted: true, ...head(client) };
+}
+
+/** Throws `svc_client_not_found`. */
+export async function listClientSites(ctx: Ctx, ref: ClientRef, page: number, perPage: number) {
+  const client = await findClient(ctx, ref);
+  const { items, total } = await listSites(ctx, { client_id: client.id }, page, perPage);
+  return { ...head(client), sites: items.map(siteItem), page, per_page: perPage, total };
+}
+
+/** Throws `svc_client_not_found`. */
+export async function countClientSites(ctx: Ctx, ref: ClientRef): Promise<ClientHead & { sites_count: number }> {
+  const client = await findClient(ctx, ref);
+  return { ...head(client), sites_count: client.sites_count };
+}
+
+/** The client of a site; null when it has none. Throws as `getSite`. */
+export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: number; client: ClientView | null }> {
+  const site = await getSite(ctx, ref);
+  const client =
+    site.client_id === null ? undefined : await ctx.store.clients.find({ id: site.client_id }, ctx.actor.denied_sites);
+  return { site_id: site.id, client: client === undefined ? null : clientView(client) };
+}
+
+/**
+ * Suspends a client with all its sites, or lifts both, in one transaction; sites hidden from the caller stay as they are.
+ * Answers how many sites changed. Throws `svc_client_not_found`.
+ */
+export async function markClient(
+  ctx: Ctx,
+  ref: ClientRef,
+  suspended: boolean,
+): Promise<ClientHead & { sites: number }> {
+  const client = await findClient(ctx, ref);
+  const sites = await changing('svc_client_update_failed', 'The client was not changed.', () =>
+    ctx.store.clients.mark(client.id, suspended, ctx.clock.now(), ctx.actor.denied_sites),
+  );
+  if (sites === undefined) throw notFound(ref);
+  const what = suspended ? 'suspended' : 'unsuspended';
+  const wasSuspended = client.suspended === 1;
+  if (wasSuspended !== suspended) {
+    ctx.events.emit({ name: `client.${what}`, facts: { ...head(client), sites: sites.length } });
+  }
+  for (const { id, url } of sites) {
+    ctx.events.emit({ name: `site.${what}`, site_id: id, facts: { url, client_id: client.id } });
+  }
+  return { ...head(client), sites: sites.length };
+}
+
+function storedFilter({ status, search, include, exclude }: ClientListFilter): ClientFilter {
+  return { suspended: status === 'any' ? undefined : status === 'suspended', search, include, exclude };
+}
+
+const NO_TEXTS: ClientTexts = {
+  name: '',
+  email: '',
+  phone: '',
+  address_1: '',
+  address_2: '',
+  city: '',
+  state: '',
+  zip: '',
+  country: '',
+  note: '',
+};
+
+function textsOf(input: ClientInput) {
+  const {
+    client_email: email,
+    client_phone: phone,
+    name,
+    address_1,
+    address_2,
+    city,
+    state,
+    zip,
+    country,
+    note,
+  } = input;
+  return { name, email, phone, address_1, address_2, city, state, zip, country, note };
+}
+
+/** The members that hold a value. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+function changing<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
+  return storing(code, `${message} Nothing changed.`, work);
+}
+
+function requireName(name: string): void {
+  if (name !== '') return;
+  throw new ServiceError('svc_invalid_input', 'name is blank. Nothing changed.', {
+    field: 'name',
+    advice: 'Send a name with at least one visible character.',
+  });
+}

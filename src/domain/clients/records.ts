@@ -1,0 +1,136 @@
+/** Clients as they are found, shown and refused: what the verbs of clients share. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../../store/clients/rows.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+
+export type ClientRef = number | string;
+export type ClientStatus = 'active' | 'suspended';
+
+export interface ClientItem {
+  id: number;
+  name: string;
+  email: string;
+  phone: string;
+  status: ClientStatus;
+  sites_count: number;
+  created_at: string | null;
+}
+
+export interface ClientView extends ClientItem {
+  address_1: string;
+  address_2: string;
+  city: string;
+  state: string;
+  zip: string;
+  country: string;
+  note: string;
+  updated_at: string | null;
+}
+
+export interface ClientHead {
+  client_id: number;
+  client_name: string;
+}
+
+/** A client by id or e-mail (operations §4.2). Throws `svc_client_not_found`. */
+export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
+  const key = keyOf(ref);
+  const client = key === undefined ? undefined : await ctx.store.clients.find(key, ctx.actor.denied_sites);
+  if (client === undefined) throw notFound(ref);
+  return client;
+}
+
+/** Throws `svc_access_denied` when a caller names a site that is hidden from it. */
+export function requireAccess(ctx: Ctx, siteIds: readonly number[], field: string): void {
+  const denied = new Set(ctx.actor.denied_sites);
+  const index = siteIds.findIndex((id) => denied.has(id));
+  if (index < 0) return;
+  const at = `${field}[${index}]`;
+  throw new ServiceError(
+    'svc_access_denied',
+    `${at}: this login may not use site ${siteIds[index]}. Nothing changed.`,
+    {
+      field: at,
+      advice: 'Leave the site out, or ask an administrator for access to it.',
+      data: { site_id: siteIds[index] },
+    },
+  );
+}
+
+export function head(client: { id: number; name: string }): ClientHead {
+  return { client_id: client.id, client_name: client.name };
+}
+
+/** A site in the lists of a client or tag. */
+export function siteItem({ id, url, name, status }: SiteRow) {
+  return { id, url, name, status };
+}
+
+function keyOf(ref: ClientRef): ClientKey | undefined {
+  if (typeof ref === 'number') return Number.isSafeInteger(ref) ? { id: ref } : undefined;
+  const text = ref.trim().replaceAll('\0', '');
+  if (!/^\d+$/.test(text)) return text === '' ? undefined : { email: text };
+  return Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined;
+}
+
+/** The client of a write that succeeded; the reason of one that did not, thrown. */
+export function stored(write: ClientWrite, sites: readonly number[], ref: ClientRef = ''): ClientRow {
+  switch (write.outcome) {
+    case 'stored':
+      return write.client;
+    case 'no_client':
+      throw notFound(ref);
+    case 'email_taken':
+      throw new ServiceError('svc_already_exists', 'client_email: another client has this address. Nothing changed.', {
+        field: 'client_email',
+        advice: 'Use another address, or change the other client; get-client-v1 finds it by the address.',
+      });
+    case 'no_site': {
+      const missing = write.missing[0] ?? 0;
+      const field = `selected_sites[${sites.indexOf(missing)}]`;
+      throw new ServiceError('svc_site_not_found', `${field}: no site has the id ${missing}. Nothing changed.`, {
+        field,
+        advice: 'Find the right ids with list-sites-v1.',
+        data: { site_ids: [...new Set(write.missing)] },
+      });
+    }
+  }
+}
+
+export function notFound(ref: ClientRef): ServiceError {
+  const shown = JSON.stringify(typeof ref === 'string' ? ref.slice(0, 100) : ref);
+  return new ServiceError('svc_client_not_found', `client_id_or_email: no client is known as ${shown}.`, {
+    field: 'client_id_or_email',
+    advice: 'Find the right id or e-mail with list-clients-v1.',
+  });
+}
+
+export function clientItem(row: ClientItemRow): ClientItem {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    phone: row.phone,
+    status: row.suspended === 1 ? 'suspended' : 'active',
+    sites_count: row.sites_count,
+    created_at: isoTime(row.created_at),
+  };
+}
+
+export function clientView(row: ClientRow): ClientView {
+  const { address_1, address_2, city, state, zip, country, note } = row;
+  return {
+    ...clientItem(row),
+    address_1,
+    address_2,
+    city,
+    state,
+    zip,
+    country,
+    note,
+    updated_at: isoTime(row.updated_at),
+  };
+}

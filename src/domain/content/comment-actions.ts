@@ -1,0 +1,213 @@
+/**
+ * Changing the state of comments. The child says SUCCESS whatever happened, and dies on an unknown comment (child protocol
+ * §6.4), so every step is looked up before and after.
+ */
+
+import type { Comment, CommentAction, CommentStatus } from '../../../schemas/comment.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { mayHaveRun } from '../extensions/extensions.js';
+import { requireModule } from '../settings/modules.js';
+import { fetchComments } from './comments.js';
+import { onSite } from './live-content.js';
+
+/** `deleted` is gone for good. */
+export type CommentOutcome = CommentStatus | 'deleted';
+
+interface Step {
+  /** States it may start from. */
+  from: readonly CommentStatus[];
+  /** States in which its aim is reached already. */
+  done: readonly CommentOutcome[];
+}
+
+/** The transition table (REST §6.4). Unspam and restore go back to whatever WordPress remembers. */
+const STEPS: Record<CommentAction, Step> = {
+  approve: { from: ['pending'], done: ['approved'] },
+  unapprove: { from: ['approved'], done: ['pending'] },
+  spam: { from: ['approved', 'pending'], done: ['spam'] },
+  unspam: { from: ['spam'], done: ['approved', 'pending'] },
+  // A site without a trash deletes at once.
+  trash: { from: ['approved', 'pending', 'spam'], done: ['trash', 'deleted'] },
+  restore: { from: ['trash'], done: ['approved', 'pending', 'spam'] },
+  delete: { from: ['spam', 'trash'], done: ['deleted'] },
+};
+
+export interface CommentChange {
+  comment_id: number;
+  action: CommentAction;
+  comment_status: CommentOutcome;
+  /** False when the comment was in the wanted state already. */
+  changed: boolean;
+}
+
+/** One comment. Throws `svc_rest_comment_not_found`, `svc_rest_conflict` for a step the table does not have, or `svc_child_error`. */
+export async function actOnComment(ctx: Ctx, site: SiteRow, id: number, action: CommentAction): Promise<CommentChange> {
+  const [result] = await actOnComments(ctx, site, [id], action);
+  if (result === undefined) throw notFound(id);
+  if ('error' in result) throw result.error;
+  return result;
+}
+
+type Result = CommentChange | { comment_id: number; error: ServiceError };
+
+export interface BulkResult {
+  processed: number;
+  comment_ids: number[];
+  errors: { id: number; code: ErrorCode; message: string }[];
+}
+
+/** Many comments of one site, each with its own outcome. Throws the first failure when not one succeeded. */
+export async function actOnCommentsInBulk(
+  ctx: Ctx,
+  site: SiteRow,
+  ids: readonly number[],
+  action: CommentAction,
+): Promise<BulkResult> {
+  const results = await actOnComments(ctx, site, ids, action);
+  const done = results.flatMap((result) => ('error' in result ? [] : [result.comment_id]));
+  const failed = results.flatMap((result) => ('error' in result ? [result] : []));
+  const errors = failed.map(({ comment_id, error }) => ({ id: comment_id, code: error.code, message: error.message }));
+  const [first] = failed;
+  if (done.length === 0 && first !== undefined) {
+    const { code, message, advice, data } = first.error;
+    throw new ServiceError(code, message, { ...(advice === undefined ? {} : { advice }), data: { ...data, errors } });
+  }
+  return { processed: done.length, comment_ids: done, errors };
+}
+
+async function actOnComments(
+  caller: Ctx,
+  site: SiteRow,
+  ids: readonly number[],
+  action: CommentAction,
+): Promise<Result[]> {
+  requireModule(caller, 'comments');
+  return onSite(caller, site.id, 'write', async (ctx, connection) => {
+    const before = await find(ctx, site, connection, ids, 0);
+    const results = new Map<number, Result>(ids.map((id) => [id, plan(id, before.get(id), action)]));
+    const open = ids.filter((id) => isOpen(results.get(id)));
+    if (open.length > 0) {
+      const failure = await send(ctx, connection, open, action);
+      const after = await find(ctx, site, connection, open, commonPost(open, before));
+      for (const id of open) results.set(id, judge(id, action, after.get(id)?.comment_status ?? 'deleted', failure));
+    }
+    for (const result of results.values()) {
+      if ('error' in result || !result.changed) continue;
+      const { comment_id, comment_status } = result;
+      ctx.events.emit({ name: 'comment.changed', site_id: site.id, facts: { comment_id, action, comment_status } });
+    }
+    return [...results.values()];
+  });
+}
+
+/** The post that all of them stand under, to keep the second look small; 0 when there is none. */
+function commonPost(ids: readonly number[], comments: ReadonlyMap<number, Comment>): number {
+  const posts = new Set(ids.map((id) => comments.get(id)?.post_id ?? 0));
+  const [post] = posts;
+  return posts.size === 1 && post !== undefined ? post : 0;
+}
+
+function isOpen(result: Result | undefined): boolean {
+  return result !== undefined && !('error' in result) && result.changed;
+}
+
+/** What the step would come to if the site does as it is told. */
+function plan(id: number, comment: Comment | undefined, action: CommentAction): Result {
+  if (comment === undefined) return { comment_id: id, error: notFound(id) };
+  const { comment_status } = comment;
+  const { from, done } = STEPS[action];
+  if (done.includes(comment_status)) return { comment_id: id, action, comment_status, changed: false };
+  if (from.includes(comment_status)) return { comment_id: id, action, comment_status, changed: true };
+  return {
+    comment_id: id,
+    error: new ServiceError(
+      'svc_rest_conflict',
+      `Comment ${id} is ${named(comment_status)}: ${action} needs one that is ${from.map(named).join(' or ')}.`,
+      {
+        advice: comment_status === 'trash' ? 'Restore it first.' : 'Read the comments for their present states.',
+        data: { comment_status },
+      },
+    ),
+  };
+}
+
+function named(status: CommentStatus): string {
+  return status === 'trash' ? 'in the trash' : status;
+}
+
+/** Answers a failure after which the step may have happened all the same. */
+async function send(
+  ctx: Ctx,
+  connection: SiteConnection,
+  ids: readonly number[],
+  action: CommentAction,
+): Promise<unknown> {
+  const [only] = ids;
+  const single = ids.length === 1 && only !== undefined;
+  try {
+    if (single) await ctx.child.call(connection, 'comment_action', { action, id: only }, { signal: ctx.signal });
+    else
+      await ctx.child.call(connection, 'comment_bulk_action', { action, ids: ids.join(',') }, { signal: ctx.signal });
+    return null;
+  } catch (error) {
+    if (!mayHaveRun(error) || ctx.signal.aborted) throw error;
+    return error;
+  }
+}
+
+function judge(id: number, action: CommentAction, status: CommentOutcome, failure: unknown): Result {
+  if (STEPS[action].done.includes(status)) return { comment_id: id, action, comment_status: status, changed: true };
+  const reason = failure instanceof Error ? failure.message : 'The site reported success.';
+  return {
+    comment_id: id,
+    error: new ServiceError(
+      'svc_child_error',
+      `Comment ${id} is ${status} after ${action}: the step had no effect. ${reason}`,
+      {
+        advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
+        data: { comment_status: status },
+      },
+    ),
+  };
+}
+
+/** Newest comments of every state that are looked through, step by step; 0 = all. Most work is done on new comments. */
+const DEPTHS = [100, 2000, 0] as const;
+const ALL_STATES = 'approve,hold,spam,trash';
+
+/** The comments of these ids that exist. The child cannot look one up by id, only list them. */
+async function find(
+  ctx: Ctx,
+  site: SiteRow,
+  connection: SiteConnection,
+  ids: readonly number[],
+  /** Only under this post; 0 = anywhere. */
+  postId: number,
+): Promise<Map<number, Comment>> {
+  let found = new Map<number, Comment>();
+  for (const depth of DEPTHS) {
+    const where = postId === 0 ? {} : { postId };
+    const params = { status: ALL_STATES, maxRecords: depth, ...where };
+    const comments = await fetchComments(ctx, site, connection, params);
+    found = new Map(comments.map((comment) => [comment.comment_id, comment]));
+    if (ids.every((id) => found.has(id)) || !reaches(comments, depth)) break;
+  }
+  return found;
+}
+
+/** One state at least has as many comments as were asked for, so there may be more. */
+function reaches(comments: readonly Comment[], depth: number): boolean {
+  if (depth === 0) return false;
+  const counts = new Map<CommentStatus, number>();
+  for (const { comment_status } of comments) counts.set(comment_status, (counts.get(comment_status) ?? 0) + 1);
+  return [...counts.values()].some((count) => count >= depth);
+}
+
+function notFound(id: number): ServiceError {
+  return new ServiceError('svc_rest_comment_not_found', `The site has no comment ${id}.`, {
+    field: 'id_comment',
+    advice: 'Read the comments of the site for the right ids.',
+  });
+}

@@ -1,0 +1,48 @@
+/** Days of the dashboard's calendar as a range of a site's own clock. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRecord } from '../../store/sites/sites.js';
+import { dayEnd, dayStart, wordpressTime, zoneOfSite } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { dashboardZone } from '../settings/effects.js';
+
+/** Existing days as `YYYY-MM-DD`, both inclusive. */
+export interface DayRange {
+  dtsstart: string | undefined;
+  dtsstop: string | undefined;
+}
+
+/** Throws unless both days are given or none, and the first is not after the last (REST §3.2). */
+export function requireRange({ dtsstart, dtsstop }: Partial<DayRange>): void {
+  if ((dtsstart === undefined) !== (dtsstop === undefined)) {
+    const missing = dtsstart === undefined ? 'dtsstart' : 'dtsstop';
+    throw new ServiceError('incomplete_date_range', `${missing} is missing: a range of days needs both ends.`, {
+      field: missing,
+      advice: 'Send dtsstart and dtsstop, or neither.',
+    });
+  }
+  if (dtsstart !== undefined && dtsstop !== undefined && dtsstart > dtsstop) {
+    throw new ServiceError('invalid_date_range', `dtsstart (${dtsstart}) is after dtsstop (${dtsstop}).`, {
+      field: 'dtsstart',
+      advice: 'Send the earlier day as dtsstart.',
+    });
+  }
+}
+
+/**
+ * The range as the child takes it: its local time, strictly between both (child protocol §6.4). The days are those of the
+ * dashboard's time zone.
+ */
+export async function siteRange(
+  ctx: Ctx,
+  site: SiteRecord,
+  range: Partial<DayRange>,
+): Promise<{ dtsstart?: string; dtsstop?: string }> {
+  if (range.dtsstart === undefined || range.dtsstop === undefined) return {};
+  const zone = await dashboardZone(ctx);
+  const siteZone = zoneOfSite(site);
+  return {
+    dtsstart: wordpressTime(dayStart(range.dtsstart, zone) - 1000, siteZone),
+    dtsstop: wordpressTime(dayEnd(range.dtsstop, zone), siteZone),
+  };
+}

@@ -1,0 +1,210 @@
+/** Content that is read and written on the child sites while the caller waits: which sites, how many at once, and what failed. */
+
+import { ChildFailure } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { fanOutPace } from '../settings/effects.js';
+import { childError, loadTarget, loadTargets, requireConnection, requireVersion, type Target } from '../sites/load.js';
+import { type SiteRef, selectSites } from '../sites/resolve.js';
+import { allSites } from '../sites/sites.js';
+
+/** The union of these sites; all three empty = every site. */
+export interface LiveChoice {
+  websites: readonly SiteRef[];
+  /** Tags by name or id. */
+  groups: readonly string[];
+  clients: readonly number[];
+}
+
+/** A site, or a name of one, that contributed nothing. */
+export interface LiveError {
+  site_id?: number;
+  code: string;
+  message: string;
+}
+
+export interface LiveSelection {
+  sites: SiteRow[];
+  errors: LiveError[];
+}
+
+/** Throws `website_not_found` when a filter was given and names no site the caller may use. */
+export async function chooseLive(ctx: Ctx, choice: LiveChoice): Promise<LiveSelection> {
+  if (choice.websites.length + choice.groups.length + choice.clients.length === 0)
+    return { sites: await allSites(ctx), errors: [] };
+  const named = await selectSites(ctx, choice.websites, 'websites');
+  const { groups, clients } = choice;
+  const linked = await ctx.store.content.sitesOf({ groups, clients, denied: ctx.actor.denied_sites });
+  const sites = [...new Map([...named.sites, ...linked.sites].map((site) => [site.id, site])).values()];
+  const errors: LiveError[] = [
+    ...named.errors.map(({ site_id, code, message }) => ({ ...(site_id === null ? {} : { site_id }), code, message })),
+    ...linked.unknown_groups.map((group) => ({
+      code: 'svc_tag_not_found',
+      message: `groups: there is no tag ${JSON.stringify(group.slice(0, 100))}.`,
+    })),
+    ...linked.unknown_clients.map((id) => ({
+      code: 'svc_client_not_found',
+      message: `clients: no client has the id ${id}.`,
+    })),
+  ];
+  if (sites.length > 0) return { sites, errors };
+  throw new ServiceError('website_not_found', 'The filters name no site.', {
+    advice: 'Check websites, groups and clients; without any of them all sites are meant.',
+    data: { errors },
+  });
+}
+
+/** Text of one answer at most, characters: what is held in memory and sent for one call. */
+export const MAX_ANSWER = 16_000_000;
+
+/** Asks one site; `weight` is the text in the answer, characters. */
+export type Question<T> = (
+  ctx: Ctx,
+  target: Target,
+  connection: SiteConnection,
+) => Promise<{ value: T; weight: number }>;
+
+/**
+ * Asks many sites at once, within the limits of the child connection and the time of a direct call. What failed, is suspended or
+ * disconnected, or was not reached in time stands in `errors`, in the order of the sites. Throws only when the caller gave up.
+ */
+export async function askSites<T>(
+  ctx: Ctx,
+  selection: LiveSelection,
+  ask: Question<T>,
+): Promise<{ answers: { site: SiteRow; value: T }[]; errors: LiveError[] }> {
+  const { sites } = selection;
+  const targets = await loadTargets(
+    ctx,
+    sites.map((site) => site.id),
+  );
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
+  const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]) };
+  const room = { left: MAX_ANSWER };
+  const outcomes: ({ value: T } | { error: ServiceError })[] = [];
+  try {
+    const { chunk, pause_ms } = await fanOutPace(ctx);
+    for (let start = 0; start < sites.length; start += chunk) {
+      if (start > 0) await pause(limited, pause_ms);
+      const part = sites.slice(start, start + chunk);
+      outcomes.push(...(await Promise.all(part.map((site) => one(limited, site, targets.get(site.id), ask, room)))));
+    }
+    ctx.signal.throwIfAborted();
+  } finally {
+    clearTimeout(timer);
+  }
+  const answers: { site: SiteRow; value: T }[] = [];
+  const errors = [...selection.errors];
+  outcomes.forEach((outcome, index) => {
+    const site = sites[index];
+    if (site === undefined) return;
+    if ('value' in outcome) answers.push({ site, value: outcome.value });
+    else {
+      const { code, message } = outcome.error;
+      const late = deadline.signal.aborted && code === 'svc_cancelled';
+      errors.push({
+        site_id: site.id,
+        ...(late ? { code: 'svc_site_offline', message: TOO_LATE } : { code, message }),
+      });
+    }
+  });
+  return { answers, errors };
+}
+
+const TOO_LATE = 'The site gave no answer within the time that one call may take.';
+
+async function pause(ctx: Ctx, ms: number): Promise<void> {
+  if (ms === 0 || ctx.signal.aborted) return;
+  // Past the deadline the sites that are left fail one by one, each with its own entry.
+  await ctx.clock.sleep(ms, ctx.signal).catch(() => undefined);
+}
+
+async function one<T>(
+  ctx: Ctx,
+  site: SiteRow,
+  target: Target | undefined,
+  ask: Question<T>,
+  room: { left: number },
+): Promise<{ value: T } | { error: ServiceError }> {
+  try {
+    if (target === undefined) throw new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`);
+    requireLive(target);
+    ctx.signal.throwIfAborted();
+    if (room.left <= 0) throw tooMuch();
+    const { value, weight } = await ask(ctx, target, requireConnection(target));
+    room.left -= weight;
+    if (room.left < 0) throw tooMuch();
+    return { value };
+  } catch (error) {
+    if (ctx.signal.aborted && !(error instanceof ServiceError))
+      return { error: new ServiceError('svc_cancelled', 'The call was cancelled before the site answered.') };
+    const failure = liveError(error, site.id);
+    if (failure.code === 'svc_internal_error')
+      ctx.log.error({ site_id: site.id, err: failure.cause ?? error }, 'unexpected failure of a live read');
+    return { error: failure };
+  }
+}
+
+function tooMuch(): ServiceError {
+  return new ServiceError('svc_answer_too_large', 'The answers of the other sites filled this call.', {
+    advice: 'Ask for fewer sites at once, or lower maximum.',
+  });
+}
+
+/** Work on one site, failing by throwing; it uses the context it is given. A write holds the site for itself; it waits for a sync or update under way. */
+export async function onSite<T>(
+  caller: Ctx,
+  siteId: number,
+  kind: 'read' | 'write',
+  work: (ctx: Ctx, connection: SiteConnection, target: Target) => Promise<T>,
+): Promise<T> {
+  const run = async (ctx: Ctx) => {
+    const target = await loadTarget(ctx, siteId);
+    requireLive(target);
+    requireVersion(target);
+    return work(ctx, requireConnection(target), target);
+  };
+  try {
+    if (kind === 'read') return await run(caller);
+    return await caller.locks.exclusive(siteId, caller.signal, (held) =>
+      run({ ...caller, signal: AbortSignal.any([caller.signal, held]) }),
+    );
+  } catch (error) {
+    throw liveError(error, siteId);
+  }
+}
+
+/** Throws unless the site is connected: live calls leave every other site alone (REST §5). */
+export function requireLive({ site }: Target): void {
+  if (site.status === 'connected') return;
+  const suspended = site.status === 'suspended';
+  throw suspended
+    ? new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
+        advice: 'Lift the suspension first.',
+        data: { site_id: site.id },
+      })
+    : new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
+        advice: 'Reconnect the site, or sync it once it is back.',
+        data: { site_id: site.id },
+      });
+}
+
+/** A failed live call as an error of the catalogue; what the child said stands in `data` (REST §2.3). */
+export function liveError(error: unknown, siteId: number): ServiceError {
+  const known = childError(error, siteId, 'svc_child_error');
+  if (!(error instanceof ChildFailure) || error.kind !== 'child_error') return known;
+  return new ServiceError(known.code, known.message, {
+    ...(known.advice === undefined ? {} : { advice: known.advice }),
+    data: { ...known.data, child_code: error.childCode, child_message: error.message },
+    cause: error,
+  });
+}
+
+/** What the site answered cannot be what was asked for. */
+export function strangeAnswer(what: string): ServiceError {
+  return new ServiceError('svc_child_error', `The answer of the site to ${what} has an unknown form.`, {
+    advice: 'Update the MainWP Child plugin on the site.',
+  });
+}

@@ -1,0 +1,41 @@
+/** The two dates of a post: the site's own time, and UTC. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRecord } from '../../store/sites/sites.js';
+import { momentOf, wordpressTime, zoneOfSite } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import type { EditablePost } from './post-wire.js';
+
+type Dated = { post_date?: string | undefined; post_date_gmt?: string | undefined; post_status?: string | undefined };
+
+/** Either date is made from the other by the site's time zone; a scheduled post needs one that is yet to come. */
+export function withDates<T extends Dated>(ctx: Ctx, site: SiteRecord, fields: T, before?: EditablePost): T {
+  const zone = zoneOfSite(site);
+  const gmt = fields.post_date_gmt ?? (fields.post_date === undefined ? undefined : toGmt(fields.post_date, zone));
+  if (fields.post_status === 'future') {
+    const date = gmt ?? before?.post_date_gmt ?? undefined;
+    if (date === undefined || momentOf(wall(date), 'UTC') <= ctx.clock.now()) {
+      const reason = 'must be a time in the future: post_status is future';
+      throw new ServiceError('rest_invalid_param', `Invalid parameter(s): post_date`, {
+        field: 'post_date',
+        advice: "Send post_date in the site's time zone, or post_date_gmt.",
+        data: {
+          params: { post_date: reason },
+          details: { post_date: { code: 'rest_invalid_param', message: reason } },
+        },
+      });
+    }
+  }
+  if (gmt === undefined) return fields;
+  const local = fields.post_date ?? wordpressTime(momentOf(wall(gmt), 'UTC'), zone);
+  return { ...fields, post_date: local, post_date_gmt: gmt };
+}
+
+function toGmt(local: string, zone: string): string {
+  return wordpressTime(momentOf(wall(local), zone), 'UTC');
+}
+
+function wall(text: string) {
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = text.split(/[- :]/).map(Number);
+  return { year, month, day, hour, minute, second };
+}

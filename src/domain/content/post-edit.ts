@@ -1,0 +1,196 @@
+/** Changing posts. What took effect is read back: the child says SUCCESS when nothing happened (child protocol §6.4). */
+
+import { get } from '../../../schemas/loose.js';
+import type { PostChange, PostRef } from '../../../schemas/post.js';
+import { plainText } from '../../../schemas/text.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import { slugOf } from '../common/slugs.js';
+import type { Ctx } from '../context.js';
+import { onSite } from './live-content.js';
+import { withDates } from './post-dates.js';
+import { asking } from './post-errors.js';
+import { type EditablePost, lastValue, newpostParams, slashed } from './post-wire.js';
+import { listFacts, readPost, releaseLock } from './posts.js';
+
+/** Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while a person edits it, `edit_post_error`, `edit_post_failed`. */
+export async function editPost(caller: Ctx, site: SiteRow, id: number, change: PostChange): Promise<PostRef> {
+  return onSite(caller, site.id, 'write', async (ctx, connection, target) => {
+    const before = await readPost(ctx, connection, id);
+    try {
+      requireFree(ctx, before);
+      requirePossible(before, change);
+      const wanted = withDates(ctx, target.site, { ...change, ...namedSlug(change) }, before);
+      await asking('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
+      const after = await readPost(ctx, connection, id);
+      requireEffect(before, after, wanted);
+      const { link } = await listFacts(ctx, site, connection, after);
+      ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { post_id: id, fields: Object.keys(change) } });
+      return { post_id: id, link };
+    } finally {
+      await releaseLock(ctx, connection, id, isHeld(ctx, before) ? before.edit_lock : '');
+    }
+  });
+}
+
+/** WordPress' own limit: a lock that was not renewed for so long is no longer one. */
+const LOCK_SECONDS = 150;
+
+function isHeld(ctx: Ctx, post: EditablePost): boolean {
+  const [since] = post.edit_lock.split(':');
+  const age = ctx.clock.now() / 1000 - Number(since === '' ? Number.NaN : since);
+  return age < LOCK_SECONDS && age > -LOCK_SECONDS;
+}
+
+function requireFree(ctx: Ctx, post: EditablePost): void {
+  if (!isHeld(ctx, post)) return;
+  throw new ServiceError('svc_rest_conflict', `Somebody has post ${post.id} open in the editor of the site.`, {
+    advice: 'Try again when it is closed; the lock lapses 150 s after the editor was left.',
+  });
+}
+
+/** The child can pin a post, but has no way to unpin one. */
+function requirePossible(before: EditablePost, change: PostChange): void {
+  if (change.is_sticky === 0 && before.is_sticky === 1) {
+    throw new ServiceError('svc_rest_conflict', 'The child plugin cannot take the sticky mark off a post.', {
+      field: 'is_sticky',
+      advice: 'Take it off in the WordPress admin of the site.',
+    });
+  }
+}
+
+/** Fields that WordPress changes alone, leaving everything else of the post as it is. */
+const COLUMNS = [
+  'post_title',
+  'post_content',
+  'post_status',
+  'post_name',
+  'post_excerpt',
+  'post_password',
+  'comment_status',
+  'ping_status',
+  'post_date',
+  'post_date_gmt',
+] as const;
+
+async function write(ctx: Ctx, connection: SiteConnection, before: EditablePost, wanted: PostChange): Promise<void> {
+  const data: Record<string, string | Record<string, string>> = {};
+  for (const name of COLUMNS) {
+    const value = wanted[name];
+    if (value !== undefined) data[name] = slashed(value ?? '');
+  }
+  // Without this mark WordPress sets the date of a draft to now, and publishes what was to be scheduled.
+  if (wanted.post_date !== undefined) data.edit_date = '1';
+  if (wanted.post_tags !== undefined) data.tags_input = (wanted.post_tags ?? []).join(',');
+  if (wanted.post_custom !== undefined && Object.keys(wanted.post_custom).length > 0)
+    data.meta_input = Object.fromEntries(
+      Object.entries(wanted.post_custom).map(([key, value]) => [key, lastValue(value)]),
+    );
+  if (Object.keys(data).length > 0) await update(ctx, connection, before.id, data);
+  const { post_category, post_featured_image, is_sticky } = wanted;
+  if (post_category !== undefined || post_featured_image !== undefined || is_sticky === 1)
+    await rewrite(ctx, connection, before, wanted);
+}
+
+function update(
+  ctx: Ctx,
+  connection: SiteConnection,
+  id: number,
+  data: Record<string, string | Record<string, string>>,
+): Promise<unknown> {
+  const post_data = { ID: id, ...data };
+  return ctx.child.call(connection, 'post_action', { action: 'update', id, post_data }, { signal: ctx.signal });
+}
+
+/**
+ * Categories, the featured image and the sticky mark go only through `newpost`, which makes the connected user the author and
+ * takes the featured image off: both are put back.
+ */
+async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePost, wanted: PostChange): Promise<void> {
+  const now = await readPost(ctx, connection, before.id);
+  const { post_title, post_content } = now;
+  const post_status = now.post_status as NonNullable<PostChange['post_status']>;
+  const { post_category, post_featured_image, featured_image_data, is_sticky } = wanted;
+  const fields = {
+    post_title,
+    post_content,
+    post_status,
+    ...(post_category === undefined ? {} : { post_category }),
+    ...(post_featured_image === undefined ? {} : { post_featured_image }),
+    ...(featured_image_data === undefined ? {} : { featured_image_data }),
+    ...(is_sticky === 1 ? { is_sticky } : {}),
+  };
+  const author = await authorLogin(ctx, connection, now);
+  const own = { ID: now.id, post_type: now.post_type, ...(author === '' ? {} : { custom_post_author: author }) };
+  await ctx.child.call(connection, 'newpost', newpostParams(fields, own), { signal: ctx.signal });
+  const asked = post_featured_image !== undefined;
+  const failed = asked && (await readPost(ctx, connection, now.id)).post_featured_image === null;
+  // A new image that could not be downloaded must not cost the old one.
+  if (now.thumbnail_id !== '' && (failed || !asked))
+    await update(ctx, connection, now.id, { meta_input: { _thumbnail_id: now.thumbnail_id } });
+  if (!failed) return;
+  throw new ServiceError('edit_post_failed', 'The site could not download the featured image. The rest was changed.', {
+    field: 'post_featured_image',
+    advice: 'Check that the site can reach the address of the image.',
+    data: { fields: ['post_featured_image'] },
+  });
+}
+
+/** Roles that can write posts; subscribers may be many thousands. */
+const WRITERS = 'administrator,editor,author,contributor';
+
+/** Login of the author, who is listed by nice name. Throws when it cannot be found out: the post would change hands. */
+async function authorLogin(ctx: Ctx, connection: SiteConnection, post: EditablePost): Promise<string> {
+  const params = { postId: post.id, post_type: post.post_type, status: post.post_status };
+  const [item] = Object.values((await call(ctx, connection, 'get_all_posts', params)) ?? {});
+  const nicename = plainText(get(item, 'author'), 100);
+  // The child's word for an author whose account is gone.
+  if (nicename === 'removed') return '';
+  const users = Object.values((await call(ctx, connection, 'get_all_users', { role: WRITERS })) ?? {});
+  const user = users.find((entry) => get(entry, 'nicename') === nicename);
+  const login = plainText(get(user, 'login'), 100);
+  if (login !== '') return login;
+  throw new ServiceError(
+    'edit_post_error',
+    `The author of post ${post.id} could not be found out, and would be lost.`,
+    {
+      advice: 'Change categories, featured image and sticky mark in the WordPress admin of the site.',
+    },
+  );
+}
+
+async function call(
+  ctx: Ctx,
+  connection: SiteConnection,
+  fn: string,
+  params: Record<string, string | number>,
+): Promise<object | null> {
+  const answer = await ctx.child.call(connection, fn, params, { signal: ctx.signal });
+  return typeof answer === 'object' ? answer : null;
+}
+
+/** A field that still has its old value although another was sent did not take effect. Filters of the site may alter what was. */
+function requireEffect(before: EditablePost, after: EditablePost, wanted: PostChange): void {
+  const asText = (value: unknown) => (Array.isArray(value) ? [...value].sort().join(',') : String(value ?? ''));
+  const failed = [...COLUMNS, 'post_tags' as const, 'post_category' as const].filter((name) => {
+    const value = wanted[name];
+    if (value === undefined || asText(value) === asText(before[name])) return false;
+    return asText(after[name]) === asText(before[name]);
+  });
+  // WordPress itself turns a scheduled post whose time has come into a published one, and back.
+  const real = failed.filter((name) => name !== 'post_status' || !isScheduling(before.post_status, wanted.post_status));
+  if (real.length === 0) return;
+  throw new ServiceError('edit_post_failed', `The site reported success, but did not change ${real.join(', ')}.`, {
+    ...(real[0] === undefined ? {} : { field: real[0] }),
+    advice: 'A plugin of the site may forbid the change: try it in its WordPress admin.',
+    data: { fields: real },
+  });
+}
+
+function isScheduling(before: string, wanted: string | undefined): boolean {
+  return [before, wanted].every((status) => status === 'publish' || status === 'future');
+}
+
+function namedSlug(change: PostChange): { post_name?: string } {
+  return change.post_name === undefined ? {} : { post_name: slugOf(change.post_name) };
+}

@@ -1,0 +1,21 @@
+/** Refusals of a site in the words of the posts routes. */
+
+import { ChildFailure } from '../../child/child.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { liveError } from './live-content.js';
+
+/** A refusal of the site gets the code of the route; that it could not be reached keeps its own (REST §6.12). */
+export async function asking<T>(code: ErrorCode, siteId: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ChildFailure)) throw error;
+    const known = liveError(error, siteId);
+    if (known.code !== 'svc_child_error') throw known;
+    throw new ServiceError(code, known.message, {
+      ...(known.advice === undefined ? {} : { advice: known.advice }),
+      data: known.data,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,127 @@
+/** Steps between the states of a post, and its end (child protocol §6.4, REST §6.12). */
+
+import { listOf } from '../../../schemas/loose.js';
+import type { PostStep } from '../../../schemas/post.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { onSite } from './live-content.js';
+import { asking } from './post-errors.js';
+import { postItemOf } from './post-wire.js';
+import { lookUpPost, noPost, readPost, releaseLock } from './posts.js';
+
+/** `deleted` is gone for good. */
+export interface StatusChange {
+  post_id: number;
+  post_status: string;
+  /** False when the post was in the wanted state already. */
+  changed: boolean;
+}
+
+/** Throws `post_not_exist`, `svc_rest_conflict` for a step from the wrong state, `update_post_status_error`. */
+export function changePostStatus(ctx: Ctx, site: SiteRow, id: number, step: PostStep): Promise<StatusChange> {
+  return take(ctx, site, id, step, 'update_post_status_error');
+}
+
+/** Into the trash, or with `force` for good. A post in the trash stays there unless forced. */
+export function deletePost(ctx: Ctx, site: SiteRow, id: number, force: boolean): Promise<StatusChange> {
+  return take(ctx, site, id, force ? 'delete' : 'trash', 'delete_post_error');
+}
+
+/** States in which a step has nothing to do. */
+const DONE: Partial<Record<PostStep, readonly string[]>> = {
+  publish: ['publish'],
+  approve: ['publish'],
+  unpublish: ['draft'],
+  trash: ['trash'],
+};
+
+async function take(caller: Ctx, site: SiteRow, id: number, step: PostStep, code: ErrorCode): Promise<StatusChange> {
+  return onSite(caller, site.id, 'write', async (ctx, connection) => {
+    const before = await statusOf(ctx, site, connection, id);
+    if (before === null) throw noPost(id);
+    if (DONE[step]?.includes(before) === true) return { post_id: id, post_status: before, changed: false };
+    requireFit(id, before, step);
+    const after = await asking(code, site.id, () => run(ctx, site, connection, id, step));
+    const post_status = after ?? 'deleted';
+    if (!isReached(step, before, after)) {
+      throw new ServiceError(code, `The site reported success, but post ${id} is ${post_status} after ${step}.`, {
+        advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
+        data: { post_status },
+      });
+    }
+    ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { post_id: id, step, post_status } });
+    return { post_id: id, post_status, changed: true };
+  });
+}
+
+function requireFit(id: number, before: string, step: PostStep): void {
+  const inTrash = before === 'trash';
+  if (inTrash && step !== 'restore' && step !== 'delete') {
+    throw new ServiceError('svc_rest_conflict', `Post ${id} is in the trash.`, { advice: 'Restore it first.' });
+  }
+  if (!inTrash && step === 'restore') {
+    throw new ServiceError('svc_rest_conflict', `Post ${id} is not in the trash, it is ${before}.`, {
+      advice: 'There is nothing to restore.',
+      data: { post_status: before },
+    });
+  }
+}
+
+/** Takes the step and answers the state afterwards, null when the post is gone. */
+async function run(
+  ctx: Ctx,
+  site: SiteRow,
+  connection: SiteConnection,
+  id: number,
+  step: PostStep,
+): Promise<string | null> {
+  const former = step === 'restore' ? await stateBeforeTrash(ctx, connection, id) : '';
+  const action = step === 'approve' ? 'publish' : step;
+  await ctx.child.call(connection, 'post_action', { action, id }, { signal: ctx.signal });
+  // WordPress restores as a draft; where the post came from is in its notes.
+  if (RESTORABLE.has(former)) {
+    const post_data = { ID: id, post_status: former };
+    await ctx.child.call(connection, 'post_action', { action: 'update', id, post_data }, { signal: ctx.signal });
+  }
+  return statusOf(ctx, site, connection, id);
+}
+
+const RESTORABLE: ReadonlySet<string> = new Set(['publish', 'pending', 'private', 'future']);
+
+async function stateBeforeTrash(ctx: Ctx, connection: SiteConnection, id: number): Promise<string> {
+  const post = await readPost(ctx, connection, id);
+  await releaseLock(ctx, connection, id, post.edit_lock);
+  return post.state_before_trash;
+}
+
+function isReached(step: PostStep, before: string, after: string | null): boolean {
+  switch (step) {
+    case 'delete':
+      return after === null;
+    // A site without a trash deletes at once.
+    case 'trash':
+      return after === null || after === 'trash';
+    case 'restore':
+      return after !== null && after !== 'trash';
+    case 'unpublish':
+      return after === 'draft';
+    default:
+      return after === 'publish' && before !== 'trash';
+  }
+}
+
+const ANY_STATE = 'any,trash,auto-draft';
+
+/** State of the post, null when the site has none of this id. */
+async function statusOf(ctx: Ctx, site: SiteRow, connection: SiteConnection, id: number): Promise<string | null> {
+  const params = { postId: id, post_type: 'any', status: ANY_STATE };
+  const answer = await ctx.child.call(connection, 'get_all_posts', params, { signal: ctx.signal });
+  const [item] = listOf(answer, 10) ?? [];
+  if (item !== undefined) return postItemOf(item, site)?.post_status ?? null;
+  // Types that are kept out of searches are not among "any".
+  const post = await lookUpPost(ctx, connection, id);
+  if (post === null) return null;
+  await releaseLock(ctx, connection, id, post.edit_lock);
+  return post.post_status;
+}

@@ -1,0 +1,206 @@
+/** Posts as the child writes and reads them: base64, JSON and percent encoding within form fields (child protocol §6.4). */
+
+import { asMap, get, listOf, numberOf } from '../../../schemas/loose.js';
+import type { GalleryImage, NewPost, PostDetail, PostItem } from '../../../schemas/post.js';
+import { plainText, richText } from '../../../schemas/text.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { timeOf } from './comments.js';
+
+const MAX_CONTENT = 1_000_000;
+const MAX_CUSTOM = 500;
+const ZERO_DATE = '0000-00-00 00:00:00';
+
+export function toBase64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
+function fromBase64(value: unknown): string {
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
+}
+
+function fromJson(value: unknown): unknown {
+  try {
+    return JSON.parse(fromBase64(value)) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** WordPress takes one layer of backslashes off what it stores, and the child does not put one on. */
+export function slashed(text: string): string {
+  return text.replaceAll('\\', '\\\\');
+}
+
+/** One line of `get_all_posts`; null when it is none. */
+export function postItemOf(item: unknown, site: SiteRow): PostItem | null {
+  const id = numberOf(get(item, 'id'));
+  if (id === null) return null;
+  const status = plainText(get(item, 'status'), 20);
+  const date = timeOf(get(item, 'dts'));
+  return {
+    id,
+    title: plainText(get(item, 'title'), 2000),
+    post_status: status,
+    status,
+    post_type: plainText(get(item, 'post_type'), 20),
+    comment_count: Math.max(0, Math.trunc(numberOf(get(item, 'comment_count')) ?? 0)),
+    author: plainText(get(item, 'author'), 100),
+    dts: date === null ? null : numberOf(get(item, 'dts')),
+    post_date: date,
+    post_category: namesOf(get(item, 'categories')),
+    post_tags: namesOf(get(item, 'tags')),
+    website_id: site.id,
+    website_url: site.url,
+    website_name: site.name,
+  };
+}
+
+/** Names of a comma list. The child joins without quoting, so a name with a comma falls apart. */
+function namesOf(value: unknown): string[] {
+  return plainText(value, 10_000)
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** What `get_edit` tells, without what only a list tells. */
+export type EditablePost = Omit<PostDetail, 'link' | 'author' | 'modified'> & {
+  /** Id of the featured image on the site; '' when there is none. */
+  thumbnail_id: string;
+  /** `<unix seconds>:<user id>` of whoever opened it in the editor before we did; '' when nobody. */
+  edit_lock: string;
+  /** State before it went to the trash; '' when unknown. */
+  state_before_trash: string;
+};
+
+/** The post in a `get_edit` answer; null when the site has no such post. */
+export function editableOf(answer: unknown): EditablePost | null {
+  const my = asMap(get(answer, 'my_post'));
+  const fields = my === null ? null : asMap(fromJson(get(my, 'new_post')));
+  const id = numberOf(get(fields, 'edit_id'));
+  if (my === null || fields === null || id === null) return null;
+  const line = (name: string, max: number) => plainText(get(fields, name), max);
+  const text = (name: string) => richText(textOr(get(fields, name)), MAX_CONTENT);
+  const { _edit_lock: lock, ...custom } = customOf(fromJson(get(my, 'post_custom')));
+  const image = fromBase64(get(my, 'post_featured_image'));
+  const uploads = fromJson(get(my, 'child_upload_dir'));
+  return {
+    id,
+    post_type: line('post_type', 20),
+    post_title: richText(textOr(get(fields, 'post_title')), 2000),
+    post_content: text('post_content'),
+    post_status: line('post_status', 20),
+    post_name: line('post_name', 200),
+    post_excerpt: text('post_excerpt'),
+    post_password: richText(textOr(get(fields, 'post_password')), 255),
+    post_date: dateOr(line('post_date', 19)),
+    post_date_gmt: dateOr(line('post_date_gmt', 19)),
+    comment_status: line('comment_status', 20),
+    ping_status: line('ping_status', 20),
+    is_sticky: numberOf(get(fields, 'is_sticky')) === 1 ? 1 : 0,
+    post_category: namesOf(fromBase64(get(my, 'post_category'))),
+    post_tags: namesOf(get(fields, 'post_tags')),
+    post_custom: custom,
+    post_featured_image: image === '' || image === '0' ? null : plainText(image, 2048),
+    post_gallery_images: (listOf(fromJson(get(my, 'post_gallery_images')), 100) ?? []).flatMap(imageOf),
+    upload_dir: { url: plainText(get(uploads, 'url'), 2048), baseurl: plainText(get(uploads, 'baseurl'), 2048) },
+    thumbnail_id: firstText(custom._thumbnail_id),
+    edit_lock: firstText(lock),
+    state_before_trash: firstText(custom._wp_trash_meta_status),
+  };
+}
+
+function textOr(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+function dateOr(text: string): string | null {
+  return text === '' || text === ZERO_DATE ? null : text;
+}
+
+function firstText(values: unknown[] | undefined): string {
+  return plainText(values?.[0], 100);
+}
+
+function customOf(value: unknown): Record<string, unknown[]> {
+  const entries = Object.entries(asMap(value) ?? {}).slice(0, MAX_CUSTOM);
+  return Object.fromEntries(
+    entries.map(([key, values]) => [plainText(key, 255), (listOf(values, 100) ?? []).map(cleaned)]),
+  );
+}
+
+/** Values of custom fields may be structures of plugins: kept, with every text in them cleaned. */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return richText(value, 100_000);
+  if (Array.isArray(value)) return value.slice(0, 1000).map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, 1000)
+      .map(([key, member]) => [plainText(key, 255), cleaned(member)]),
+  );
+}
+
+function imageOf(item: unknown): GalleryImage[] {
+  const id = numberOf(get(item, 'id'));
+  if (id === null) return [];
+  const line = (name: string) => plainText(get(item, name), 2048);
+  return [
+    {
+      id,
+      src: line('src'),
+      title: line('title'),
+      alt: line('alt'),
+      caption: line('caption'),
+      description: line('description'),
+    },
+  ];
+}
+
+/** Names as the child takes them: percent-encoded within the base64. */
+function names(list: readonly string[]): string {
+  return encodeURIComponent(list.join(','));
+}
+
+type Fields = Partial<Omit<NewPost, 'post_type'>>;
+
+/**
+ * Form fields of a `newpost` call. `own` are members of `new_post` that are set as they are (ID, author).
+ * An empty `mainwp_upload_dir` tells the child that no picture of the text lives on this dashboard.
+ */
+export function newpostParams(fields: Fields, own: Record<string, string | number>): Record<string, string> {
+  const { post_tags, post_category, post_custom, is_sticky, post_featured_image, featured_image_data, ...rest } =
+    fields;
+  const { post_gallery_images, ...columns } = rest;
+  const post = Object.fromEntries(
+    Object.entries(columns).map(([name, value]) => [name, typeof value === 'string' ? slashed(value) : value]),
+  );
+  const custom: Record<string, unknown[]> = Object.fromEntries(
+    Object.entries(post_custom ?? {}).map(([key, value]) => [key, [lastValue(value)]]),
+  );
+  if (is_sticky === 1) custom._sticky = [toBase64('sticky')];
+  return {
+    new_post: json({ ...post, ...(post_tags === undefined ? {} : { post_tags: names(post_tags) }), ...own }),
+    post_custom: json(custom),
+    post_category: toBase64(names(post_category ?? [])),
+    mainwp_upload_dir: json({}),
+    ...(post_featured_image === undefined ? {} : { post_featured_image: toBase64(post_featured_image) }),
+    ...(featured_image_data === undefined
+      ? {}
+      : {
+          featured_image_data: json({ title: '', alt: '', caption: '', description: '', ...featured_image_data }),
+        }),
+    ...(post_gallery_images === undefined ? {} : { post_gallery_images: json(post_gallery_images) }),
+  };
+}
+
+function json(value: unknown): string {
+  return toBase64(JSON.stringify(value));
+}
+
+/** The child stores one value per custom field. */
+export function lastValue(value: string | number | boolean | readonly (string | number | boolean)[]): string {
+  const last = typeof value === 'object' ? value.at(-1) : value;
+  if (typeof last === 'boolean') return last ? '1' : '0';
+  return slashed(String(last ?? ''));
+}

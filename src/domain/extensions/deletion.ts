@@ -1,0 +1,66 @@
+/** Deleting plugins and themes from a site: what would go, and doing it. */
+
+import type { ExtensionKind } from '../../child/child.js';
+import type { Ctx } from '../context.js';
+import { loadTarget, type Target } from '../sites/load.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import {
+  actOnPlugins,
+  deleteThemes,
+  extensionEntry,
+  installed,
+  requireSlugs,
+  requireWritable,
+  type SlugError,
+} from './extensions.js';
+
+const PARENT_ACTIVE = 4;
+const CHILD_AGENT = 2;
+
+async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<Target> {
+  const site = await getSite(ctx, ref);
+  const target = await loadTarget(ctx, site.id);
+  requireWritable(target);
+  return target;
+}
+
+/** The dry run: what would go, and a warning for each item that deserves one. Reads stored data only. */
+export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
+  const target = await writableTarget(ctx, ref);
+  const wanted = requireSlugs(slugs);
+  const rows = new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const found = wanted.flatMap((slug) => rows.get(slug) ?? []);
+  const warnings = wanted.flatMap((slug) => {
+    const row = rows.get(slug);
+    if (row === undefined) return [`${slug} is not installed on the site.`];
+    if ((row.flags & CHILD_AGENT) !== 0) return [`${slug} is the child plugin itself and will be refused.`];
+    if (row.active === 1)
+      return [
+        kind === 'plugin'
+          ? `${slug} is active and will be deactivated first.`
+          : `${slug} is the active theme and will be refused.`,
+      ];
+    if ((row.flags & PARENT_ACTIVE) !== 0) return [`${slug} is the parent of the active theme and will be refused.`];
+    return [];
+  });
+  return {
+    dry_run: true,
+    site_id: target.site.id,
+    would_affect: found.map(extensionEntry),
+    count: found.length,
+    warnings,
+  };
+}
+
+export async function deleteExtensions(
+  ctx: Ctx,
+  ref: SiteRef,
+  kind: ExtensionKind,
+  slugs: readonly string[],
+): Promise<{ site_id: number; deleted: string[]; errors: SlugError[] }> {
+  const target = await writableTarget(ctx, ref);
+  const wanted = requireSlugs(slugs);
+  const { done, errors } =
+    kind === 'plugin' ? await actOnPlugins(ctx, target, 'delete', wanted) : await deleteThemes(ctx, target, wanted);
+  return { site_id: target.site.id, deleted: done, errors };
+}

@@ -1,0 +1,117 @@
+/** Plugins and themes of one site as REST acts on them: what was done, by name, and a typed reason for what was not. */
+
+import type { ExtensionKind } from '../../child/child.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ExtensionRow } from '../../store/sites/inventory.js';
+import type { Ctx } from '../context.js';
+import type { Target } from '../sites/load.js';
+import { type ActionResult, activateTheme, actOnPlugins, deleteThemes, installed } from './extensions.js';
+
+export interface NamedExtension {
+  slug: string;
+  name: string;
+  version: string;
+}
+
+export interface ItemFailure {
+  slug: string;
+  code: string;
+  message: string;
+}
+
+const CHILD_AGENT = 2;
+
+export interface Outcome {
+  done: NamedExtension[];
+  failed: ItemFailure[];
+}
+
+/**
+ * Changes plugins. What was not done is `not_installed`, `protected_item`, or the child's refusal; when nothing was done
+ * the whole call fails: with `refused` when the child refused one, with `svc_rest_invalid_plugins_slugs` when none could be
+ * sent, with the site's own failure when it could not be reached.
+ */
+export async function changePlugins(
+  ctx: Ctx,
+  target: Target,
+  action: 'activate' | 'deactivate' | 'delete',
+  slugs: readonly string[],
+): Promise<Outcome> {
+  const before = await bySlug(ctx, target, 'plugin');
+  const result = await actOnPlugins(ctx, target, action, slugs);
+  const outcome = await judged(ctx, target, 'plugin', before, result);
+  requireSome(outcome, `svc_rest_${action}_plugins_action`, 'svc_rest_invalid_plugins_slugs');
+  return outcome;
+}
+
+/** Deletes themes; the active one and its parent are refused. Fails as `changePlugins`. */
+export async function removeThemes(ctx: Ctx, target: Target, slugs: readonly string[]): Promise<Outcome> {
+  const before = await bySlug(ctx, target, 'theme');
+  const result = await deleteThemes(ctx, target, slugs);
+  const outcome = await judged(ctx, target, 'theme', before, result);
+  requireSome(outcome, 'svc_rest_delete_themes_action', 'svc_rest_invalid_themes_slugs');
+  return outcome;
+}
+
+/** Switches the theme. Throws `svc_rest_invalid_themes_slugs` or `svc_rest_activate_themes_action`. */
+export async function switchTheme(
+  ctx: Ctx,
+  target: Target,
+  slug: string,
+): Promise<{ activate: NamedExtension; deactivate: NamedExtension | null }> {
+  const before = await bySlug(ctx, target, 'theme');
+  try {
+    const { previous_theme } = await activateTheme(ctx, target, slug);
+    const after = await bySlug(ctx, target, 'theme');
+    const left = previous_theme === slug ? undefined : before.get(previous_theme);
+    return {
+      activate: named(slug, after.get(slug)),
+      deactivate: left === undefined ? null : named(left.slug, left),
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'svc_activation_failed') throw error;
+    const known = (await bySlug(ctx, target, 'theme')).has(slug);
+    throw new ServiceError(known ? 'svc_rest_activate_themes_action' : 'svc_rest_invalid_themes_slugs', error.message, {
+      field: 'slug',
+      advice: 'Read the slugs with GET …/themes.',
+      data: { site_id: target.site.id },
+    });
+  }
+}
+
+async function bySlug(ctx: Ctx, target: Target, kind: ExtensionKind): Promise<Map<string, ExtensionRow>> {
+  return new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+}
+
+async function judged(
+  ctx: Ctx,
+  target: Target,
+  kind: ExtensionKind,
+  before: ReadonlyMap<string, ExtensionRow>,
+  { done, errors }: ActionResult,
+): Promise<Outcome> {
+  const after = await bySlug(ctx, target, kind);
+  const failed = errors.map(({ slug, code, message }) => {
+    const row = after.get(slug) ?? before.get(slug);
+    if (row === undefined) return { slug, code: 'not_installed', message };
+    return { slug, code: (row.flags & CHILD_AGENT) !== 0 ? 'protected_item' : code, message };
+  });
+  return { done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))), failed };
+}
+
+function named(slug: string, row: ExtensionRow | undefined): NamedExtension {
+  return { slug, name: row?.name ?? slug, version: row?.version ?? '' };
+}
+
+function requireSome({ done, failed }: Outcome, refused: ErrorCode, unusable: ErrorCode): void {
+  const [first] = failed;
+  if (done.length > 0 || first === undefined) return;
+  const sent = failed.filter(({ code }) => code !== 'not_installed' && code !== 'protected_item');
+  const offline = sent.find(({ code }) => code === 'svc_site_offline');
+  const code = offline !== undefined ? 'svc_site_offline' : sent.length > 0 ? refused : unusable;
+  throw new ServiceError(code, failed.length === 1 ? first.message : 'None of the items could be changed.', {
+    field: 'slug',
+    advice: 'data.errors has the reason for each.',
+    data: { errors: failed },
+  });
+}

@@ -1,0 +1,144 @@
+/** Queued work: putting it in the queue and telling how far it is. The engine that works it off is in src/jobs. */
+
+import { randomUUID } from 'node:crypto';
+import { ServiceError, storageFailure } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import type { Selection, SelectionError } from '../sites/resolve.js';
+import { isoTime } from '../sites/sites.js';
+import { JOB_TYPES, type JobType } from './handlers.js';
+
+export interface QueuedAnswer {
+  queued: true;
+  job_id: string;
+  status_url: string;
+  sites_queued: number;
+  errors: SelectionError[];
+  total_errors: number;
+  notice?: string;
+}
+
+/** Stores the job and its sites; `svc_queue_failed` when that did not work, and then nothing was started. */
+export async function queueJob(
+  ctx: Ctx,
+  type: JobType,
+  selection: Pick<Selection, 'sites' | 'errors'>,
+  params: object,
+  options: { begun?: boolean } = {},
+): Promise<QueuedAnswer> {
+  const { config } = ctx;
+  const now = ctx.clock.now();
+  const pace = fittingDelay(selection.sites.length, config.job_chunk, config.job_delay_ms, config.job_timeout_ms);
+  const job = {
+    id: `${type}_${randomUUID()}`,
+    type,
+    params,
+    sites: selection.sites.map((site) => site.id),
+    refused: selection.errors.map((error) => ({
+      site_id: error.site_id ?? 0,
+      code: error.code,
+      message: error.message,
+    })),
+    begun: options.begun ?? false,
+    chunk: config.job_chunk,
+    delay_ms: pace.delay_ms,
+    timeout_ms: config.job_timeout_ms,
+    next_run_at: now,
+  };
+  try {
+    await ctx.store.jobs.add(job, now);
+  } catch (error) {
+    const storage = storageFailure(error);
+    if (storage !== null) throw storage;
+    throw new ServiceError('svc_queue_failed', 'The job could not be stored. Nothing was started.', {
+      advice: 'Try again; see the log if it happens again.',
+      cause: error,
+    });
+  }
+  ctx.events.emit({ name: 'job.queued', facts: { job_id: job.id, type, sites: job.sites.length } });
+  return {
+    queued: true,
+    job_id: job.id,
+    status_url: `${ctx.base_url}/v2/jobs/${job.id}`,
+    sites_queued: job.sites.length,
+    errors: selection.errors,
+    total_errors: selection.errors.length,
+    ...(pace.shortened
+      ? {
+          notice: `The pause between chunks was shortened to ${pace.delay_ms} ms, so that the job can finish within its time limit.`,
+        }
+      : {}),
+  };
+}
+
+/** The pause between chunks, shortened when pauses alone would eat more than half of the job's time limit. */
+export function fittingDelay(
+  sites: number,
+  chunk: number,
+  delayMs: number,
+  timeoutMs: number,
+): { delay_ms: number; shortened: boolean } {
+  const pauses = Math.max(0, Math.ceil(sites / chunk) - 1);
+  if (pauses * delayMs <= timeoutMs / 2) return { delay_ms: delayMs, shortened: false };
+  return { delay_ms: Math.floor(timeoutMs / 2 / pauses), shortened: true };
+}
+
+const JOB_ID = new RegExp(`^(${JOB_TYPES.join('|')})_`);
+
+export function isJobId(text: string): boolean {
+  return JOB_ID.test(text);
+}
+
+export interface JobView {
+  job_id: string;
+  type: JobType;
+  status: 'queued' | 'processing' | 'completed' | 'failed';
+  progress: number;
+  processed: number;
+  total: number;
+  succeeded: number;
+  failed: number;
+  started_at: string | null;
+  completed_at: string | null;
+  errors: { site_id: number; code: string; message: string }[];
+  job_timed_out: boolean;
+  job_error_code?: string;
+  job_error_message?: string;
+}
+
+/** Said of a job that was ended by its time limit. */
+export const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';
+
+/** Status of a job (operations §7.3). Throws `svc_job_not_found`. */
+export async function jobStatus(ctx: Ctx, id: string): Promise<JobView> {
+  // A NUL cannot be bound, and no id holds one.
+  const [job, errors] = id.includes('\0')
+    ? [undefined, []]
+    : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id)]);
+  if (job === undefined) {
+    throw new ServiceError('svc_job_not_found', 'No job has this id. Jobs are kept for 24 hours after they end.', {
+      field: 'job_id',
+      advice: 'Use the job_id of a queued answer.',
+    });
+  }
+  const processed = job.succeeded + job.failed;
+  const timedOut = job.timed_out === 1;
+  return {
+    job_id: job.id,
+    type: job.type as JobType,
+    status: job.status,
+    progress:
+      job.status === 'completed' || job.total === 0 ? 100 : Math.min(100, Math.round((100 * processed) / job.total)),
+    processed,
+    total: job.total,
+    succeeded: job.succeeded,
+    failed: job.failed,
+    started_at: isoTime(job.started_at),
+    completed_at: isoTime(job.completed_at),
+    errors: [
+      ...errors.map(({ site_id, code, message }) => ({ site_id, code, message })),
+      ...(timedOut ? [{ site_id: 0, code: 'svc_job_timeout', message: TIMED_OUT }] : []),
+    ],
+    job_timed_out: timedOut,
+    ...(timedOut ? { job_error_code: 'timeout', job_error_message: TIMED_OUT } : {}),
+  };
+}

@@ -1,0 +1,82 @@
+/** What the service does on its own, by the clock. Each run is bounded; the next one goes on where it stopped. */
+
+import type { Ctx } from '../context.js';
+import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
+import { healthScore } from '../sites/health.js';
+import { loadTargets, requireConnection } from '../sites/load.js';
+import { workOn } from '../sites/run-on-sites.js';
+import { absorb } from '../sites/sync.js';
+import { syncWork } from './handlers.js';
+
+const DAY_MS = 24 * 3600_000;
+/** Runs of the daily sync per day: it is called every five minutes. */
+const RUNS_PER_DAY = 288;
+const LEAST_PER_RUN = 20;
+
+/** Syncs the sites that were not looked at since the last time the settings named, a share of the fleet per run. */
+export async function syncDueSites(ctx: Ctx): Promise<string> {
+  const total = await ctx.store.sites.count({});
+  const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
+  if (since === null) return 'switched off';
+  const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * per_day * 1.2));
+  const ids = await ctx.store.schedule.dueForSync(since, share);
+  if (ids.length === 0) return 'nothing due';
+  const sites = await ctx.store.sites.records(ids);
+  const { done, failures } = await workOn(ctx, syncWork, sites, {});
+  return `${done.length} synced, ${failures.length} failed`;
+}
+
+const ABANDONED_EVERY_MS = 2 * DAY_MS;
+const ABANDONED_PER_RUN = 25;
+
+/** Has the children look up abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
+export async function refreshAbandoned(ctx: Ctx): Promise<string> {
+  const ids = await ctx.store.schedule.dueForAbandoned(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
+  const targets = await loadTargets(ctx, ids);
+  let failed = 0;
+  await Promise.all(
+    [...targets.values()].map((target) =>
+      ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+        try {
+          const connection = requireConnection(target);
+          for (const kind of ['plugin', 'theme'] as const) {
+            await absorb(ctx, target, await ctx.child.checkAbandoned(connection, kind, { signal: ctx.signal }));
+          }
+        } catch (error) {
+          failed++;
+          ctx.log.debug({ err: error, site_id: target.site.id }, 'abandoned items could not be looked up');
+        }
+      }),
+    ),
+  );
+  // Failed ones too: a site that cannot answer must not keep the others from their turn.
+  await ctx.store.schedule.abandonedChecked(ids, ctx.clock.now());
+  return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
+}
+
+/** Tells which sites are in bad health, by the last report of each and the rule of each. */
+export async function reportHealth(ctx: Ctx): Promise<string> {
+  const global = await healthRule(ctx);
+  const judged = (await ctx.store.reports.health()).flatMap((row) => {
+    const rule = ruleOf(row, global);
+    return rule.told ? [{ row, threshold: rule.threshold }] : [];
+  });
+  if (judged.length === 0 && !global.told) return 'switched off';
+  const bad = judged.filter(({ row, threshold }) => {
+    const score = healthScore(row);
+    return score !== null && (score < threshold || (row.health_critical ?? 0) > 0);
+  });
+  for (const { row, threshold } of bad) {
+    const facts = { health_score: healthScore(row), threshold };
+    ctx.events.emit({ name: 'site.unhealthy', site_id: row.site_id, facts });
+  }
+  return `${bad.length} of ${judged.length} sites below good`;
+}
+
+/** A site's own settings: health unchecked 0 no, 1 yes, 2 as the global one; threshold 0 = the global one. */
+function ruleOf(row: { disable_health_checking: number; health_threshold: number }, global: HealthRule): HealthRule {
+  return {
+    told: row.disable_health_checking === 2 ? global.told : row.disable_health_checking === 0,
+    threshold: row.health_threshold === 0 ? global.threshold : row.health_threshold,
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * Tools that go over all sites in the background: log everybody out, renew connections, disconnect (REST §6.10.8). State is
+ * stored, so a job outlives the process that started it.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { get, listOf } from '../../../schemas/loose.js';
+import { siteWord } from '../../../schemas/site-words.js';
+import { exactText } from '../../../schemas/text.js';
+import { ChildFailure } from '../../child/child.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ToolKind } from '../../store/jobs/tool-jobs.js';
+import { liveError, requireLive } from '../content/live-content.js';
+import type { Ctx } from '../context.js';
+import { registerAnew } from '../sites/connection.js';
+import { loadTargets, requireConnection, type Target } from '../sites/load.js';
+import { allSites, isoTime } from '../sites/sites.js';
+
+interface Tool {
+  /** Member of the start answer that carries the id, and last part of the status path. */
+  id_name: string;
+  path: string;
+  missing: ErrorCode;
+  /** Throws when the site's part failed. */
+  run(ctx: Ctx, target: Target): Promise<void>;
+}
+
+export const TOOLS: Record<ToolKind, Tool> = {
+  destroy: {
+    id_name: 'destroy_id',
+    path: 'destroy-sessions-status',
+    missing: 'destroy_session_job_not_found',
+    run: destroySessions,
+  },
+  renew: {
+    id_name: 'renew_id',
+    path: 'renew-connections-status',
+    missing: 'renew_connection_job_not_found',
+    run: renewConnection,
+  },
+  disconnect: {
+    id_name: 'disconnect_id',
+    path: 'disconnect-all-sites-status',
+    missing: 'disconnect_job_not_found',
+    run: disconnect,
+  },
+};
+
+/** Starts the tool on all sites but suspended ones, or answers the run under way. Throws `no_website_found`. */
+export async function startTool(ctx: Ctx, kind: ToolKind) {
+  const sites = await allSites(ctx, { status: ['connected', 'disconnected'] });
+  if (sites.length === 0) {
+    throw new ServiceError('no_website_found', 'There is no site to work on.', {
+      advice: 'Add a site, or lift the suspension of one.',
+    });
+  }
+  const id = `${kind}_${randomUUID()}`;
+  const job = await ctx.store.toolJobs.add({ id, kind, sites: sites.map((site) => site.id) }, ctx.clock.now());
+  if (job.added) ctx.events.emit({ name: 'tool_job.queued', facts: { job_id: id, kind, sites: sites.length } });
+  const { id_name, path } = TOOLS[kind];
+  return {
+    [id_name]: job.id,
+    status_url: `${ctx.base_url}/v2/settings/tools/${path}/${job.id}`,
+    already_running: !job.added,
+  };
+}
+
+const SHOWN_ERRORS = 10;
+
+/** How far a run has come. Throws the tool's own 404 code. */
+export async function toolStatus(ctx: Ctx, kind: ToolKind, id: string) {
+  const job = await ctx.store.toolJobs.find(kind, id);
+  if (job === undefined) {
+    throw new ServiceError(TOOLS[kind].missing, 'No job of this tool has this id. Jobs are kept for a day.', {
+      field: TOOLS[kind].id_name,
+      advice: `Use the ${TOOLS[kind].id_name} that the start of the tool answered.`,
+    });
+  }
+  const errors = await ctx.store.toolJobs.errors(id, SHOWN_ERRORS);
+  const processed = job.succeeded + job.failed;
+  return {
+    status: job.status,
+    total: job.total,
+    processed,
+    failed: job.failed,
+    progress: job.total === 0 ? 100 : Math.floor((1000 * processed) / job.total) / 10,
+    errors: errors.map(({ site_id, message }) => ({ site_id, error: message })),
+    started_at: isoTime(job.started_at),
+    completed_at: isoTime(job.completed_at),
+  };
+}
+
+const STEP = 5;
+const STEP_PAUSE_MS = 3000;
+const LEASE_MS = 120_000;
+const KEPT_MS = 24 * 3600_000;
+
+/** Works off every tools job that nobody else works on, step by step. To be called when one was started, and by the clock. */
+export async function runToolJobs(ctx: Ctx): Promise<string> {
+  await ctx.store.toolJobs.expire(ctx.clock.now() - KEPT_MS);
+  const owner = randomUUID();
+  let worked = 0;
+  for (;;) {
+    const now = ctx.clock.now();
+    const job = await ctx.store.toolJobs.claim(owner, now, now + LEASE_MS, now - ctx.clock.steps(LEASE_MS).forward);
+    if (job === undefined) return worked === 0 ? 'nothing to do' : `${worked} worked on`;
+    worked++;
+    try {
+      await workOff(ctx, job.id, job.kind, owner);
+    } finally {
+      if (ctx.signal.aborted) await ctx.store.toolJobs.letGo(job.id, owner);
+    }
+  }
+}
+
+async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Promise<void> {
+  for (let first = true; ; first = false) {
+    const entries = await ctx.store.toolJobs.next(id, STEP);
+    if (entries.length === 0) break;
+    if (!first) await ctx.clock.sleep(STEP_PAUSE_MS, ctx.signal);
+    const targets = await loadTargets(
+      ctx,
+      entries.map((entry) => entry.site_id),
+    );
+    const outcomes = await Promise.all(
+      entries.map(async ({ position, site_id }) => ({
+        position,
+        message: await onOne(ctx, kind, targets.get(site_id), site_id),
+      })),
+    );
+    ctx.signal.throwIfAborted();
+    if (!(await ctx.store.toolJobs.note(id, owner, outcomes, ctx.clock.now() + LEASE_MS))) return;
+  }
+  await ctx.store.toolJobs.finish(id, owner, ctx.clock.now());
+  ctx.events.emit({ name: 'tool_job.completed', facts: { job_id: id, kind } });
+}
+
+/** What went wrong on one site; '' = nothing. */
+async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteId: number): Promise<string> {
+  if (target === undefined) return 'The site was removed before its turn came.';
+  try {
+    if (target.site.suspended === 1) requireLive(target);
+    await ctx.locks.exclusive(siteId, ctx.signal, (held) =>
+      TOOLS[kind].run({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target),
+    );
+    return '';
+  } catch (error) {
+    const failure = liveError(error, siteId);
+    if (failure.code === 'svc_internal_error' && !ctx.signal.aborted)
+      ctx.log.error({ err: failure.cause ?? error, site_id: siteId, tool: kind }, 'unexpected failure of a tool');
+    return failure.message;
+  }
+}
+
+/** Administrators of one site that are gone through at most. */
+const MAX_ADMINS = 100;
+
+/** Ends the logins of all administrators: the child ends those of the user it is called as, and only lets administrators in. */
+async function destroySessions(ctx: Ctx, target: Target): Promise<void> {
+  requireLive(target);
+  const connection = requireConnection(target);
+  const options = { signal: ctx.signal, bulk: true };
+  const users = await ctx.child.call(connection, 'get_all_users', { role: 'administrator' }, options);
+  const logins = (listOf(users, MAX_ADMINS) ?? []).flatMap((user) => exactText(get(user, 'login'), 60) ?? []);
+  const others = logins.filter((login) => login !== connection.user);
+  // Our own user last: its sessions are those of these calls, too.
+  for (const user of [...others, connection.user]) {
+    const params = { action: 'force_destroy_sessions' };
+    const answer = await ctx.child.call({ ...connection, user }, 'settings_tools', params, options);
+    if (Number(get(answer, 'success')) !== 1)
+      throw new ServiceError(
+        'svc_child_error',
+        `The site did not confirm that the sessions of ${siteWord(user)} were ended.`,
+      );
+  }
+  ctx.events.emit({ name: 'site.sessions_destroyed', site_id: target.site.id, facts: { users: others.length + 1 } });
+}
+
+/** A fresh key, registered straight over the old one: that cannot strand the site (child protocol §4). */
+async function renewConnection(ctx: Ctx, target: Target): Promise<void> {
+  await registerAnew(ctx, target);
+  await ctx.store.sites.markConnected(target.site.id);
+  ctx.events.emit({ name: 'site.connection_renewed', site_id: target.site.id, facts: {} });
+}
+
+/** Marked first: whether the site can still be told or not, it is not contacted again. */
+async function disconnect(ctx: Ctx, target: Target): Promise<void> {
+  const { site } = target;
+  const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
+  if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
+  try {
+    await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal, bulk: true });
+  } catch (error) {
+    // It knows our key no more: that is what was wanted.
+    if (error instanceof ChildFailure && error.kind === 'refused') return;
+    const { message } = liveError(error, site.id);
+    throw new ServiceError(
+      'svc_disconnect_failed',
+      `Marked as disconnected here, but the site was not told: ${message}`,
+    );
+  }
+}

@@ -1,0 +1,164 @@
+/** From alerts to mails: which type an alert is, and what the mail says. Pure, but for the settings that are handed in. */
+
+import type { MailType } from '../../../schemas/mail.js';
+import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
+import { wordpressTime } from '../common/time-zones.js';
+import { type MailContent, oneLine, renderHtml, renderText, withTokens } from './layout.js';
+
+export interface MailHead {
+  subject: string;
+  heading: string;
+  recipients: readonly string[];
+}
+
+/** Alerts as the mails see them. `id` is 0 for a sample. */
+export type Tellable = Pick<WaitingAlert, 'key' | 'kind' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'>;
+
+const TYPES: Readonly<Record<string, MailType>> = {
+  'monitor.down': 'uptime',
+  'monitor.up': 'uptime',
+  'monitor.flapping': 'uptime',
+  'certificate.expiring': 'ssl_certificate',
+  'certificate.expired': 'ssl_certificate',
+  'certificate.invalid': 'ssl_certificate',
+  'domain.expiring': 'domain_expiry',
+  'domain.expired': 'domain_expiry',
+  'domain.not_found': 'domain_expiry',
+  'site.unhealthy': 'site_health',
+  'site.http_check_failed': 'http_check',
+};
+
+/** Undefined for what nobody is written about. */
+export function mailTypeOf(kind: string): MailType | undefined {
+  return TYPES[kind] ?? (kind.startsWith('certificate.') ? 'ssl_certificate' : undefined);
+}
+
+type Facts = Record<string, unknown>;
+
+/** What happened, in one sentence. */
+function sentence(alert: Tellable, facts: Facts): string {
+  const what = subjectOf(alert, facts);
+  const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
+  switch (alert.kind) {
+    case 'monitor.down':
+      return `${what} is down. ${say('msg')}`.trim();
+    case 'monitor.up':
+      return `${what} is up again.`;
+    case 'monitor.flapping':
+      return `${what} keeps changing between up and down. You hear of it again when it is steady.`;
+    case 'certificate.expiring':
+      return `The certificate of ${what} expires ${inDays(facts.days_left)}, on ${say('valid_to').slice(0, 10)}.`;
+    case 'certificate.expired':
+      return `The certificate of ${what} has expired on ${say('valid_to').slice(0, 10)}.`;
+    case 'certificate.invalid':
+      return `The certificate of ${what} is not valid. ${say('problem')}`.trim();
+    case 'domain.expiring':
+      return `The registration of ${what} ends ${inDays(facts.expires)}, on ${say('expiry_date').slice(0, 10)}.`;
+    case 'domain.expired':
+      return `The registration of ${what} ended on ${say('expiry_date').slice(0, 10)}.`;
+    case 'domain.not_found':
+      return `${what} is no longer registered: its registry was asked twice and does not know it any more.`;
+    case 'site.unhealthy':
+      return `The health score of ${what} is ${say('health_score')} of 100.`;
+    case 'site.http_check_failed':
+      return `${what} answered with HTTP ${say('http_status')} after an update.`;
+    default:
+      return `${what}: ${oneLine(alert.kind.replace(/[._]/g, ' '), 100)}. ${say('problem')}`.trim();
+  }
+}
+
+/** Whole days left: 0 is less than a day. */
+function inDays(days: unknown): string {
+  const left = Number(days);
+  return left < 1 ? 'within a day' : left === 1 ? 'in 1 day' : `in ${left} days`;
+}
+
+function subjectOf(alert: Tellable, facts: Facts): string {
+  const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
+  return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
+}
+
+function factsOf(alert: Tellable): Facts {
+  try {
+    return JSON.parse(alert.facts) as Facts;
+  } catch {
+    return {};
+  }
+}
+
+/** Beyond so many, alerts of one type that come together become one mail. */
+const SINGLE = 10;
+/** Rows of one mail. */
+const ROWS = 200;
+
+/** The mails that alerts of one type and the same recipients become. */
+export function mailsOf(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail[] {
+  if (alerts.length <= SINGLE) return alerts.map((alert) => mailOf(type, head, alert, zone));
+  return [together(type, head, alerts, zone)];
+}
+
+function mailOf(type: MailType, head: MailHead, alert: Tellable, zone: string): NewMail {
+  const facts = factsOf(alert);
+  const what = subjectOf(alert, facts);
+  const url = alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
+  const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
+  const told = sentence(alert, facts);
+  const content: MailContent = {
+    heading: oneLine(withTokens(head.heading, tokens)),
+    lines: [told],
+    tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
+  };
+  // The standard subject names only the site: what happened belongs into it.
+  const subject = `${withTokens(head.subject, tokens)} – ${told}`;
+  return finished(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
+}
+
+function details(alert: Tellable, facts: Facts, url: string, zone: string): string[][] {
+  const rows: [string, unknown][] = [
+    ['Site', url],
+    ['Time', `${wordpressTime(alert.at, zone)} (${zone})`],
+    ['HTTP status', Number(facts.http_code ?? facts.http_status) > 0 ? (facts.http_code ?? facts.http_status) : ''],
+    ['Issuer', facts.issuer],
+    ['Registrar', facts.registrar],
+    ['Problem', alert.kind === 'certificate.invalid' ? '' : facts.problem],
+  ];
+  return rows.flatMap(([name, value]) => {
+    const text = oneLine(String(value ?? ''), 300);
+    return text === '' ? [] : [[name, text]];
+  });
+}
+
+/** Many at once: when a host fails, nobody wants two hundred mails. */
+function together(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail {
+  // A site may have gone down and come back among them.
+  const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
+  const count = sites === 1 ? '1 site' : `${sites} sites`;
+  const tokens = { 'site.name': count, 'site.url': '', 'site.id': '' };
+  const rows = alerts.slice(0, ROWS).map((alert) => [wordpressTime(alert.at, zone), sentence(alert, factsOf(alert))]);
+  const left = alerts.length - rows.length;
+  const content: MailContent = {
+    heading: oneLine(withTokens(head.heading, tokens)),
+    lines: [`${alerts.length} alerts came together.`],
+    tables: [
+      {
+        title: 'Alerts',
+        columns: [`Time (${zone})`, 'What happened'],
+        rows,
+        ...(left > 0 ? { more: `And ${left} more.` } : {}),
+      },
+    ],
+  };
+  const subject = oneLine(`${withTokens(head.subject, tokens)} – ${alerts.length} alerts`, 150);
+  return finished(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
+}
+
+export function finished(
+  type: MailType,
+  event_key: string,
+  site_id: number | null,
+  { recipients }: Pick<MailHead, 'recipients'>,
+  subject: string,
+  content: MailContent,
+): NewMail {
+  return { event_key, type, site_id, recipients, subject, text: renderText(content), html: renderHtml(content) };
+}

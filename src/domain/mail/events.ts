@@ -1,0 +1,46 @@
+/** Events that nobody else keeps as alerts, kept as such: the outbox makes mails of them. */
+
+import type { NewAlert } from '../../store/monitoring/alerts.js';
+import type { Ctx, Event } from '../context.js';
+import { healthRule } from '../settings/effects.js';
+
+export interface MailListener {
+  listen(event: Event): void;
+  /** Resolves when everything heard so far is stored. Never rejects. */
+  settled(): Promise<void>;
+}
+
+const MONTH_MS = 30 * 24 * 3_600_000;
+
+export function createMailListener(context: () => Ctx): MailListener {
+  let work: Promise<void> = Promise.resolve();
+  return {
+    listen(event) {
+      if (event.name !== 'site.unhealthy' && event.name !== 'site.http_check_failed') return;
+      work = work.then(async () => {
+        const ctx = context();
+        try {
+          const alert = await alertOf(ctx, event);
+          if (alert !== null) await ctx.store.alerts.add([alert]);
+        } catch (error) {
+          ctx.log.error({ err: error, event: event.name, site_id: event.site_id }, 'an alert could not be stored');
+        }
+      });
+    },
+    settled: () => work,
+  };
+}
+
+async function alertOf(ctx: Ctx, event: Event): Promise<NewAlert | null> {
+  const { site_id, at, name: kind, facts } = event;
+  if (site_id === undefined) return null;
+  if (kind === 'site.http_check_failed') return { key: `http_check:${site_id}:${at}`, kind, site_id, at, facts };
+  const score = Number(facts.health_score);
+  // Whoever judged by the site's own rule says so; else the global one decides.
+  const rule = await healthRule(ctx);
+  const { told, threshold } = typeof facts.threshold === 'number' ? { told: true, threshold: facts.threshold } : rule;
+  // The mail follows the score alone (REST §6.10.4), unlike the event, which a critical finding is enough for.
+  if (!told || !Number.isFinite(score) || score >= threshold) return null;
+  // The same finding comes back every day: it is told once a month, and again when the score changes.
+  return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };
+}

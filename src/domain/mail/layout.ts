@@ -1,0 +1,80 @@
+/** How a mail looks: one content, as plain text and as HTML that every mail program shows. Pure. */
+
+import { escapeHtml } from '../common/escape-html.js';
+
+/** What a mail says, apart from how it looks. All texts are plain; names and reasons may be a stranger's. */
+export interface MailContent {
+  heading: string;
+  /** Paragraphs before the tables. */
+  lines: readonly string[];
+  tables: readonly MailTable[];
+}
+
+export interface MailTable {
+  title: string;
+  columns: readonly string[];
+  rows: readonly (readonly string[])[];
+  /** Said below when rows were left out. */
+  more?: string;
+}
+
+const FOOTER = 'Sent by Sitefleet. Which mails are sent, and to whom, stands in the e-mail settings.';
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+
+/** Tokens of headings and subjects, in square brackets. An unknown one stays as it is. */
+export function withTokens(text: string, tokens: Readonly<Record<string, string>>): string {
+  return text.replace(/\[([a-z][a-z0-9._-]*)\]/g, (whole, name: string) =>
+    Object.hasOwn(tokens, name) ? (tokens[name] ?? whole) : whole,
+  );
+}
+
+/** One line: what stands in a header must not start another one. */
+export function oneLine(text: string, max = 255): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .slice(0, max);
+}
+
+export function renderText({ heading, lines, tables }: MailContent): string {
+  const parts = [heading, '='.repeat(Math.min(heading.length, 70)), ...lines];
+  for (const table of tables) {
+    const rows = table.rows.map((row) => `- ${row.filter((cell) => cell !== '').join(' · ')}`);
+    parts.push([table.title, ...rows, ...(table.more === undefined ? [] : [table.more])].join('\n'));
+  }
+  return `${[...parts, `-- \n${FOOTER}`].join('\n\n')}\n`;
+}
+
+export function renderHtml({ heading, lines, tables }: MailContent): string {
+  const body = [
+    `<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3;color:#111827">${escapeHtml(heading)}</h1>`,
+    ...lines.map((line) => `<p style="margin:0 0 12px;font-size:15px;line-height:1.5">${escapeHtml(line)}</p>`),
+    ...tables.map(tableHtml),
+  ].join('\n');
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(heading)}</title></head>
+<body style="margin:0;padding:24px 12px;background:#f3f4f6;color:#374151;${FONT}">
+<div style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-radius:8px;padding:24px">
+${body}
+</div>
+<p style="max-width:640px;margin:12px auto 0;font-size:12px;color:#6b7280">${escapeHtml(FOOTER)}</p>
+</body></html>
+`;
+}
+
+const CELL =
+  'padding:6px 12px 6px 0;border-bottom:1px solid #e5e7eb;text-align:left;vertical-align:top;overflow-wrap:anywhere';
+
+function tableHtml({ title, columns, rows, more }: MailTable): string {
+  const head = columns
+    .map((name) => `<th style="${CELL};color:#6b7280;font-weight:600">${escapeHtml(name)}</th>`)
+    .join('');
+  const body = rows
+    .map((row) => `<tr>${row.map((cell) => `<td style="${CELL}">${escapeHtml(cell)}</td>`).join('')}</tr>`)
+    .join('\n');
+  const rest =
+    more === undefined ? '' : `<p style="margin:8px 0 0;font-size:13px;color:#6b7280">${escapeHtml(more)}</p>`;
+  return `<h2 style="margin:20px 0 8px;font-size:16px;color:#111827">${escapeHtml(title)}</h2>
+<table role="presentation" style="border-collapse:collapse;width:100%;font-size:14px"><tr>${head}</tr>
+${body}</table>${rest}`;
+}

@@ -1,0 +1,139 @@
+/** Mail out: alerts become mails, and mails are sent and tried again. */
+
+import type { MailType } from '../../../schemas/mail.js';
+import type { MailFailure } from '../../mail/mailer.js';
+import type { MailRow, NewMail, WaitingAlert } from '../../store/mail/mail.js';
+import type { Ctx } from '../context.js';
+import { dashboardZone } from '../settings/effects.js';
+import { isoTime } from '../sites/sites.js';
+import { type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { listMails, mailToSend } from './settings.js';
+
+export { previewMail } from './preview.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Waits after each try that failed; after the last the mail is given up. Together a day and a half. */
+const BACKOFF_MS = [1, 5, 15, 60, 180, 360, 720, 720].map((minutes) => minutes * MINUTE_MS);
+const LEASE_MS = 5 * MINUTE_MS;
+const MAILS_AT_ONCE = 200;
+const ALERTS_AT_ONCE = 1000;
+/** Nobody wants to read on Monday what went down on Saturday: an older alert becomes no mail. */
+const STALE_MS = 24 * HOUR_MS;
+/** So many mails in a row that were not taken: the server is away, and the rest can wait as well. */
+const ENOUGH = 3;
+
+/** Turns waiting alerts into mails and sends what is due. */
+export async function sendMail(ctx: Ctx): Promise<string> {
+  if (!ctx.mailer.configured) return 'no mail server is set';
+  await queueAlerts(ctx);
+  let sent = 0;
+  let failed = 0;
+  for (let inRow = 0; sent + failed < MAILS_AT_ONCE && inRow < ENOUGH && !ctx.signal.aborted; ) {
+    const now = ctx.clock.now();
+    const mail = await ctx.store.mail.claim(now, now + LEASE_MS, now - ctx.clock.steps(LEASE_MS).forward);
+    if (mail === undefined) break;
+    if (await sendOne(ctx, mail)) {
+      sent++;
+      inRow = 0;
+    } else {
+      failed++;
+      inRow++;
+    }
+  }
+  return sent + failed === 0 ? 'nothing due' : `${sent} sent, ${failed} not`;
+}
+
+async function sendOne(ctx: Ctx, mail: MailRow): Promise<boolean> {
+  try {
+    await ctx.mailer.send({
+      messageId: `<${mail.id}.${mail.created_at}@sitefleet.invalid>`,
+      to: JSON.parse(mail.recipients) as string[],
+      subject: mail.subject,
+      text: mail.text,
+      html: mail.html,
+    });
+    await ctx.store.mail.sent(mail.id, ctx.clock.now());
+    return true;
+  } catch (error) {
+    if (!isMailFailure(error)) throw error;
+    const wait = error.permanent ? undefined : BACKOFF_MS[mail.attempts - 1];
+    const next = wait === undefined ? null : ctx.clock.now() + wait;
+    await ctx.store.mail.notSent(mail.id, error.message, next);
+    const facts = { mail_id: mail.id, type: mail.type, attempts: mail.attempts, reason: error.message };
+    if (next === null) ctx.log.error(facts, 'a mail was given up');
+    else ctx.log.warn(facts, 'a mail could not be sent and will be tried again');
+    return false;
+  }
+}
+
+/** By its name: the class belongs to the port, which no verb imports. */
+function isMailFailure(error: unknown): error is MailFailure {
+  return error instanceof Error && error.name === 'MailFailure';
+}
+
+async function queueAlerts(ctx: Ctx): Promise<void> {
+  const alerts = await ctx.store.mail.waitingAlerts(ALERTS_AT_ONCE);
+  if (alerts.length === 0) return;
+  const zone = await dashboardZone(ctx);
+  const now = ctx.clock.now();
+  const fresh = alerts.filter((alert) => now - alert.at <= STALE_MS);
+  const mails: NewMail[] = [];
+  for (const { type, recipients, alerts: group } of grouped(fresh)) {
+    const head = await headOf(ctx, type, recipients);
+    if (head !== null) mails.push(...mailsOf(type, head, group, zone));
+  }
+  await ctx.store.mail.queueAlerts(
+    mails,
+    alerts.map(({ id }) => id),
+    now,
+  );
+}
+
+interface Group {
+  type: MailType;
+  /** '' = those of the mail type. */
+  recipients: string;
+  alerts: WaitingAlert[];
+}
+
+/** By type and readers. A site may have readers of its own for what concerns its uptime (REST §6.3.1). */
+function grouped(alerts: readonly WaitingAlert[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const alert of alerts) {
+    const type = mailTypeOf(alert.kind);
+    if (type === undefined) continue;
+    const recipients = type === 'uptime' ? alert.monitoring_emails : '';
+    const key = `${type} ${recipients}`;
+    const group = groups.get(key) ?? { type, recipients, alerts: [] };
+    group.alerts.push(alert);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** Null when this mail is off, not available, or has nobody to go to. */
+async function headOf(ctx: Ctx, type: MailType, own: string): Promise<MailHead | null> {
+  if (own === '') return mailToSend(ctx, type);
+  const mail = (await listMails(ctx)).find((entry) => entry.type === type);
+  if (mail === undefined || mail.disable === 1) return null;
+  const recipients = own.split(',').map((address) => address.trim());
+  return { subject: mail.subject, heading: mail.heading, recipients: recipients.filter((address) => address !== '') };
+}
+
+/** What went out, or did not, newest first. */
+export async function listOutbox(ctx: Ctx, limit: number) {
+  const rows = await ctx.store.mail.list(limit);
+  return rows.map(({ id, type, site_id, recipients, subject, status, attempts, last_error, created_at, sent_at }) => ({
+    id,
+    type,
+    site_id,
+    recipients: JSON.parse(recipients) as string[],
+    subject,
+    status,
+    attempts,
+    last_error,
+    created_at: isoTime(created_at),
+    sent_at: isoTime(sent_at),
+  }));
+}

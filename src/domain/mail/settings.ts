@@ -1,0 +1,78 @@
+/** Which mails are sent, to whom, and how they are headed (REST §6.10.4). */
+
+import { MAIL_KINDS, type MailKind, type MailSetting, type MailType } from '../../../schemas/mail.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SettingWrite } from '../../store/settings/settings.js';
+import type { Ctx } from '../context.js';
+import { checksAfterUpdate } from '../settings/effects.js';
+
+type Source = Pick<Ctx, 'store' | 'config'>;
+
+/** What is stored of one mail; a member that is absent is standard. */
+interface Stored {
+  disable?: 0 | 1;
+  heading?: string;
+  subject?: string;
+  recipients?: string[];
+}
+
+export interface MailChange {
+  disable?: 0 | 1 | null | undefined;
+  heading?: string | null | undefined;
+  subject?: string | null | undefined;
+  recipients?: string[] | null | undefined;
+}
+
+/** The mails that can be sent as the service is set up now. */
+export async function listMails(ctx: Source): Promise<MailSetting[]> {
+  const [stored, afterUpdates] = await Promise.all([ctx.store.settings.group('emails.'), checksAfterUpdate(ctx)]);
+  return (Object.entries(MAIL_KINDS) as [MailType, MailKind][])
+    .filter(([, kind]) => kind.module === undefined || ctx.config.modules.includes(kind.module))
+    .filter(([, kind]) => kind.afterUpdates !== true || afterUpdates)
+    .map(([type, kind]) => view(type, kind, (stored.get(type) ?? {}) as Stored));
+}
+
+function view(type: MailType, kind: MailKind, stored: Stored): MailSetting {
+  return {
+    type,
+    label: kind.label,
+    description: kind.description,
+    heading: stored.heading ?? kind.heading,
+    subject: stored.subject ?? kind.subject,
+    recipients: (stored.recipients ?? []).join(','),
+    disable: stored.disable ?? 0,
+  };
+}
+
+/** One mail as whoever sends it needs it; null when it is off, not available, or has nobody to go to. */
+export async function mailToSend(
+  ctx: Source,
+  type: MailType,
+): Promise<{ subject: string; heading: string; recipients: string[] } | null> {
+  const mail = (await listMails(ctx)).find((entry) => entry.type === type);
+  if (mail === undefined || mail.disable === 1 || mail.recipients === '') return null;
+  return { subject: mail.subject, heading: mail.heading, recipients: mail.recipients.split(',') };
+}
+
+/** Absent keeps, null goes back to the standard. Throws `invalid_mail_type` 404. */
+export async function editMail(ctx: Ctx, type: string, change: MailChange): Promise<MailSetting> {
+  const before = (await listMails(ctx)).find((entry) => entry.type === type);
+  if (before === undefined) {
+    const types = (await listMails(ctx)).map((entry) => entry.type);
+    throw new ServiceError('invalid_mail_type', `There is no mail of the type ${JSON.stringify(type.slice(0, 60))}.`, {
+      field: 'mail_type',
+      advice: `Use one of ${types.join(', ')}. http_check needs check_http_response, some need their module.`,
+    });
+  }
+  const key = `emails.${type}`;
+  const stored = ((await ctx.store.settings.one(key)) ?? {}) as Record<string, unknown>;
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const merged = Object.fromEntries(
+    Object.entries({ ...stored, ...Object.fromEntries(given) }).filter(([, value]) => value !== null),
+  );
+  const write: SettingWrite = { key, value: Object.keys(merged).length === 0 ? undefined : merged };
+  await ctx.store.settings.write([write], ctx.clock.now());
+  ctx.events.emit({ name: 'settings.changed', facts: { group: 'emails', fields: [type] } });
+  const kind: MailKind = MAIL_KINDS[type as MailType];
+  return view(type as MailType, kind, merged as Stored);
+}

@@ -1,0 +1,23 @@
+/** What people were told, newest first. */
+
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+
+export async function listAlerts(ctx: Ctx, siteIds: readonly number[] | undefined, page: number, perPage: number) {
+  const { items, total } = await ctx.store.alerts.list(
+    { site_ids: siteIds, denied: ctx.actor.denied_sites },
+    page,
+    perPage,
+  );
+  return {
+    items: items.map(({ id, kind, site_id, at, facts, delivered_at }) => ({
+      id,
+      kind,
+      site_id,
+      time: isoTime(at),
+      delivered: delivered_at !== null,
+      facts: JSON.parse(facts) as Record<string, unknown>,
+    })),
+    total,
+  };
+}

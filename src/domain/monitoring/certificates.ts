@@ -1,0 +1,201 @@
+/** Certificates of the sites: looked at by the clock or on request, read from what is stored (REST §6.5). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { CertificateAnswer } from '../../probe/probe.js';
+import type { NewAlert } from '../../store/monitoring/alerts.js';
+import type {
+  CertificateFilter,
+  CertificateRecord,
+  CertificateRow,
+  CertificateStatus,
+  SeenCertificate,
+} from '../../store/monitoring/certificates.js';
+import type { Ctx } from '../context.js';
+import { requireModule } from '../settings/modules.js';
+import { isoTime } from '../sites/sites.js';
+import { daysLeft, expiryClock, expiryStep } from './expiry.js';
+import { nextTurn } from './settings.js';
+
+/** A handshake with anything else is over long before (REST §6.5). */
+const HANDSHAKE_MS = 10_000;
+const DAILY_MIN = 24 * 60;
+/** A server that did not shake hands is asked again sooner. */
+const RETRY_MS = 4 * 3_600_000;
+
+export interface CertificateView {
+  id: number;
+  url: string;
+  name: string;
+  issuer_o: string | null;
+  issuer_cn: string | null;
+  subject_cn: string | null;
+  subject_alt_names: string[];
+  serial: string | null;
+  signature_algorithm: string | null;
+  fingerprint_sha256: string | null;
+  valid_from: string | null;
+  valid_to: string | null;
+  /** Negative once it has expired. */
+  days_left: number | null;
+  status: CertificateStatus;
+  error: string | null;
+  last_check: string | null;
+}
+
+function view(row: CertificateRow, now: number): CertificateView {
+  return {
+    id: row.site_id,
+    url: row.url,
+    name: row.name,
+    issuer_o: row.issuer_o,
+    issuer_cn: row.issuer_cn,
+    subject_cn: row.subject_cn,
+    subject_alt_names: JSON.parse(row.subject_alt_names ?? '[]') as string[],
+    serial: row.serial,
+    signature_algorithm: row.signature_algorithm,
+    fingerprint_sha256: row.fingerprint,
+    valid_from: isoTime(row.valid_from),
+    valid_to: isoTime(row.valid_to),
+    days_left: row.valid_to === null ? null : daysLeft(row.valid_to, now),
+    status: row.status,
+    error: row.error,
+    last_check: isoTime(row.last_check),
+  };
+}
+
+export async function listCertificates(
+  ctx: Ctx,
+  filter: Omit<CertificateFilter, 'denied'>,
+  page: number,
+  perPage: number,
+): Promise<{ items: CertificateView[]; total: number }> {
+  requireModule(ctx, 'ssl-monitor');
+  const now = ctx.clock.now();
+  const { items, total } = await ctx.store.certificates.list(
+    { ...filter, denied: ctx.actor.denied_sites },
+    expiryClock(now),
+    page,
+    perPage,
+  );
+  return { items: items.map((row) => view(row, now)), total };
+}
+
+export async function getCertificate(ctx: Ctx, siteId: number): Promise<CertificateView> {
+  requireModule(ctx, 'ssl-monitor');
+  return view(await rowOf(ctx, siteId), ctx.clock.now());
+}
+
+async function rowOf(ctx: Ctx, siteId: number): Promise<CertificateRow> {
+  const row = await ctx.store.certificates.one(siteId, expiryClock(ctx.clock.now()));
+  if (row !== undefined) return row;
+  throw new ServiceError('svc_site_not_found', `Site ${siteId} was removed meanwhile.`, { data: { site_id: siteId } });
+}
+
+/** Looks at the certificate now and stores what was seen. A server that cannot be reached is a result: `error` says why. */
+export async function checkCertificate(ctx: Ctx, siteId: number): Promise<CertificateView> {
+  requireModule(ctx, 'ssl-monitor');
+  const row = await rowOf(ctx, siteId);
+  await storeLooks(ctx, [await lookAtCertificate(ctx, row)], null);
+  return getCertificate(ctx, siteId);
+}
+
+export interface CertificateLook {
+  row: CertificateRow;
+  /** Null: the site is served without TLS. */
+  answer: CertificateAnswer | null;
+}
+
+export async function lookAtCertificate(ctx: Ctx, row: CertificateRow): Promise<CertificateLook> {
+  const url = new URL(row.url);
+  if (url.protocol !== 'https:') return { row, answer: null };
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = Number(url.port) || 443;
+  return { row, answer: await ctx.probe.certificate({ host, port, timeoutMs: HANDSHAKE_MS, signal: ctx.signal }) };
+}
+
+/**
+ * Stores looks, and tells what is to be told: each occasion once for each certificate.
+ * @param claim until when these were claimed; null for a look by hand
+ */
+export async function storeLooks(
+  ctx: Ctx,
+  looks: readonly CertificateLook[],
+  claim: number | null,
+): Promise<{ stored: number; alerts: number }> {
+  if (looks.length === 0) return { stored: 0, alerts: 0 };
+  const now = ctx.clock.now();
+  const stored = await ctx.store.certificates.save(
+    looks.map((look) => ({ ...recordOf(look, now), claim })),
+    now,
+  );
+  const kept = looks.filter(({ row }) => stored.has(row.site_id));
+  for (const { row, answer } of kept) {
+    const fingerprint = answer?.facts?.fingerprint;
+    if (fingerprint === undefined || row.fingerprint === null || row.fingerprint === fingerprint) continue;
+    ctx.events.emit({
+      name: 'certificate.changed',
+      site_id: row.site_id,
+      facts: { fingerprint, previous: row.fingerprint },
+    });
+  }
+  const alerts = await ctx.store.alerts.add(kept.flatMap((look) => alertsOf(look, now)));
+  for (const { kind, facts, site_id } of alerts)
+    ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
+  return { stored: kept.length, alerts: alerts.length };
+}
+
+function recordOf({ row, answer }: CertificateLook, now: number): Omit<CertificateRecord, 'claim'> {
+  const turn = nextTurn(now, DAILY_MIN, phaseOf(row.site_id));
+  const base = { site_id: row.site_id, seen: null, forget: false, error: null };
+  if (answer === null)
+    return { ...base, error: 'The site is served over plain HTTP.', forget: true, next_check_at: turn };
+  if (answer.facts === null)
+    return { ...base, error: answer.failure.message, next_check_at: Math.min(turn, now + RETRY_MS) };
+  return { ...base, seen: seenCertificate(answer.facts, now), next_check_at: turn };
+}
+
+function phaseOf(siteId: number): number {
+  return (siteId * 0.6180339887498949) % 1;
+}
+
+function seenCertificate(facts: NonNullable<CertificateAnswer['facts']>, now: number): SeenCertificate {
+  const { untrusted, names_host, ...rest } = facts;
+  const problems = problemsOf(facts, now);
+  return { ...rest, trusted: untrusted === null && names_host, error: problems === '' ? null : problems };
+}
+
+/** What is wrong with a certificate, as one text; '' when nothing is. */
+function problemsOf(facts: NonNullable<CertificateAnswer['facts']>, now: number): string {
+  return [
+    ...(facts.valid_to <= now ? ['The certificate has expired.'] : []),
+    ...(facts.valid_from > now ? ['The certificate is not valid yet.'] : []),
+    ...(facts.names_host ? [] : ['The certificate does not name this host.']),
+    ...(facts.untrusted === null ? [] : [`The certificate is not trusted: ${facts.untrusted}.`]),
+  ].join(' ');
+}
+
+/** At most one alert per look: that it has expired beats that it is wrong, which beats that it will expire. */
+function alertsOf({ row, answer }: CertificateLook, now: number): NewAlert[] {
+  const facts = answer?.facts;
+  if (facts === null || facts === undefined) return [];
+  const step = expiryStep(facts.valid_to, now);
+  const wrong = facts.untrusted !== null || !facts.names_host || facts.valid_from > now;
+  const alert = (kind: string, occasion: string): NewAlert => ({
+    key: `certificate:${row.site_id}:${facts.fingerprint}:${occasion}`,
+    kind,
+    site_id: row.site_id,
+    at: now,
+    facts: {
+      url: row.url,
+      name: row.name,
+      valid_to: isoTime(facts.valid_to),
+      days_left: daysLeft(facts.valid_to, now),
+      issuer: facts.issuer_o ?? facts.issuer_cn,
+      problem: problemsOf(facts, now),
+    },
+  });
+  if (step === 'expired') return [alert('certificate.expired', 'expired')];
+  // Whoever switched the check of a site's certificate off knows that nobody vouches for it.
+  if (wrong && row.ssl_verify === 1) return [alert('certificate.invalid', 'invalid')];
+  return step === null ? [] : [alert('certificate.expiring', String(step))];
+}

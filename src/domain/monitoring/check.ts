@@ -1,0 +1,65 @@
+/** Looks at one monitored site: a probe, and at once a second one when the first failed. */
+
+import type { HttpAnswer, ProbeMethod } from '../../probe/probe.js';
+import type { MonitorRow } from '../../store/monitoring/monitors.js';
+import type { Ctx } from '../context.js';
+import { judge, type Verdict } from './judge.js';
+import { type MonitorSettings, methodOf } from './settings.js';
+
+/** Enough to see a maintenance page; a keyword may stand anywhere. */
+const PAGE_BYTES = 32 * 1024;
+const KEYWORD_BYTES = 2 * 1024 * 1024;
+
+export interface Look {
+  verdict: Verdict;
+  answer: HttpAnswer;
+}
+
+export interface LookOptions {
+  login: { user: string; pass: string } | undefined;
+  /** Longest a single probe may take, seconds. */
+  limit: number;
+}
+
+/**
+ * One look. A site that is known to be down is asked once; any other gets a second chance at once, for most single failures
+ * are a lost packet or a restarting worker.
+ */
+export async function lookAt(
+  ctx: Ctx,
+  monitor: MonitorRow,
+  settings: MonitorSettings,
+  options: LookOptions,
+): Promise<Look> {
+  const method = methodOf(settings);
+  const first = await once(ctx, monitor, settings, method, options);
+  const { verdict, answer } = first;
+  if (verdict.kind === 'failing' && monitor.settled === 1) {
+    // Only a body can tell maintenance from an outage, and a 503 without one is mostly the former.
+    const again = verdict.http_code === 503 && method === 'HEAD' && settings.type !== 'ping' ? 'GET' : method;
+    return once(ctx, monitor, settings, again, options);
+  }
+  const emptyPage = verdict.kind === 'up' && method !== 'HEAD' && answer.http_status === 200 && answer.body === '';
+  return emptyPage ? once(ctx, monitor, settings, method, options) : first;
+}
+
+async function once(
+  ctx: Ctx,
+  monitor: MonitorRow,
+  settings: MonitorSettings,
+  method: ProbeMethod,
+  { login, limit }: LookOptions,
+): Promise<Look> {
+  const answer = await ctx.probe.http({
+    url: monitor.url,
+    method,
+    http_user: login?.user ?? null,
+    http_pass: login?.pass ?? null,
+    ssl_verify: monitor.ssl_verify === 1,
+    timeoutMs: (settings.timeout === 0 ? limit : Math.min(settings.timeout, limit)) * 1000,
+    expected: settings.expected_status,
+    maxBytes: settings.type === 'keyword' ? KEYWORD_BYTES : settings.type === 'ping' ? 0 : PAGE_BYTES,
+    signal: ctx.signal,
+  });
+  return { verdict: judge(answer, settings), answer };
+}

@@ -1,0 +1,120 @@
+/** One lookup of a registered domain with all that follows from it: what is stored, when next, who is told. */
+
+import type { DomainAnswer, DomainFacts } from '../../probe/probe.js';
+import type { NewAlert } from '../../store/monitoring/alerts.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+import { daysLeft, expiryStep } from './expiry.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Registries are asked weekly, and daily once the end is near. */
+const FAR_MS = 7 * DAY_MS;
+const NEAR_DAYS = 45;
+const UNSUPPORTED_MS = 30 * DAY_MS;
+const FIRST_RETRY_MS = 6 * HOUR_MS;
+
+interface Known {
+  name: string;
+  expiry_date?: number | null;
+  creation_date?: number | null;
+  failures?: number;
+  error?: string;
+  source?: string | null;
+  registrar?: string | null;
+}
+
+/** Asks the registry, stores the answer, emits the alerts. What is known survives an answer that tells nothing. */
+export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer> {
+  const { name } = known;
+  const answer = await ctx.probe.domain(name, ctx.signal);
+  const now = ctx.clock.now();
+  // Of an end that was entered by hand nobody tells but we, as long as no registry does.
+  const byHand = known.source === 'manual' ? (known.expiry_date ?? null) : null;
+  const atMost = (wait: number) => (byHand === null ? wait : Math.min(wait, dueIn(byHand, now)));
+  const wasKnown = (known.expiry_date ?? known.creation_date ?? null) !== null;
+  switch (answer.outcome) {
+    case 'found':
+      await ctx.store.domains.save(
+        name,
+        { ...answer.facts, source: answer.source },
+        now,
+        now + spread(name, dueIn(answer.facts.expiry_date, now)),
+      );
+      await tell(ctx, name, expiryAlert(answer.facts, now));
+      break;
+    case 'not_found': {
+      const again = known.error === answer.message;
+      await ctx.store.domains.miss(
+        name,
+        answer.message,
+        now,
+        now + spread(name, wasKnown && !again ? HOUR_MS : DAY_MS),
+      );
+      // A registry that lost its memory for an hour is not news; a domain that is gone twice is.
+      if (wasKnown && again)
+        await tell(ctx, name, {
+          key: `domain:${name}:gone:${known.expiry_date ?? known.creation_date}`,
+          kind: 'domain.not_found',
+          facts: { problem: answer.message },
+        });
+      break;
+    }
+    case 'unsupported':
+      await ctx.store.domains.miss(name, answer.message, now, now + spread(name, atMost(UNSUPPORTED_MS)));
+      break;
+    case 'rate_limited':
+      await ctx.store.domains.miss(name, answer.message, now, now + answer.retryAfterMs + spread(name, HOUR_MS) / 4);
+      break;
+    case 'failed': {
+      const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(known.failures ?? 0, 10), FAR_MS);
+      await ctx.store.domains.miss(name, answer.message, now, now + spread(name, atMost(wait)));
+    }
+  }
+  if (byHand !== null && answer.outcome !== 'found' && answer.outcome !== 'not_found')
+    await tell(
+      ctx,
+      name,
+      expiryAlert({ expiry_date: byHand, domain_name: name, registrar: known.registrar ?? null }, now),
+    );
+  return answer;
+}
+
+export function dueIn(end: number | null, now: number): number {
+  return end !== null && daysLeft(end, now) <= NEAR_DAYS ? DAY_MS : FAR_MS;
+}
+
+/** The wait within a tenth of itself, each name its own: domains that were looked up together drift apart. */
+function spread(name: string, ms: number): number {
+  let hash = 0;
+  for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 1_000_003;
+  return Math.round(ms * (0.9 + (0.2 * hash) / 1_000_003));
+}
+
+type Told = Pick<NewAlert, 'key' | 'kind' | 'facts'>;
+
+function expiryAlert(facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'registrar'>, now: number): Told | null {
+  const end = facts.expiry_date;
+  const step = end === null ? null : expiryStep(end, now);
+  if (end === null || step === null) return null;
+  return {
+    key: `domain:${facts.domain_name}:${end}:${step}`,
+    kind: step === 'expired' ? 'domain.expired' : 'domain.expiring',
+    facts: { expiry_date: isoTime(end), expires: daysLeft(end, now), registrar: facts.registrar },
+  };
+}
+
+/** One alert for a domain, however many sites live under it. */
+async function tell(ctx: Ctx, name: string, told: Told | null): Promise<void> {
+  if (told === null) return;
+  const sites = await ctx.store.domains.sitesOf(name);
+  const [only] = sites;
+  const alert: NewAlert = {
+    ...told,
+    site_id: sites.length === 1 && only !== undefined ? only : null,
+    at: ctx.clock.now(),
+    facts: { domain_name: name, site_ids: sites, ...told.facts },
+  };
+  for (const { kind, facts, site_id } of await ctx.store.alerts.add([alert]))
+    ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
+}

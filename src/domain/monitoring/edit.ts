@@ -1,0 +1,133 @@
+/** Changing monitors and checking one by hand (REST §6.11.2, §6.11 R135–R137). */
+
+import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
+import type { Ctx } from '../context.js';
+import { monitoringDefaults } from '../settings/effects.js';
+import { editSettings, wrongField } from '../settings/settings.js';
+import { isoTime } from '../sites/sites.js';
+import { applyLooks } from './apply.js';
+import { lookAt } from './check.js';
+import { getMonitorBasic, monitorRow } from './monitors.js';
+import { ownNetwork } from './own-network.js';
+import { effectiveSettings, LONGEST_CHECK_S, type MonitorSettings } from './settings.js';
+import { UP } from './state.js';
+
+/** undefined keeps, null follows the global setting. Minutes, seconds. */
+export interface MonitorChange {
+  active?: 0 | 1 | null | undefined;
+  interval?: number | null | undefined;
+  timeout?: number | null | undefined;
+  maxretries?: number | null | undefined;
+  type?: MonitorSettings['type'] | null | undefined;
+  method?: string | null | undefined;
+  expected_status?: readonly number[] | null | undefined;
+  keyword?: string | null | undefined;
+}
+
+const COLUMNS = {
+  active: 'active',
+  interval: 'interval_min',
+  timeout: 'timeout_s',
+  maxretries: 'maxretries',
+  type: 'type',
+  method: 'method',
+  expected_status: 'expected_status',
+  keyword: 'keyword',
+} as const;
+
+export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
+  const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
+  const columns = Object.fromEntries(
+    Object.entries(change)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [
+        COLUMNS[name as keyof MonitorChange],
+        Array.isArray(value) ? JSON.stringify(value) : (value as string | number | null),
+      ]),
+  );
+  const after = effectiveSettings({ ...row, ...columns }, global);
+  requireKeyword(after);
+  await ctx.store.monitors.saveSettings(
+    siteId,
+    columns,
+    { active: global.active ? 1 : 0, interval_min: global.interval },
+    ctx.clock.now(),
+  );
+  ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: Object.keys(columns) } });
+  const own = { ...row, ...columns };
+  const follows = Object.entries(COLUMNS).flatMap(([name, column]) => (own[column] === null ? [name] : []));
+  return { ...settingsView(after), useglobal: follows };
+}
+
+/** The global settings of all monitors: the same values as the monitoring settings (REST §6.10.3). */
+export async function editMonitorDefaults(ctx: Ctx, change: MonitorChange) {
+  const before = await monitoringDefaults(ctx);
+  const { active, interval, timeout, maxretries, type, method, expected_status, keyword } = change;
+  requireKeyword({
+    // null goes back to the standard, which needs no keyword.
+    type: type === undefined ? before.type : (type ?? 'http'),
+    keyword: keyword === undefined ? before.keyword : (keyword ?? ''),
+  });
+  await editSettings(ctx, 'monitoring', {
+    svc_uptime_monitoring_active: active,
+    svc_uptime_monitoring_interval: interval,
+    svc_uptime_monitoring_timeout: timeout,
+    svc_uptime_monitoring_down_confirmation_check: maxretries as 0 | 1 | null | undefined,
+    svc_uptime_monitoring_type: type,
+    svc_uptime_monitoring_method: method as never,
+    svc_uptime_monitoring_up_status_codes: expected_status as number[] | null | undefined,
+    svc_uptime_monitoring_keyword: keyword,
+  });
+  return settingsView(await monitoringDefaults(ctx));
+}
+
+function requireKeyword({ type, keyword }: Pick<MonitorSettings, 'type' | 'keyword'>): void {
+  if (type !== 'keyword' || keyword !== '') return;
+  throw wrongField(
+    'keyword',
+    'missing_keyword',
+    'must be set for the type keyword',
+    'Send keyword as well, or another type.',
+  );
+}
+
+function settingsView(settings: MonitorSettings) {
+  const { active, interval, timeout, maxretries, type, method, expected_status, keyword } = settings;
+  return {
+    active: active ? 1 : 0,
+    interval: intervalLabel(interval),
+    interval_minutes: interval,
+    timeout,
+    timeout_label: timeoutLabel(timeout),
+    // A check on schedule is not waited for longer than this, whatever the setting.
+    effective_timeout: timeout === 0 ? LONGEST_CHECK_S : Math.min(timeout, LONGEST_CHECK_S),
+    maxretries,
+    type,
+    method,
+    expected_status,
+    keyword,
+  };
+}
+
+/** A caller waits for this check, so it never takes longer, seconds for both probes of it together. */
+const LONGEST_BY_HAND_S = 60;
+
+/** Checks now. A site that is down is a result. The beat counts like any other; a monitor that is off tells nobody. */
+export async function checkMonitor(ctx: Ctx, siteId: number) {
+  const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
+  const settings = effectiveSettings(row, global);
+  const logins = await ctx.store.monitors.logins([siteId]);
+  const look = await lookAt(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
+  const { verdict, answer } = look;
+  const ours = verdict.silent && row.settled === UP && (await (await ownNetwork(ctx)).explainsSilence());
+  if (!ours) await applyLooks(ctx, [{ ...look, monitor: row, settings, claim: null }]);
+  return {
+    http_code: verdict.http_code ?? 0,
+    uptime_status: verdict.kind === 'up' ? 'up' : 'down',
+    status: (await getMonitorBasic(ctx, siteId)).last_status,
+    response_time_ms: verdict.ping_ms,
+    timing: answer.timing,
+    msg: ours ? 'Nothing answers, not even the reference addresses: our own network is down.' : verdict.msg,
+    checked_at: isoTime(ctx.clock.now()),
+  };
+}

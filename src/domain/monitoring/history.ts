@@ -1,0 +1,127 @@
+/** Beats and incidents of one monitor (REST §6.11.4). */
+
+import { isCalendarDate } from '../../../schemas/days.js';
+import { ServiceError } from '../../core/errors.js';
+import type { BeatRow, IncidentRow } from '../../store/monitoring/results.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Sums by the hour, of which all figures of uptime are made, are kept this long. */
+export const HOURS_KEPT_MS = 31 * 24 * HOUR_MS;
+
+/** Words of the stored states. */
+export const WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
+
+export function beatView(row: BeatRow) {
+  return {
+    heartbeat_id: row.id,
+    monitor_id: row.site_id,
+    status: row.status,
+    status_label: WORDS[row.status] ?? 'unknown',
+    importance: row.important,
+    msg: row.msg,
+    time: isoTime(row.at),
+    ping_ms: row.ping_ms,
+    http_code: row.http_code,
+    duration: row.duration,
+    down_count: row.down_count,
+  };
+}
+
+/** Beats a page may have at most. */
+export const MOST_BEATS = 1_000;
+
+export interface BeatQuery {
+  period?: string | undefined;
+  since?: string | undefined;
+  status: readonly number[];
+  page: number;
+  /** 0 = as many as a page may have. */
+  limit: number;
+}
+
+export async function listBeats(ctx: Ctx, siteId: number, query: BeatQuery) {
+  const range = periodOf(query.period, query.since, ctx.clock.now());
+  const limit = query.limit === 0 ? MOST_BEATS : Math.min(query.limit, MOST_BEATS);
+  const { items, total } = await ctx.store.monitorResults.beats(
+    siteId,
+    { ...range, status: query.status },
+    query.page,
+    limit,
+  );
+  return {
+    items: items.map(beatView),
+    meta: { page: query.page, per_page: limit, total, total_pages: Math.ceil(total / limit) },
+  };
+}
+
+export async function listIncidents(ctx: Ctx, siteId: number, page: number, perPage: number) {
+  const now = ctx.clock.now();
+  const { items, total } = await ctx.store.monitorResults.incidents(siteId, page, perPage);
+  return { items: items.map((row) => incidentView(row, now)), total };
+}
+
+export async function countIncidents(ctx: Ctx, siteId: number, period: string | undefined): Promise<number> {
+  const now = ctx.clock.now();
+  const { from, to } = period === undefined ? { from: 0, to: now } : periodOf(period, undefined, now);
+  return ctx.store.monitorResults.countIncidents(siteId, from, to);
+}
+
+/** Times in the text form of the user's document, and as ISO 8601 beside it. */
+function incidentView(row: IncidentRow, now: number) {
+  return {
+    id: row.id,
+    status: 'down',
+    started_at: plainTime(row.started_at),
+    ended_at: row.ended_at === null ? null : plainTime(row.ended_at),
+    started_at_iso: isoTime(row.started_at),
+    ended_at_iso: isoTime(row.ended_at),
+    duration_sec: Math.max(0, Math.round(((row.ended_at ?? now) - row.started_at) / 1000)),
+    resolved: row.ended_at !== null,
+    down_count: row.down_count,
+    http_code: row.http_code,
+    msg: row.msg,
+  };
+}
+
+function plainTime(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+const PERIODS: Readonly<Record<string, number>> = { '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS };
+
+/** `24h`, `7d`, `30d` (the default) or `<start>/<end>` in ISO form; `since` replaces the start. Throws `invalid_period`. */
+export function periodOf(period = '30d', since: string | undefined, now: number): { from: number; to: number } {
+  const fixed = Object.hasOwn(PERIODS, period) ? PERIODS[period] : undefined;
+  const [start, end, ...more] = period.split('/');
+  const to = fixed === undefined ? instant(end, 'period') : now;
+  const begin = fixed === undefined ? instant(start, 'period') : now - fixed;
+  const from = since === undefined ? begin : instant(since, 'since');
+  if (more.length > 0) throw wrongPeriod('period', 'has more than one slash');
+  if (from > to) throw wrongPeriod(since === undefined ? 'period' : 'since', 'starts after it ends');
+  return { from, to };
+}
+
+const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** Without a zone, UTC is meant. A `+` that a query turned into a blank is read as one. */
+function instant(text: string | undefined, field: string): number {
+  const given = (text ?? '')
+    .trim()
+    .replace(/ (\d{2}:?\d{2})$/, (whole, zone: string, at: number, all: string) =>
+      all.slice(0, at).includes(':') ? `+${zone}` : whole,
+    );
+  const zoned = /T|\s/.test(given) && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(given) ? `${given}Z` : given;
+  const at = ISO.test(given) && isCalendarDate(given.slice(0, 10)) ? Date.parse(zoned.replace(' ', 'T')) : Number.NaN;
+  if (Number.isNaN(at)) throw wrongPeriod(field, 'is not 24h, 7d, 30d or <start>/<end> with ISO 8601 times');
+  return at;
+}
+
+function wrongPeriod(field: string, what: string): ServiceError {
+  return new ServiceError('invalid_period', `${field} ${what}.`, {
+    field,
+    advice: 'Send for example period=7d, or period=2026-01-01T00:00:00Z/2026-01-31T00:00:00Z.',
+  });
+}

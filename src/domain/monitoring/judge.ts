@@ -1,0 +1,43 @@
+/** What one answer says about a site (REST §6.11.3, child protocol §7). Pure. */
+
+import type { HttpAnswer } from '../../probe/probe.js';
+import type { MonitorSettings } from './settings.js';
+
+export interface Verdict {
+  /** `maintenance`: WordPress says so itself; neither up nor down. */
+  kind: 'up' | 'failing' | 'maintenance';
+  http_code: number | null;
+  /** Wall time of the whole probe; null without an answer. */
+  ping_ms: number | null;
+  /** What failed, for people; '' when nothing did. */
+  msg: string;
+  /** No HTTP answer came: the cause may as well be on our side. */
+  silent: boolean;
+}
+
+/** The sentence WordPress shows while it updates itself, the same in every install that did not translate it. */
+const MAINTENANCE = 'briefly unavailable for scheduled maintenance';
+
+export function judge(answer: HttpAnswer, settings: MonitorSettings): Verdict {
+  const { http_status: code, failure } = answer;
+  if (code === 0) {
+    return {
+      kind: 'failing',
+      http_code: null,
+      ping_ms: null,
+      msg: failure?.message ?? 'The site did not answer.',
+      // A refused private address is our own decision, not a silence.
+      silent: failure?.kind !== 'blocked_address',
+    };
+  }
+  const seen = { http_code: code, ping_ms: Math.max(1, Math.round(answer.timing.total_ms)), silent: false };
+  const body = answer.body.toLowerCase();
+  if (body.includes(MAINTENANCE)) return { ...seen, kind: 'maintenance', msg: 'The site is in maintenance.' };
+  if (!settings.expected_status.includes(code))
+    return { ...seen, kind: 'failing', msg: `The site answered HTTP ${code}.` };
+  if (settings.type === 'keyword' && settings.keyword !== '' && !body.includes(settings.keyword.toLowerCase())) {
+    const where = answer.truncated ? 'the first 2 MB of the page' : 'the page';
+    return { ...seen, kind: 'failing', msg: `The keyword is not in ${where} (HTTP ${code}).` };
+  }
+  return { ...seen, kind: 'up', msg: '' };
+}

@@ -1,0 +1,49 @@
+/** What holds for one monitor: its own settings, and the global ones where it has none. Pure. */
+
+import type { ProbeMethod } from '../../probe/probe.js';
+import type { MonitorOwnSettings } from '../../store/monitoring/monitors.js';
+import type { MonitoringDefaults } from '../settings/effects.js';
+
+export interface MonitorSettings {
+  active: boolean;
+  /** Minutes. */
+  interval: number;
+  /** Seconds; 0 = no limit of its own. */
+  timeout: number;
+  maxretries: number;
+  type: 'http' | 'ping' | 'keyword';
+  method: string;
+  expected_status: readonly number[];
+  keyword: string;
+}
+
+/** Longest a check on schedule may take, seconds: whoever is silent for longer is down by any measure. */
+export const LONGEST_CHECK_S = 120;
+
+export function effectiveSettings(own: MonitorOwnSettings, global: MonitoringDefaults): MonitorSettings {
+  const type = own.type === null ? global.type : (own.type as MonitorSettings['type']);
+  const method = own.method ?? global.method;
+  return {
+    active: own.active === null ? global.active : own.active === 1,
+    interval: own.interval_min ?? global.interval,
+    timeout: own.timeout_s ?? global.timeout,
+    maxretries: own.maxretries ?? global.maxretries,
+    type,
+    method: type === 'keyword' && method === 'head' ? 'get' : method,
+    expected_status:
+      own.expected_status === null ? global.expected_status : (JSON.parse(own.expected_status) as number[]),
+    keyword: own.keyword ?? global.keyword,
+  };
+}
+
+/** The verb on the wire. A ping wants the headers only. */
+export function methodOf(settings: MonitorSettings): ProbeMethod {
+  return settings.type === 'ping' ? 'HEAD' : (settings.method.toUpperCase() as ProbeMethod);
+}
+
+/** The next turn of a monitor after `now`: turns of all monitors of one interval are spread evenly over it. */
+export function nextTurn(now: number, intervalMin: number, phase: number): number {
+  const interval = intervalMin * 60_000;
+  const offset = Math.floor(phase * interval);
+  return Math.floor((now - offset) / interval) * interval + offset + interval;
+}

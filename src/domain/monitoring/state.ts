@@ -1,0 +1,161 @@
+/**
+ * What a judged check makes of a monitor: the beat, the incident, the alert, the next turn. Pure: the same state, verdict
+ * and time always give the same consequences, so a restart in the middle changes nothing (REST §6.11.1, §6.11.3).
+ */
+
+import type { NewAlert } from '../../store/monitoring/alerts.js';
+import type { MonitorRow } from '../../store/monitoring/monitors.js';
+import type { CheckRecord, HourShare } from '../../store/monitoring/record.js';
+import type { Verdict } from './judge.js';
+import { type MonitorSettings, nextTurn } from './settings.js';
+
+export const DOWN = 0;
+export const UP = 1;
+export const PENDING = 2;
+export const NEVER = 99;
+/** `told`: people know that it keeps changing. */
+const FLAPPING = 2;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** Between a failed check and the one that confirms it (REST §6.11.2). */
+const RETRY_MS = MINUTE_MS;
+/** So many changes within the window are flapping: two outages and a half. */
+const FLAP_CHANGES = 5;
+
+/** How far back changes count: an hour, or six turns where turns are rare. */
+export function flapWindow(intervalMin: number): number {
+  return Math.max(HOUR_MS, 6 * intervalMin * MINUTE_MS);
+}
+
+/** Without a change for so long, the site is steady again. */
+function flapHold(intervalMin: number): number {
+  return Math.max(30 * MINUTE_MS, 3 * intervalMin * MINUTE_MS);
+}
+
+/** True when the verdict changes the certain state: then, and only then, earlier changes must be counted. */
+export function isChange(monitor: MonitorRow, verdict: Verdict, settings: MonitorSettings): boolean {
+  if (verdict.kind === 'maintenance') return false;
+  if (verdict.kind === 'up') return monitor.settled === DOWN;
+  return monitor.settled === UP && monitor.failures + 1 > settings.maxretries;
+}
+
+/**
+ * @param earlierChanges changes of the certain state within `flapWindow`, this one not counted
+ */
+export function advance(
+  monitor: MonitorRow,
+  verdict: Verdict,
+  settings: MonitorSettings,
+  now: number,
+  earlierChanges: number,
+): Omit<CheckRecord, 'claim'> {
+  const change = isChange(monitor, verdict, settings);
+  const settled = change ? 1 - monitor.settled : monitor.settled;
+  const failing = verdict.kind === 'failing';
+  const failures = failing ? monitor.failures + 1 : 0;
+  const status = verdict.kind === 'up' ? UP : failing && settled === DOWN ? DOWN : PENDING;
+  const down_count = status === DOWN ? monitor.down_count + 1 : settled === DOWN ? monitor.down_count : 0;
+  const turn = nextTurn(now, settings.interval, monitor.phase);
+  const telling = tell(monitor, { change, settled, status, earlierChanges, interval: settings.interval }, now);
+  const beat = {
+    status,
+    important: change,
+    ping_ms: verdict.ping_ms,
+    http_code: verdict.http_code,
+    duration: monitor.last_check_at === null ? 0 : Math.max(0, Math.round((now - monitor.last_check_at) / 1000)),
+    down_count,
+    msg: verdict.msg.slice(0, 300),
+  };
+  return {
+    site_id: monitor.site_id,
+    seq: monitor.seq,
+    at: now,
+    beat,
+    state: { settled, failures, told: telling.told, flapping_until: telling.flapping_until },
+    next_check_at: failing && settled === UP ? Math.min(now + RETRY_MS, turn) : turn,
+    hours: hourShares(monitor, settings.interval, now, status === UP ? verdict.ping_ms : null),
+    incident: incidentStep(change, settled, status),
+    alert: telling.kind === null ? null : alertOf(monitor, telling.kind, beat, now),
+  };
+}
+
+function incidentStep(change: boolean, settled: number, status: number): CheckRecord['incident'] {
+  if (change) return settled === DOWN ? 'open' : 'close';
+  return status === DOWN ? 'continue' : null;
+}
+
+interface Moment {
+  change: boolean;
+  settled: number;
+  status: number;
+  earlierChanges: number;
+  interval: number;
+}
+
+/**
+ * Whether people are to be told, and what. Once per change; not at all while a site keeps changing, except that it does;
+ * and when it is steady again, where it ended up.
+ */
+function tell(
+  monitor: MonitorRow,
+  { change, settled, status, earlierChanges, interval }: Moment,
+  now: number,
+): { kind: string | null; told: number; flapping_until: number | null } {
+  const word = settled === DOWN ? 'monitor.down' : 'monitor.up';
+  const held = monitor.flapping_until !== null;
+  if (change) {
+    const flapping_until = now + flapHold(interval);
+    if (held) return { kind: null, told: monitor.told, flapping_until };
+    if (earlierChanges + 1 >= FLAP_CHANGES) return { kind: 'monitor.flapping', told: FLAPPING, flapping_until };
+    return { kind: word, told: settled, flapping_until: null };
+  }
+  const certain = status === settled;
+  if (held && certain && now >= (monitor.flapping_until ?? 0))
+    return { kind: word, told: settled, flapping_until: null };
+  return { kind: null, told: monitor.told, flapping_until: monitor.flapping_until };
+}
+
+function alertOf(monitor: MonitorRow, kind: string, beat: CheckRecord['beat'], now: number): NewAlert {
+  const { site_id, seq, url, name } = monitor;
+  return {
+    // One number per recorded check: a change cannot be told twice.
+    key: `monitor:${site_id}:${seq}`,
+    kind,
+    site_id,
+    at: now,
+    facts: { url, name, http_code: beat.http_code, msg: beat.msg },
+  };
+}
+
+/**
+ * The time since the last beat, given to the state it began in, by hours. A gap of more than two turns means that nobody
+ * looked (the service was off, our network was down): only one turn of it counts, the rest is unknown.
+ */
+function hourShares(monitor: MonitorRow, intervalMin: number, now: number, ping_ms: number | null): HourShare[] {
+  const shares: HourShare[] = [];
+  const turn = intervalMin * MINUTE_MS;
+  const began = monitor.last_check_at ?? now;
+  const until = now - began > 2 * turn ? began + turn : now;
+  if (monitor.status !== NEVER) {
+    for (let at = began; at < until; ) {
+      const hour = Math.floor(at / HOUR_MS);
+      const end = Math.min(until, (hour + 1) * HOUR_MS);
+      const seconds = (end - at) / 1000;
+      shares.push({
+        hour,
+        up_s: monitor.status === UP ? seconds : 0,
+        down_s: monitor.status === DOWN ? seconds : 0,
+        pending_s: monitor.status === PENDING ? seconds : 0,
+        ping_ms: null,
+      });
+      at = end;
+    }
+  }
+  if (ping_ms === null) return shares;
+  const hour = Math.floor(now / HOUR_MS);
+  const last = shares.at(-1);
+  if (last?.hour === hour) last.ping_ms = ping_ms;
+  else shares.push({ hour, up_s: 0, down_s: 0, pending_s: 0, ping_ms });
+  return shares;
+}

@@ -1,0 +1,190 @@
+/** What the stored settings mean for the rest of the service. Plain getters; each reads what is stored now. */
+
+import { MONITORING } from '../../../schemas/monitoring.js';
+import {
+  ADVANCED,
+  COST_TRACKER,
+  type Fields,
+  GENERAL,
+  INSIGHTS,
+  type Surroundings,
+  TOOLS,
+  type ValuesOf,
+} from '../../../schemas/settings.js';
+import { momentOf, wallOf } from '../common/time-zones.js';
+import type { Config, Ctx } from '../context.js';
+
+export const GROUPS = {
+  general: GENERAL,
+  advanced: ADVANCED,
+  monitoring: MONITORING,
+  'cost-tracker': COST_TRACKER,
+  'dashboard-insights': INSIGHTS,
+  tools: TOOLS,
+} as const satisfies Record<string, Fields>;
+export type Group = keyof typeof GROUPS;
+export type GroupValues<G extends Group> = ValuesOf<(typeof GROUPS)[G]>;
+
+type Source = Pick<Ctx, 'store' | 'config'>;
+
+/** The values of a group, the standard where nothing is stored. `owner` is whose personal values are meant. */
+export async function groupValues<G extends Group>(ctx: Source, group: G, owner = ''): Promise<GroupValues<G>> {
+  const stored = await ctx.store.settings.group(`${group}.`);
+  const surroundings = surroundingsOf(ctx.config);
+  const values = Object.entries(GROUPS[group] as Fields).map(([name, { schema, standard, personal }]) => {
+    const found = stored.get(personal === true ? `${name}@${owner}` : name);
+    const parsed = found === undefined ? undefined : schema.safeParse(found);
+    // A value of an older version that is no longer allowed gives way to the standard.
+    const normal = standard(surroundings);
+    if (parsed === undefined || !parsed.success) return [name, normal];
+    return [name, isMap(parsed.data) && isMap(normal) ? { ...normal, ...parsed.data } : parsed.data];
+  });
+  return Object.fromEntries(values) as GroupValues<G>;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function surroundingsOf({ concurrency, per_host }: Config): Surroundings {
+  return { concurrency, per_host };
+}
+
+/** One value; cheaper than its group. */
+export async function settingOf<G extends Group, K extends keyof GroupValues<G> & string>(
+  ctx: Source,
+  group: G,
+  name: K,
+): Promise<GroupValues<G>[K]> {
+  const { schema, standard } = (GROUPS[group] as Fields)[name] as Fields[string];
+  const stored = await ctx.store.settings.one(`${group}.${name}`);
+  const parsed = stored === undefined ? undefined : schema.safeParse(stored);
+  return (parsed?.success === true ? parsed.data : standard(surroundingsOf(ctx.config))) as GroupValues<G>[K];
+}
+
+/** All groups whose values are the same for everybody. */
+export async function effectiveSettings(ctx: Source) {
+  const [general, advanced, monitoring] = await Promise.all([
+    groupValues(ctx, 'general'),
+    groupValues(ctx, 'advanced'),
+    groupValues(ctx, 'monitoring'),
+  ]);
+  return { general, advanced, monitoring };
+}
+
+/** Time zone of the dashboard, as `zones.ts` takes it. */
+export function dashboardZone(ctx: Source): Promise<string> {
+  return settingOf(ctx, 'general', 'timezone_string');
+}
+
+/**
+ * Sites that were not looked at since then are due for their sync; null = the schedule is switched off. Without a start time
+ * the syncs are spread over the day; with one, a round begins then, and the other rounds of the day evenly after it.
+ */
+export async function syncDueSince(ctx: Source, now: number): Promise<{ since: number | null; per_day: number }> {
+  const { general, advanced } = await effectiveSettings(ctx);
+  const per_day = general.frequency_daily_update;
+  if (advanced.svc_wp_cron === 0) return { since: null, per_day };
+  const between = DAY_MS / per_day;
+  const [hour, minute] = general.time_daily_update.split(':').map(Number);
+  if (hour === undefined || minute === undefined) return { since: now - between, per_day };
+  const zone = general.timezone_string;
+  const date = wallOf(now, zone);
+  const today = momentOf({ ...date, hour, minute, second: 0 }, zone);
+  const yesterday = momentOf({ ...date, day: date.day - 1, hour, minute, second: 0 }, zone);
+  const first = today <= now ? today : yesterday;
+  // The day that ends summer time has 25 hours, but no round more.
+  const round = Math.min(per_day - 1, Math.floor((now - first) / between));
+  return { since: first + round * between, per_day };
+}
+
+const DAY_MS = 24 * 3600_000;
+
+/** Days without a release after which a plugin or theme is abandoned. */
+export function abandonedAfterDays(ctx: Source): Promise<number> {
+  return settingOf(ctx, 'general', 'numberdays_outdate_plugin_theme');
+}
+
+export interface HealthRule {
+  told: boolean;
+  /** Bad health begins below this score. */
+  threshold: number;
+}
+
+/** Whether bad site health is told of, for sites without a rule of their own. */
+export async function healthRule(ctx: Source): Promise<HealthRule> {
+  const values = await groupValues(ctx, 'monitoring');
+  return { told: values.svc_disable_sites_health_monitoring !== 1, threshold: values.svc_sitehealth_threshold };
+}
+
+/** Whether sites are visited after updates. */
+export async function checksAfterUpdate(ctx: Source): Promise<boolean> {
+  return (await settingOf(ctx, 'general', 'check_http_response')) === 1;
+}
+
+/** Parts of a sync that differ from what this service asks for anyway (child protocol §5.2). */
+export async function syncParts(ctx: Source): Promise<Record<string, boolean>> {
+  const stored = await ctx.store.settings.one('advanced.sync_data');
+  const parsed = ADVANCED.sync_data.schema.safeParse(stored ?? {});
+  return Object.fromEntries(Object.entries(parsed.success ? parsed.data : {}).map(([part, on]) => [part, on === 1]));
+}
+
+/** Steps of a read over many sites; one step without a pause. */
+export async function fanOutPace(ctx: Source): Promise<{ chunk: number; pause_ms: number }> {
+  const pause = await settingOf(ctx, 'advanced', 'svc_chunksleepinterval');
+  if (pause === 0) return { chunk: Number.MAX_SAFE_INTEGER, pause_ms: 0 };
+  return { chunk: await settingOf(ctx, 'advanced', 'svc_chunksitesnumber'), pause_ms: pause * 1000 };
+}
+
+/** What a monitor without settings of its own does (REST §6.11.2). Minutes, seconds (0 = no limit), retries before down. */
+export interface MonitoringDefaults {
+  active: boolean;
+  interval: number;
+  type: 'http' | 'ping' | 'keyword';
+  method: string;
+  timeout: number;
+  maxretries: number;
+  expected_status: readonly number[];
+  keyword: string;
+  /** Checks at once. */
+  concurrency: number;
+}
+
+export async function monitoringDefaults(ctx: Source): Promise<MonitoringDefaults> {
+  const values = await groupValues(ctx, 'monitoring');
+  const type = values.svc_uptime_monitoring_type;
+  const method = values.svc_uptime_monitoring_method;
+  return {
+    active: values.svc_uptime_monitoring_active === 1,
+    interval: values.svc_uptime_monitoring_interval,
+    type,
+    // A head request has no page to look for a word in.
+    method: type === 'keyword' && method === 'head' ? 'get' : method,
+    timeout: values.svc_uptime_monitoring_timeout,
+    maxretries: values.svc_uptime_monitoring_down_confirmation_check,
+    expected_status: values.svc_uptime_monitoring_up_status_codes,
+    keyword: values.svc_uptime_monitoring_keyword,
+    concurrency: await settingOf(ctx, 'advanced', 'svc_maximum_uptime_monitoring_requests'),
+  };
+}
+
+/** Tells the connection to the child sites how fast it may go and what it must check. At start, and after every change. */
+export async function applyConnectionSettings(ctx: Pick<Ctx, 'store' | 'config' | 'child'>): Promise<void> {
+  const values = await groupValues(ctx, 'advanced');
+  const stored = await ctx.store.settings.group('advanced.');
+  const { concurrency, per_host } = ctx.config;
+  ctx.child.configure({
+    // Without a stored setting the environment's number holds, even one beyond the range of the setting.
+    concurrency: stored.has('svc_maximum_requests') ? values.svc_maximum_requests : concurrency,
+    perHost: stored.has('svc_maximum_ip_requests') ? values.svc_maximum_ip_requests : per_host,
+    minDelayMs: values.svc_minimum_delay,
+    perHostDelayMs: values.svc_minimum_ip_delay,
+    maxSyncs: stored.has('svc_maximum_sync_requests')
+      ? values.svc_maximum_sync_requests
+      : Math.max(values.svc_maximum_sync_requests, concurrency),
+    maxUpdates: values.svc_maximum_install_update_requests,
+    verify: values.svc_ssl_verify_certificate === 1,
+    ipv4Only: values.svc_force_use_ipv4 === 1,
+    hash: values.svc_connect_signature_algo,
+  });
+}

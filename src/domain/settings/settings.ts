@@ -1,0 +1,151 @@
+/** Reading and changing the settings (REST §6.10). What they mean for the service is in settings-effect.ts. */
+
+import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
+import type { Fields } from '../../../schemas/settings.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SettingWrite } from '../../store/settings/settings.js';
+import { isZone } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues } from './effects.js';
+import { requireModule } from './modules.js';
+
+/** Values of a group as they are answered, with why some change nothing here. */
+export interface GroupView {
+  values: Record<string, unknown>;
+  /** By field: why its value changes nothing in this service. */
+  notes: Record<string, string>;
+}
+
+export async function readSettings(ctx: Ctx, group: Group): Promise<GroupView> {
+  if (group === 'cost-tracker') requireModule(ctx, 'cost-tracker');
+  const values = await groupValues(ctx, group, await ownerOf(ctx));
+  const notes = Object.entries(GROUPS[group] as Fields).flatMap(([name, { idle }]) =>
+    idle === undefined ? [] : [[name, idle]],
+  );
+  return { values: shown(group, values), notes: Object.fromEntries(notes) };
+}
+
+/** Answers that say more than what is stored. */
+function shown(group: Group, values: Record<string, unknown>): Record<string, unknown> {
+  if (group === 'general') {
+    const value = values.svc_primary_backup;
+    const title = value === '' ? 'Native backups' : 'API backups';
+    return { ...values, svc_primary_backup: { value, title } };
+  }
+  if (group !== 'monitoring') return values;
+  const { svc_uptime_monitoring_interval: minutes, svc_uptime_monitoring_timeout: seconds } =
+    values as GroupValues<'monitoring'>;
+  return {
+    ...values,
+    svc_uptime_monitoring_interval_label: intervalLabel(minutes),
+    svc_uptime_monitoring_timeout_label: timeoutLabel(seconds),
+  };
+}
+
+/**
+ * Changes the given fields, which the group's schema has parsed: absent keeps, null goes back to the standard. Nothing is
+ * stored when one of them does not fit the others. Answers the group afterwards.
+ */
+export async function editSettings<G extends Group>(
+  ctx: Ctx,
+  group: G,
+  change: { readonly [K in keyof GroupValues<G>]?: GroupValues<G>[K] | null | undefined },
+): Promise<GroupView> {
+  if (group === 'cost-tracker') requireModule(ctx, 'cost-tracker');
+  const owner = await ownerOf(ctx);
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const before = await groupValues(ctx, group, owner);
+  const fields = GROUPS[group] as Fields;
+  const after = { ...before } as Record<string, unknown>;
+  const surroundings = { concurrency: ctx.config.concurrency, per_host: ctx.config.per_host };
+  const writes: SettingWrite[] = given.map(([name, value]) => {
+    const { personal, standard } = fields[name] as Fields[string];
+    const key = `${group}.${name}${personal === true ? `@${owner}` : ''}`;
+    after[name] = value === null ? standard(surroundings) : merged(before[name as keyof typeof before], value);
+    return { key, value: value === null ? undefined : after[name] };
+  });
+  CHECKS[group]?.(after, new Set(given.map(([name]) => name)));
+  await ctx.store.settings.write(writes, ctx.clock.now());
+  if (group === 'advanced') await applyConnectionSettings(ctx);
+  ctx.events.emit({ name: 'settings.changed', facts: { group, fields: given.map(([name]) => name) } });
+  return readSettings(ctx, group);
+}
+
+/** Maps of switches change member by member. */
+function merged(before: unknown, value: unknown): unknown {
+  const isMap = (each: unknown): each is object => typeof each === 'object' && each !== null && !Array.isArray(each);
+  return isMap(before) && isMap(value) ? { ...before, ...value } : value;
+}
+
+/** Whose personal settings a caller sees: those of the user, also through a key of the user. */
+async function ownerOf({ actor, store }: Ctx): Promise<string> {
+  if (actor.type === 'key' && actor.id !== null) {
+    const user = await store.settings.ownerOfKey(actor.id);
+    return user === null ? `key:${actor.id}` : `user:${user}`;
+  }
+  return actor.type === 'user' && actor.id !== null ? `user:${actor.id}` : 'local';
+}
+
+/** A wrong field with its own inner code (REST §6.10). `reason` follows the name: "must …". */
+export function wrongField(name: string, code: string, reason: string, advice: string): ServiceError {
+  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${name}`, {
+    field: name,
+    advice,
+    data: { params: { [name]: reason }, details: { [name]: { code, message: reason } } },
+  });
+}
+
+type Check = (after: Record<string, unknown>, given: ReadonlySet<string>) => void;
+
+const CHECKS: Partial<Record<Group, Check>> = {
+  general(after, given) {
+    if (given.has('timezone_string') && !isZone(String(after.timezone_string))) {
+      throw wrongField(
+        'timezone_string',
+        'invalid_timezone',
+        'must be the name of a time zone, or UTC+H with optional :15, :30 or :45',
+        'Send a name of the IANA database such as Europe/Berlin, or an offset such as UTC+5:30.',
+      );
+    }
+    if (!given.has('svc_primary_backup') && !given.has('svc_enable_legacy_backup_feature')) return;
+    const native = after.svc_primary_backup === '';
+    if ((after.svc_enable_legacy_backup_feature === 1) !== native) {
+      throw new ServiceError(
+        'invalid_backup_config',
+        'svc_enable_legacy_backup_feature must be 1 with native backups and 0 with module-api-backups.',
+        { field: 'svc_enable_legacy_backup_feature', advice: 'Send both fields together.' },
+      );
+    }
+  },
+  monitoring(after) {
+    if (after.svc_uptime_monitoring_type === 'keyword' && after.svc_uptime_monitoring_keyword === '') {
+      throw wrongField(
+        'svc_uptime_monitoring_keyword',
+        'missing_keyword',
+        'must be set for the type keyword',
+        'Send svc_uptime_monitoring_keyword as well, or another type.',
+      );
+    }
+  },
+  'cost-tracker'(after, given) {
+    if (given.has('currency') && !CURRENCIES.has(String(after.currency))) {
+      throw wrongField(
+        'currency',
+        'invalid_currency',
+        'must be an ISO 4217 code',
+        'Send a code of three capital letters such as USD.',
+      );
+    }
+    if (after.thousand_separator === after.decimal_separator) {
+      const name = given.has('decimal_separator') ? 'decimal_separator' : 'thousand_separator';
+      throw wrongField(
+        name,
+        'invalid_separator',
+        'must differ from the other separator',
+        'Send both separators together to swap them.',
+      );
+    }
+  },
+};
+
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));

@@ -1,0 +1,108 @@
+/** What REST does to one site beyond the operations: named by its routes, and used again by its batch. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import {
+  checkWork,
+  disconnectWork,
+  reconnectWork,
+  suspendWork,
+  syncWork,
+  unsuspendWork,
+  type Work,
+} from '../jobs/handlers.js';
+import type { CheckResult } from './check.js';
+import {
+  childError,
+  loadTarget,
+  requireConnection,
+  requireNotSuspended,
+  requireReachable,
+  type Target,
+} from './load.js';
+import { recordOf } from './sites.js';
+import { removeSite } from './tell-disconnect.js';
+
+/** Runs one site's work with its own failure code. */
+async function on<P, R>(ctx: Ctx, site: SiteRow, work: Work<P, R>, params: P): Promise<R> {
+  const target = await loadTarget(ctx, site.id);
+  try {
+    return await work.run(ctx, target, params);
+  } catch (error) {
+    throw childError(error, site.id, work.failure);
+  }
+}
+
+/** Throws as `syncWork`; a site that is disconnected or down is looked at all the same. */
+export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
+  await on(ctx, site, syncWork, { even_disconnected: true });
+  return recordOf(ctx, site.id);
+}
+
+/** A connected site stays as it is. */
+export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; changed: boolean }> {
+  if (site.status === 'connected') return { site, changed: false };
+  await on(ctx, site, reconnectWork, {});
+  return { site: await recordOf(ctx, site.id), changed: true };
+}
+
+/** `told`: the child has forgotten our key. */
+export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
+  const told = await on(ctx, site, disconnectWork, { tell_child: true });
+  return { site: await recordOf(ctx, site.id), told };
+}
+
+export async function suspendOne(ctx: Ctx, site: SiteRow, suspended: boolean): Promise<SiteRow> {
+  await on(ctx, site, suspended ? suspendWork : unsuspendWork, {});
+  return recordOf(ctx, site.id);
+}
+
+export async function checkOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; check: CheckResult }> {
+  const check = await on(ctx, site, checkWork, {});
+  return { site: await recordOf(ctx, site.id), check };
+}
+
+export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
+  return { site, told: await removeSite(ctx, site) };
+}
+
+/**
+ * A site that a live call may be made to. Throws `svc_site_suspended`, `svc_site_disconnected` (by hand), or
+ * `svc_site_offline` (down at its last check, or without a key).
+ */
+export async function liveTarget(ctx: Ctx, site: SiteRow): Promise<Target> {
+  const target = await loadTarget(ctx, site.id);
+  requireNotSuspended(target);
+  if (target.site.disconnected === 1) {
+    throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
+      advice: `Reconnect it first: POST /v2/sites/${site.id}/reconnect.`,
+      data: { site_id: site.id },
+    });
+  }
+  requireReachable(target);
+  requireConnection(target);
+  return target;
+}
+
+/** Checks of the child as `{check: 'Y' | 'N' | 'Y_UNABLE' | 'N_UNABLE'}`, asked now (child protocol §6.5). */
+export async function scanSecurity(ctx: Ctx, site: SiteRow): Promise<Record<string, string>> {
+  const target = await liveTarget(ctx, site);
+  let answer: unknown;
+  try {
+    answer = await ctx.child.call(requireConnection(target), 'security', {}, { signal: ctx.signal });
+  } catch (error) {
+    throw childError(error, site.id, 'svc_child_error');
+  }
+  const entries = typeof answer === 'object' && answer !== null ? Object.entries(answer) : [];
+  const checks = entries.filter(
+    (entry): entry is [string, string] => /^[a-z0-9_]{1,64}$/.test(entry[0]) && VERDICTS.has(entry[1]),
+  );
+  if (checks.length > 0) return Object.fromEntries(checks);
+  throw new ServiceError('svc_child_error', `Site ${site.id} answered without any security check.`, {
+    advice: 'Update the child plugin on the site.',
+    data: { site_id: site.id },
+  });
+}
+
+const VERDICTS: ReadonlySet<unknown> = new Set(['Y', 'N', 'Y_UNABLE', 'N_UNABLE']);

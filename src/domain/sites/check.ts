@@ -1,0 +1,61 @@
+/** Is the public site there? One visit, as a browser would make it (operations §5.12). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import type { Target } from './load.js';
+
+export interface CheckResult {
+  site_id: number;
+  site_url: string;
+  reachable: boolean;
+  response_time_ms: number;
+  /** 0 = no answer. */
+  http_status: number;
+}
+
+/** Statuses that count as up unless a site has its own list. */
+const UP = { from: 200, to: 206 } as const;
+
+/** The sentence WordPress shows while it updates itself, the same in every install that did not translate it. */
+const MAINTENANCE = 'Briefly unavailable for scheduled maintenance';
+
+/**
+ * Visits the site and stores the outcome. An unreachable site is a result, not an error; `svc_check_failed` only when no visit
+ * could be made at all.
+ */
+export async function checkSite(ctx: Ctx, { site, connection }: Target): Promise<CheckResult> {
+  const visit = await ctx.child.visit(
+    {
+      url: site.url,
+      http_user: connection?.http_user ?? null,
+      http_pass: connection?.http_pass ?? null,
+      ssl_verify: site.ssl_verify === 1,
+      ipv4_only: connection?.ipv4_only,
+      min_tls: connection?.min_tls,
+    },
+    { signal: ctx.signal },
+  );
+  if (visit.failure?.kind === 'blocked_address') {
+    throw new ServiceError('svc_check_failed', visit.failure.message, {
+      advice: visit.failure.advice,
+      data: { site_id: site.id },
+    });
+  }
+  const up = visit.http_status >= UP.from && visit.http_status <= UP.to;
+  const pending = visit.http_status === 0 || visit.body.includes(MAINTENANCE);
+  const state = pending ? 0 : up ? 1 : -1;
+  await ctx.store.sites.recordCheck(site.id, {
+    state,
+    http_status: visit.http_status,
+    response_time_ms: visit.response_time_ms,
+    at: ctx.clock.now(),
+  });
+  ctx.events.emit({ name: 'site.checked', site_id: site.id, facts: { state, http_status: visit.http_status } });
+  return {
+    site_id: site.id,
+    site_url: site.url,
+    reachable: state === 1,
+    response_time_ms: visit.response_time_ms,
+    http_status: visit.http_status,
+  };
+}

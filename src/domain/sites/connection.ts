@@ -1,0 +1,232 @@
+/** Connecting, reconnecting and disconnecting a site (child protocol §3, §4). */
+
+import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../../child/child.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import { abandonedAfterDays } from '../settings/effects.js';
+import { childError, type Target } from './load.js';
+import { linkError, recordOf, requireLinks, type SiteView, siteView } from './sites.js';
+import { look, STORED_PARTS } from './sync.js';
+import { hostOf, storedUrl, withChildsWww } from './urls.js';
+
+export interface NewSiteInput {
+  url: string;
+  admin: string;
+  name?: string | undefined;
+  client_id?: number | undefined;
+  tags?: readonly number[] | undefined;
+  http_user?: string | undefined;
+  http_pass?: string | undefined;
+  ssl_verify: boolean;
+  /** Left out: as the global setting says. */
+  ipv4_only?: boolean | undefined;
+  /** Used once for the handshake, never stored. */
+  admin_password?: string | undefined;
+  unique_id?: string | undefined;
+}
+
+/**
+ * Registers with the child, proves the key by a signed call, and stores the site with its first inventory. Nothing is
+ * stored unless all of it worked. Errors: operations §8 S4.
+ */
+export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> {
+  for (const field of ['url', 'admin'] as const) {
+    if (input[field].trim() === '')
+      throw new ServiceError('svc_invalid_input', `${field} must not be blank.`, {
+        field,
+        advice: `Send the ${field === 'url' ? 'address of the site' : 'login name of its administrator'}.`,
+      });
+  }
+  const address = storedUrl(input.url);
+  await refuseKnown(ctx, address);
+  await requireLinks(ctx, input.client_id, input.tags);
+  const at: ChildAddress = {
+    url: address.url,
+    http_user: input.http_user ?? null,
+    http_pass: input.http_pass ?? null,
+    ssl_verify: input.ssl_verify,
+    ipv4_only: input.ipv4_only,
+  };
+  const key = await ctx.child.generateKey();
+  const { registered, snapshot } = await handshake(ctx, at, key, input);
+  const stored = withChildsWww(address.url, snapshot.site_url) ?? address;
+  const now = ctx.clock.now();
+  let id: number | undefined;
+  try {
+    id = await ctx.store.sites.add(
+      {
+        ...stored,
+        name: input.name === undefined || input.name === '' ? hostOf(stored.url) : input.name,
+        client_id: input.client_id ?? null,
+        tags: input.tags ?? [],
+        admin_username: input.admin,
+        ssl_verify: input.ssl_verify,
+        unique_id: registered.unique_id === '' ? (input.unique_id ?? '') : registered.unique_id,
+        private_key: key.private_key,
+        regverify: snapshot.regverify ?? registered.regverify,
+        http_user: at.http_user,
+        http_pass: at.http_pass,
+      },
+      now,
+      (siteId) => ctx.store.inventory.first(siteId, stored.url_key, snapshot, now),
+    );
+  } catch (error) {
+    throw linkError(error);
+  }
+  if (id === undefined) await refuseKnown(ctx, stored);
+  if (id === undefined) throw new ServiceError('svc_site_add_failed', 'The site could not be stored.');
+  ctx.events.emit({ name: 'site.added', site_id: id, facts: { url: stored.url } });
+  return siteView(await recordOf(ctx, id));
+}
+
+async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {
+  const [known] = await ctx.store.sites.candidates([], [address.url_key]);
+  if (known === undefined) return;
+  throw new ServiceError('svc_site_already_exists', `${address.url} is connected already, as site ${known.id}.`, {
+    field: 'url',
+    advice: 'Use update-site-v1 to change it, or reconnect-site-v1 to renew its connection.',
+    data: { site_id: known.id },
+  });
+}
+
+/** The child takes any key unseen: only a signed call shows that the connection works (child protocol §2). */
+async function handshake(
+  ctx: Ctx,
+  at: ChildAddress,
+  key: { private_key: string; public_key: string },
+  input: NewSiteInput,
+): Promise<{ registered: Registered; snapshot: Snapshot }> {
+  const options = { signal: ctx.signal };
+  try {
+    const registered = await ctx.child.register(
+      at,
+      {
+        user: input.admin,
+        public_key: key.public_key,
+        unique_id: input.unique_id ?? '',
+        password: input.admin_password,
+      },
+      options,
+    );
+    const snapshot = await ctx.child.stats(
+      { ...at, site_id: 0, user: input.admin, private_key: key.private_key },
+      { abandonedAfterDays: await abandonedAfterDays(ctx), changesAfter: 0, parts: STORED_PARTS },
+      options,
+    );
+    return { registered, snapshot };
+  } catch (error) {
+    throw addError(error);
+  }
+}
+
+/** Refusals that a caller can mend by sending another login, password or id (child protocol §3.2). */
+const CREDENTIAL_CODES: Readonly<Record<string, string>> = {
+  REG_ERROR3: 'unique_id',
+  REG_ERROR4: 'unique_id',
+  REG_ERROR7: 'admin_password',
+  REG_ERROR8: 'admin',
+  REG_ERROR9: 'admin',
+  reconnect_failed: 'admin_password',
+};
+
+function addError(error: unknown): ServiceError {
+  if (!(error instanceof ChildFailure)) return childError(error, 0, 'svc_site_add_failed');
+  const say = (code: ErrorCode, field: string) =>
+    new ServiceError(code, error.message, {
+      field,
+      ...(error.advice === '' ? {} : { advice: error.advice }),
+      data: { failure: error.kind, ...(error.childCode === '' ? {} : { child_code: error.childCode }) },
+      cause: error,
+    });
+  switch (error.kind) {
+    case 'blocked_address':
+      return say('svc_invalid_url', 'url');
+    case 'http_auth':
+      return say('svc_invalid_credentials', 'http_user');
+    case 'unreachable':
+    case 'timed_out':
+    case 'tls':
+    case 'redirected':
+    case 'unframed':
+    case 'plugin_missing':
+    case 'bad_answer':
+    case 'too_large':
+      return say('svc_connection_failed', 'url');
+    case 'cancelled':
+      return say('svc_cancelled', 'url');
+    default: {
+      const field = CREDENTIAL_CODES[error.childCode];
+      return field === undefined ? say('svc_site_add_failed', 'url') : say('svc_invalid_credentials', field);
+    }
+  }
+}
+
+/**
+ * Brings a connection back: a plain sync first; when the child refuses the key, a fresh key is registered with the secret of
+ * the earlier registration. A suspended site stays suspended (operations §5.2).
+ */
+export async function reconnectSite(ctx: Ctx, target: Target): Promise<void> {
+  const { site } = target;
+  try {
+    await look(ctx, target);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.data.failure !== 'refused') throw reconnectError(error, site.id);
+    await registerAnew(ctx, target);
+  }
+  await ctx.store.sites.markConnected(site.id);
+  ctx.events.emit({ name: 'site.reconnected', site_id: site.id, facts: {} });
+}
+
+/** Registering straight over a stored key cannot strand the site: the old key works until the new one is in (child protocol §4). */
+export async function registerAnew(ctx: Ctx, target: Target): Promise<void> {
+  const { site, connection } = target;
+  if (connection === null || connection.regverify === null) {
+    throw new ServiceError(
+      'svc_reconnect_failed',
+      `Site ${site.id} refuses our key, and no reconnect secret is stored for it.`,
+      {
+        advice: 'Remove the site and add it again with the administrator password.',
+        data: { site_id: site.id },
+      },
+    );
+  }
+  try {
+    const key = await ctx.child.generateKey();
+    const registered = await ctx.child.register(
+      connection,
+      {
+        user: connection.user,
+        public_key: key.public_key,
+        unique_id: connection.unique_id,
+        regverify: connection.regverify,
+      },
+      { signal: ctx.signal },
+    );
+    await ctx.store.sites.replaceKey(site.id, {
+      private_key: key.private_key,
+      regverify: registered.regverify,
+      unique_id: registered.unique_id === '' ? connection.unique_id : registered.unique_id,
+    });
+    await look(ctx, {
+      site: { ...site, content_hash: '' },
+      connection: { ...connection, private_key: key.private_key },
+    });
+  } catch (error) {
+    throw reconnectError(childError(error, site.id, 'svc_reconnect_failed'), site.id);
+  }
+}
+
+function reconnectError(error: ServiceError, siteId: number): ServiceError {
+  if (
+    error.code === 'svc_cancelled' ||
+    error.code === 'svc_internal_error' ||
+    error.code === 'svc_child_version_outdated'
+  )
+    return error;
+  return new ServiceError('svc_reconnect_failed', error.message, {
+    ...(error.advice === undefined ? {} : { advice: error.advice }),
+    data: { ...error.data, site_id: siteId },
+    cause: error,
+  });
+}

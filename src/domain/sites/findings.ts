@@ -1,0 +1,114 @@
+/** What the last look told about a site: abandoned items, security findings, changes made on the site itself. */
+
+import { siteWord } from '../../../schemas/site-words.js';
+import type { Ctx } from '../context.js';
+import { abandonedAfterDays } from '../settings/effects.js';
+import { requireModule } from '../settings/modules.js';
+import { getSite, type SiteRef } from './resolve.js';
+import { isoTime } from './sites.js';
+import { ABANDONED_AFTER_DAYS } from './sync.js';
+
+/**
+ * Seconds since the epoch: what was released before counts as abandoned. Two calendar years before now in UTC (operations
+ * §5.7), unless the settings say another number of days.
+ */
+export function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
+  if (days !== ABANDONED_AFTER_DAYS) return Math.floor(now / 1000) - days * 86_400;
+  const day = new Date(now);
+  const month = day.getUTCMonth();
+  day.setUTCFullYear(day.getUTCFullYear() - 2);
+  // 29 February two years ago is the 28th: JavaScript takes the next day, which is not yet two years back.
+  if (day.getUTCMonth() !== month) day.setUTCDate(0);
+  return Math.floor(day.getTime() / 1000);
+}
+
+export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: number, perPage: number) {
+  const { items, total } = await ctx.store.reports.abandoned(
+    {
+      kind: kind === 'plugin' ? 0 : 1,
+      before: abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx)),
+      denied: ctx.actor.denied_sites,
+    },
+    page,
+    perPage,
+  );
+  return { items: items.map((row) => ({ ...row, last_updated: isoDate(row.last_updated) })), total };
+}
+
+function isoDate(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 10);
+}
+
+interface Finding {
+  severity: 'high' | 'medium';
+  message: string;
+}
+
+/** Known checks of the child plugin (operations §5.11). Others it may add get a plain sentence. */
+const FINDINGS: Readonly<Record<string, Finding>> = {
+  wp_uptodate: { severity: 'high', message: 'WordPress itself is not up to date.' },
+  sslprotocol: { severity: 'high', message: 'The site is not served over HTTPS.' },
+  phpversion_matched: { severity: 'medium', message: 'PHP is older than the supported minimum.' },
+  debug_disabled: { severity: 'medium', message: 'WordPress debug mode is on.' },
+  db_reporting: { severity: 'medium', message: 'Database errors are shown to visitors.' },
+  php_reporting: { severity: 'medium', message: 'PHP errors are shown to visitors.' },
+  sec_inactive_plugins: { severity: 'medium', message: 'Inactive plugins are installed.' },
+  sec_inactive_themes: { severity: 'medium', message: 'Inactive themes are installed.' },
+  sec_outdated_plugins: { severity: 'medium', message: 'Plugins are outdated.' },
+  sec_outdated_themes: { severity: 'medium', message: 'Themes are outdated.' },
+};
+
+const FAILED = new Set(['N', 'N_UNABLE', '0']);
+
+export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
+  const site = await getSite(ctx, ref);
+  const checks = await ctx.store.reports.security(site.id);
+  return {
+    site_id: site.id,
+    site_url: site.url,
+    security_issues: checks
+      .filter((check) => FAILED.has(check.value))
+      .map(({ check_id }) => ({
+        type: check_id,
+        severity: FINDINGS[check_id]?.severity ?? 'medium',
+        message: FINDINGS[check_id]?.message ?? `The check ${siteWord(check_id)} failed.`,
+      })),
+    ssl_status: await certificateState(ctx, site.id, site.url),
+  };
+}
+
+/** `valid` needs an https URL and a good last certificate check; without a check nothing is claimed (operations §5.11). */
+async function certificateState(
+  ctx: Ctx,
+  siteId: number,
+  url: string,
+): Promise<{ valid: boolean; expires: string | null }> {
+  const certificate = await ctx.store.reports.certificate(siteId);
+  const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
+  return {
+    valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
+    expires,
+  };
+}
+
+export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage: number) {
+  const site = await getSite(ctx, ref);
+  requireModule(ctx, 'logs');
+  const { items, total } = await ctx.store.reports.changes(site.id, page, perPage);
+  return {
+    site_id: site.id,
+    changes: items.map((row) => ({
+      id: row.id,
+      type: row.context,
+      description: row.item === '' ? sentence(row.action) : `${sentence(row.action)}: ${row.item}`,
+      user: row.user_login,
+      timestamp: isoTime(Math.round(row.created * 1000)) ?? '',
+    })),
+    total,
+  };
+}
+
+function sentence(action: string): string {
+  const words = action.replace(/[-_]+/g, ' ').trim();
+  return words === '' ? 'Changed' : words.charAt(0).toUpperCase() + words.slice(1);
+}

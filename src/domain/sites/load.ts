@@ -1,0 +1,116 @@
+/** A site ready to be worked on: its record and its connection; and the rules of who may be contacted (operations §5.2). */
+
+import { siteWord } from '../../../schemas/site-words.js';
+import { ChildFailure } from '../../child/child.js';
+import { type ErrorCode, ServiceError, storageFailure } from '../../core/errors.js';
+import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { compareVersions } from '../updates/versions.js';
+
+export interface Target {
+  site: SiteRecord;
+  /** Null when no key is stored for the site, or none that opens. */
+  connection: SiteConnection | null;
+}
+
+/** Oldest child plugin that is spoken to (operations §5.14). */
+export const MINIMUM_CHILD_VERSION = '4.0.0';
+
+/** Targets of any number of sites in two round trips; sites deleted meanwhile are absent. */
+export async function loadTargets(ctx: Ctx, ids: readonly number[]): Promise<Map<number, Target>> {
+  const [records, connections] = await Promise.all([ctx.store.sites.records(ids), ctx.store.sites.connections(ids)]);
+  return new Map(records.map((site) => [site.id, { site, connection: connections.get(site.id) ?? null }]));
+}
+
+export async function loadTarget(ctx: Ctx, id: number): Promise<Target> {
+  const target = (await loadTargets(ctx, [id])).get(id);
+  if (target === undefined)
+    throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+  return target;
+}
+
+/** Throws unless the site may be contacted: not suspended, not disconnected by hand, not known to be down. */
+export function requireReachable(target: Target): void {
+  requireNotSuspended(target);
+  const { site } = target;
+  if (site.disconnected === 1) {
+    throw new ServiceError('svc_site_offline', `Site ${site.id} is disconnected, so it is not contacted.`, {
+      advice: 'Connect it again with reconnect-site-v1.',
+      data: { site_id: site.id },
+    });
+  }
+  if (site.check_state === -1) {
+    throw new ServiceError(
+      'svc_site_offline',
+      `Site ${site.id} was down at its last check (HTTP ${site.http_status ?? 0}).`,
+      {
+        advice: 'Run check-site-v1 once the site is back, or reconnect-site-v1.',
+        data: { site_id: site.id },
+      },
+    );
+  }
+}
+
+/** Throws `svc_site_suspended`: such a site is never contacted. */
+export function requireNotSuspended({ site }: Target): void {
+  if (site.suspended === 0) return;
+  throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
+    advice: 'Lift the suspension with unsuspend-site-v1 first.',
+    data: { site_id: site.id },
+  });
+}
+
+/** Throws when the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
+export function requireVersion({ site }: Target): void {
+  if (compareVersions(site.child_version === '' ? '0' : site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
+  throw outdated(site.id, site.child_version);
+}
+
+export function outdated(siteId: number, version: string): ServiceError {
+  return new ServiceError(
+    'svc_child_version_outdated',
+    `Site ${siteId} runs MainWP Child ${version === '' ? 'of unknown version' : siteWord(version)}; ${MINIMUM_CHILD_VERSION} or newer is needed.`,
+    { advice: 'Update the child plugin on the site, then sync it.', data: { site_id: siteId } },
+  );
+}
+
+export function requireConnection(target: Target): SiteConnection {
+  if (target.connection !== null) return target.connection;
+  throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key that can be opened.`, {
+    advice:
+      'When "sitefleet check" names this site, put its secret key back; otherwise remove the site and add it again.',
+    data: { site_id: target.site.id },
+  });
+}
+
+/** The site could not be reached at all, as against: it answered, but not as it should. */
+const UNREACHED: ReadonlySet<string> = new Set(['unreachable', 'timed_out', 'tls', 'blocked_address']);
+
+/** A failed child call as an error of the catalogue; `otherwise` names it when the site did answer. */
+export function childError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (!(error instanceof ChildFailure)) {
+    const storage = storageFailure(error);
+    if (storage !== null) return storage;
+    return new ServiceError('svc_internal_error', 'Something unexpected went wrong. The log has the details.', {
+      cause: error,
+      data: { site_id: siteId },
+    });
+  }
+  if (error.kind === 'cancelled')
+    return new ServiceError('svc_cancelled', 'The call was cancelled before the site answered.', {
+      data: { site_id: siteId },
+      cause: error,
+    });
+  const code: ErrorCode =
+    error.kind === 'outdated'
+      ? 'svc_child_version_outdated'
+      : UNREACHED.has(error.kind)
+        ? 'svc_site_offline'
+        : otherwise;
+  return new ServiceError(code, error.message, {
+    ...(error.advice === '' ? {} : { advice: error.advice }),
+    data: { site_id: siteId, failure: error.kind },
+    cause: error,
+  });
+}

@@ -1,0 +1,154 @@
+/** From what a caller names to sites: identifiers resolved in one round trip, duplicates dropped, access checked. */
+
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { urlReference } from './urls.js';
+
+export type SiteRef = number | string;
+
+/** A member of a selection that named no usable site. */
+export interface SelectionError {
+  identifier: SiteRef;
+  site_id: number | null;
+  code: string;
+  message: string;
+  [extra: string]: unknown;
+}
+
+export interface Selection {
+  /** Distinct sites in the order given ("all": URL order). */
+  sites: SiteRow[];
+  /** How the caller named each site, by id. */
+  identifiers: Map<number, SiteRef>;
+  errors: SelectionError[];
+}
+
+const DIGITS = /^\d{1,15}$/;
+
+type Parsed = { id: number } | { exact: string | null; url_key: string } | null;
+
+function parseRef(ref: SiteRef): Parsed {
+  if (typeof ref === 'number') return Number.isInteger(ref) ? { id: ref } : null;
+  if (DIGITS.test(ref.trim())) return { id: Number(ref.trim()) };
+  return urlReference(ref);
+}
+
+/**
+ * One site by id, domain or URL (operations §4.1). Throws `svc_site_not_found`, `svc_ambiguous_site` with `data.site_ids`,
+ * or `svc_access_denied`.
+ */
+export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain'): Promise<SiteRow> {
+  const [outcome] = await resolve(ctx, [ref], field, false);
+  if (outcome === undefined) throw notFound(ref, field).asError();
+  if (outcome instanceof Refusal) throw outcome.asError();
+  return outcome;
+}
+
+/** A list of sites; what cannot be used becomes an error entry and never stops the rest (operations §6). */
+export async function selectSites(
+  ctx: Ctx,
+  refs: readonly SiteRef[],
+  field = 'site_ids_or_domains',
+): Promise<Selection> {
+  const selection: Selection = { sites: [], identifiers: new Map(), errors: [] };
+  const outcomes = await resolve(ctx, refs, field, true);
+  refs.forEach((ref, index) => {
+    const outcome = outcomes[index];
+    if (outcome === undefined) return;
+    if (outcome instanceof Refusal) {
+      const { code, message, data } = outcome;
+      selection.errors.push({ identifier: ref, site_id: data.site_id ?? null, code, message });
+    } else if (!selection.identifiers.has(outcome.id)) {
+      selection.identifiers.set(outcome.id, ref);
+      selection.sites.push(outcome);
+    }
+  });
+  return selection;
+}
+
+/** Sites chosen by the service itself ("all sites"), in URL order. */
+export function selectionOf(sites: SiteRow[]): Selection {
+  return { sites, identifiers: new Map(sites.map((site) => [site.id, site.id])), errors: [] };
+}
+
+async function resolve(
+  ctx: Ctx,
+  refs: readonly SiteRef[],
+  field: string,
+  many: boolean,
+): Promise<(SiteRow | Refusal)[]> {
+  const parsed = refs.map(parseRef);
+  const ids = parsed.flatMap((ref) => (ref !== null && 'id' in ref ? [ref.id] : []));
+  const keys = parsed.flatMap((ref) => (ref !== null && 'url_key' in ref ? [ref.url_key] : []));
+  const rows = ids.length + keys.length === 0 ? [] : await ctx.store.sites.candidates(ids, keys);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const byKey = groupByKey(rows);
+  const denied = new Set(ctx.actor.denied_sites);
+  return parsed.map((ref, index) => {
+    const given = refs[index] ?? '';
+    const at = many ? `${field}[${index}]` : field;
+    const found =
+      ref === null ? [] : 'id' in ref ? present(byId.get(ref.id)) : matches(byKey.get(ref.url_key) ?? [], ref.exact);
+    const [site, ...more] = found;
+    if (site === undefined) return notFound(given, at);
+    if (more.length > 0) return ambiguous(given, at, found);
+    if (denied.has(site.id)) return accessDenied(site.id, at);
+    return site;
+  });
+}
+
+function groupByKey<T extends { url_key: string }>(rows: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) groups.set(row.url_key, [...(groups.get(row.url_key) ?? []), row]);
+  return groups;
+}
+
+function present<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}
+
+/** One exact full-URL match wins over several sites of the same identifying form. */
+function matches<T extends { url: string }>(rows: readonly T[], exact: string | null): readonly T[] {
+  if (rows.length < 2 || exact === null) return rows;
+  const same = rows.filter((row) => row.url === exact);
+  return same.length === 1 ? same : rows;
+}
+
+/** Why a reference cannot be used. No error yet, because a call may hold thousands and an error is slow to make. */
+class Refusal {
+  constructor(
+    readonly code: ErrorCode,
+    readonly message: string,
+    private readonly field: string,
+    private readonly advice: string,
+    readonly data: { site_id?: number; site_ids?: number[] } = {},
+  ) {}
+
+  asError(): ServiceError {
+    const { field, advice, data } = this;
+    return new ServiceError(this.code, this.message, { field, advice, data });
+  }
+}
+
+function notFound(ref: SiteRef, field: string): Refusal {
+  const message = `${field}: no site is known as ${quote(ref)}.`;
+  return new Refusal('svc_site_not_found', message, field, 'Find the right id or domain with list-sites-v1.');
+}
+
+function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refusal {
+  const message = `${field}: ${quote(ref)} names ${found.length} sites.`;
+  const advice = 'Name the site by its id, or by its full URL with the scheme.';
+  return new Refusal('svc_ambiguous_site', message, field, advice, { site_ids: found.map((site) => site.id) });
+}
+
+function accessDenied(siteId: number, field: string): Refusal {
+  const message = `${field}: this login may not use site ${siteId}.`;
+  const advice = 'Ask an administrator for access to the site.';
+  return new Refusal('svc_access_denied', message, field, advice, { site_id: siteId });
+}
+
+/** Callers' text comes back shortened: it may be anything. */
+function quote(ref: SiteRef): string {
+  return JSON.stringify(typeof ref === 'string' && ref.length > 100 ? `${ref.slice(0, 100)}…` : ref);
+}

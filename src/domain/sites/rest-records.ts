@@ -1,0 +1,209 @@
+/** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
+
+import { shownMessage } from '../../../schemas/site-words.js';
+import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
+import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
+import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { activeTheme, pluginEntry, themeEntries } from '../extensions/rest-records.js';
+import { settingOf } from '../settings/effects.js';
+import { healthScore } from './health.js';
+import { isoTime, visible } from './sites.js';
+
+export interface RecordOptions {
+  with_tags: boolean;
+  /** Inventory, offers and recent content too. */
+  full_data: boolean;
+}
+
+export function listRecords(
+  ctx: Ctx,
+  filter: SiteListFilter,
+  order: { by: SiteOrder; descending: boolean },
+  page: number,
+  perPage: number,
+): Promise<{ items: SiteRow[]; total: number }> {
+  return ctx.store.siteRecords.list(visible(ctx, filter), order, page, perPage);
+}
+
+export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> {
+  return ctx.store.siteRecords.count(visible(ctx, filter));
+}
+
+/** Views of any number of sites in three round trips, in the order given. Sites removed meanwhile are left out. */
+export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: RecordOptions): Promise<object[]> {
+  const ids = rows.map(({ id }) => id);
+  if (!options.full_data) {
+    const parts = options.with_tags ? await ctx.store.siteRecords.parts(ids, false) : new Map<number, SiteParts>();
+    return rows.map((row) => ({ ...listView(row), ...(options.with_tags ? tagsView(parts.get(row.id)) : {}) }));
+  }
+  const [goodHealth, records, parts, inventories] = await Promise.all([
+    settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
+    ctx.store.sites.records(ids),
+    ctx.store.siteRecords.parts(ids, true),
+    ctx.store.inventory.readMany(ids),
+  ]);
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return ids.flatMap((id) => {
+    const record = byId.get(id);
+    const part = parts.get(id);
+    const inventory = inventories.get(id);
+    if (record === undefined || part === undefined || inventory === undefined) return [];
+    return [{ ...fullView(record, part, inventory, goodHealth), ...(options.with_tags ? tagsView(part) : {}) }];
+  });
+}
+
+/** The full record of one site. */
+export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promise<object> {
+  const [record = listView(row)] = await siteRecords(ctx, [row], { with_tags: withTags, full_data: true });
+  return record;
+}
+
+export function listView({ id, name, url, status, client_id }: SiteRow) {
+  return { id, name, url, status, client_id };
+}
+
+/** `tags` as `{id: name}`, as readers of the interface know it, and whole in `tag_list`. */
+function tagsView(parts: SiteParts | undefined) {
+  const tags = parts?.tags ?? [];
+  return { tags: Object.fromEntries(tags.map(({ id, name }) => [id, name])), tag_list: tags };
+}
+
+function fullView(site: SiteRecord, parts: SiteParts, inventory: StoredInventory, goodHealth: number): object {
+  const score = healthScore(site);
+  const offers = inventory.offers.filter((offer) => offer.ignored === 0);
+  const ofType = (type: number) => offers.filter((offer) => offer.type === type);
+  const [core] = ofType(0);
+  return {
+    ...listView(site),
+    client_name: parts.client_name,
+    admin_username: site.admin_username,
+    note: site.notes,
+    notes: site.notes,
+    ip: orNull(site.ip),
+    is_staging: site.is_staging === 1,
+    suspended: site.suspended,
+    wp_version: orNull(site.wp_version),
+    php_version: orNull(site.php_version),
+    child_version: orNull(site.child_version),
+    mysql_version: orNull(site.mysql_version),
+    memory_limit: orNull(site.memory_limit),
+    database_size: orNull(site.database_size),
+    language: orNull(site.language),
+    timezone: orNull(site.timezone),
+    active_theme: activeTheme(inventory.extensions),
+    http_status: statusText(site.http_status),
+    http_code: site.http_status,
+    health_status: healthText(site, score, goodHealth),
+    health_score: score,
+    sync_errors: shownMessage(site.sync_error),
+    icon: null,
+    last_sync: isoTime(site.last_sync),
+    last_post_time: site.last_post === null ? null : isoTime(site.last_post * 1000),
+    ...settingsView(site),
+    plugins: inventory.extensions.filter((row) => row.kind === 0).map(pluginEntry),
+    themes: themeEntries(inventory.extensions),
+    ...documentsView(parts.documents),
+    wp_upgrades: core === undefined ? null : { current: core.current_version, new: core.new_version },
+    plugin_upgrades: bySlug(ofType(1)),
+    theme_upgrades: bySlug(ofType(2)),
+    premium_upgrades: {},
+    translation_upgrades: ofType(3).map(({ slug, name, current_version, new_version }) => ({
+      slug,
+      name,
+      version: current_version,
+      new_version,
+    })),
+    ignored_plugins: ignoredView(parts.ignored, 1),
+    ignored_themes: ignoredView(parts.ignored, 2),
+    stats: {
+      plugin_updates: ofType(1).length,
+      theme_updates: ofType(2).length,
+      wp_update_available: core !== undefined,
+      health_score: score,
+    },
+  };
+}
+
+function settingsView(site: SiteRecord) {
+  return {
+    is_ignoreCoreUpdates: site.ignore_core,
+    is_ignorePluginUpdates: site.ignore_plugins,
+    is_ignoreThemeUpdates: site.ignore_themes,
+    verify_certificate: site.ssl_verify,
+    force_use_ipv4: site.force_use_ipv4,
+    ssl_version: site.ssl_version,
+    automatic_update: site.automatic_update,
+    backup_before_upgrade: site.backup_before_upgrade,
+    disable_health_checking: site.disable_health_checking,
+    health_threshold: site.health_threshold,
+    monitoring_emails: site.monitoring_emails === '' ? [] : site.monitoring_emails.split(','),
+  };
+}
+
+const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
+
+function documentsView(documents: ReadonlyMap<string, string>) {
+  return Object.fromEntries(DOCUMENTS.map((kind) => [kind, JSON.parse(documents.get(kind) ?? '[]') as unknown[]]));
+}
+
+function bySlug(offers: readonly OfferRow[]) {
+  return Object.fromEntries(
+    offers.map(({ slug, name, current_version, new_version }) => [
+      slug,
+      { Name: name, Version: current_version, current_version, new_version, update: { slug, new_version } },
+    ]),
+  );
+}
+
+/** `{slug: {Name, ignored_versions}}` (REST §6.13.1). */
+export function ignoredView(entries: readonly IgnoredEntry[], type: number) {
+  const view: Record<string, { Name: string; ignored_versions: string[] }> = {};
+  for (const entry of entries) {
+    if (entry.type !== type) continue;
+    const known = view[entry.slug] ?? { Name: entry.name, ignored_versions: [] };
+    known.ignored_versions.push(entry.version === '*' ? 'all_versions' : entry.version);
+    view[entry.slug] = known;
+  }
+  return view;
+}
+
+/** What a front page usually answers with. */
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  204: 'No Content',
+  206: 'Partial Content',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  410: 'Gone',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+/** `200 - OK`; null when the site was never visited, `0` when it gave no answer. */
+function statusText(status: number | null): string | null {
+  if (status === null) return null;
+  const words = STATUS_WORDS[status];
+  return words === undefined ? String(status) : `${status} - ${words}`;
+}
+
+/** Good: no critical finding, and at least the site's own threshold, or the global one where it has none. */
+function healthText(site: SiteRecord, score: number | null, goodHealth: number): string | null {
+  if (score === null) return null;
+  const threshold = site.health_threshold === 0 ? goodHealth : site.health_threshold;
+  return score >= threshold && site.health_critical === 0 ? 'Good' : 'Should be improved';
+}
+
+function orNull(text: string): string | null {
+  return text === '' ? null : text;
+}

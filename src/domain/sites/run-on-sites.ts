@@ -1,0 +1,162 @@
+/** Many sites in one call: all at once within the limits of the child connection, each ending in exactly one list. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import type { NoParams, Work } from '../jobs/handlers.js';
+import { type QueuedAnswer, queueJob } from '../jobs/jobs.js';
+import { childError, loadTargets, type Target } from './load.js';
+import { type Selection, type SelectionError, type SiteRef, selectSites } from './resolve.js';
+
+export interface MultiResult<R> {
+  done: { target: Target; result: R }[];
+  /** Sites whose work failed as a whole. */
+  failures: { site: SiteRow; error: ServiceError }[];
+  /** Sites that were begun and not done when the time of a direct call was up. */
+  unfinished: SiteRow[];
+}
+
+/** Works on the sites of a selection now. Never throws for one site; only when the caller itself gave up. */
+export async function workOn<P, R>(
+  ctx: Ctx,
+  work: Work<P, R>,
+  sites: readonly SiteRow[],
+  params: P,
+): Promise<MultiResult<R>> {
+  const targets = await loadTargets(
+    ctx,
+    sites.map((site) => site.id),
+  );
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
+  const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]), progress: () => undefined };
+  const result: MultiResult<R> = { done: [], failures: [], unfinished: [] };
+  let finished = 0;
+  try {
+    const outcomes = await Promise.all(
+      sites.map(async (site) => {
+        const outcome = await one(limited, work, site, targets.get(site.id), params);
+        ctx.progress({ done: ++finished, total: sites.length, message: site.url });
+        return { site, outcome };
+      }),
+    );
+    ctx.signal.throwIfAborted();
+    for (const { site, outcome } of outcomes) {
+      const cut =
+        'result' in outcome ? work.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
+      if ('result' in outcome) result.done.push(outcome);
+      else result.failures.push({ site, error: cut ? tooSlow(site, ctx.config.direct_call_ms) : outcome.error });
+      if (cut) result.unfinished.push(site);
+    }
+    return result;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function one<P, R>(
+  ctx: Ctx,
+  work: Work<P, R>,
+  site: SiteRow,
+  target: Target | undefined,
+  params: P,
+): Promise<{ target: Target; result: R } | { error: ServiceError }> {
+  if (target === undefined)
+    return { error: new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`) };
+  try {
+    return { target, result: await work.run(ctx, target, params) };
+  } catch (error) {
+    const aborted = ctx.signal.aborted && !(error instanceof ServiceError);
+    const failure = aborted
+      ? new ServiceError('svc_cancelled', 'Cancelled.')
+      : childError(error, site.id, work.failure);
+    if (failure.code === 'svc_internal_error')
+      ctx.log.error(
+        { site_id: site.id, work: work.type, err: failure.cause ?? error },
+        'unexpected failure on one site',
+      );
+    return { error: failure };
+  }
+}
+
+function tooSlow(site: SiteRow, afterMs: number): ServiceError {
+  return new ServiceError(
+    'svc_site_offline',
+    `Site ${site.id} was not done within the ${afterMs / 1000} s that a direct call may take; its work goes on as a job.`,
+  );
+}
+
+/** What an empty list of a multi-site operation means (operations §6). */
+export interface MultiOptions {
+  /** Sites when the list is empty; absent = a list is required. */
+  whenEmpty?: (ctx: Ctx) => Promise<SiteRow[]>;
+  /** A list of which nothing could be resolved fails the whole call with 404. */
+  failWhenNothingResolves?: boolean;
+}
+
+export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: MultiOptions): Promise<Selection> {
+  if (refs.length === 0) {
+    if (options.whenEmpty === undefined) {
+      throw new ServiceError(
+        'svc_invalid_input',
+        'site_ids_or_domains must name at least one site: this operation has no "all sites".',
+        {
+          field: 'site_ids_or_domains',
+          advice: 'Name the sites by id or domain.',
+        },
+      );
+    }
+    const sites = await options.whenEmpty(ctx);
+    return { sites, identifiers: new Map(sites.map((site) => [site.id, site.id])), errors: [] };
+  }
+  const selection = await selectSites(ctx, refs);
+  if (options.failWhenNothingResolves === true && selection.sites.length === 0) {
+    throw new ServiceError('svc_site_not_found', 'None of the named sites can be used.', {
+      field: 'site_ids_or_domains',
+      advice: 'data.errors has the reason for each; find the right ids with list-sites-v1.',
+      data: { errors: selection.errors },
+    });
+  }
+  return selection;
+}
+
+/** Where unfinished work went on, for the answer of a direct call. */
+export type Continued = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
+
+export type MultiAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & MultiResult<R>);
+
+/**
+ * Now when the selection is small, as a job above the threshold (operations §6). Sites that are not done when the time of a
+ * direct call is up go on as a job, which looks at each before it repeats anything.
+ */
+export async function nowOrQueued<P extends object, R>(
+  ctx: Ctx,
+  work: Work<P, R>,
+  selection: Selection,
+  params: P,
+): Promise<MultiAnswer<R>> {
+  if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, work.type, selection, params);
+  const result = await workOn(ctx, work, selection.sites, params);
+  if (result.unfinished.length === 0) return { queued: false, ...result };
+  const job = await queueJob(ctx, work.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
+  const { job_id, status_url, sites_queued } = job;
+  return { queued: false, continued: { job_id, status_url, sites_queued }, ...result };
+}
+
+/** Failures of a selection's sites as error entries, behind those that resolved to no site. */
+export function errorEntries(
+  selection: Selection,
+  failures: readonly { site: SiteRow; error: ServiceError }[],
+): SelectionError[] {
+  return [
+    ...selection.errors,
+    ...failures.map(({ site, error }) => ({
+      identifier: selection.identifiers.get(site.id) ?? site.id,
+      site_id: site.id,
+      code: error.code,
+      message: error.message,
+    })),
+  ];
+}
+
+export const NO_PARAMS: NoParams = {};

@@ -1,0 +1,168 @@
+/** Reading and changing site records. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteFilter, SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import { isStorageError } from '../common/storage-errors.js';
+import { storing } from '../common/storage-messages.js';
+import type { Ctx } from '../context.js';
+import { healthScore } from './health.js';
+import { getSite, type SiteRef } from './resolve.js';
+
+/** A site as get-site, add-site and update-site answer it. */
+export interface SiteView {
+  id: number;
+  url: string;
+  name: string;
+  status: SiteRow['status'];
+  client_id: number | null;
+  wp_version: string;
+  php_version: string;
+  last_sync: string | null;
+  admin_username: string;
+  child_version: string;
+  notes: string;
+  stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
+}
+
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+export function siteView(site: SiteRecord): SiteView {
+  return {
+    id: site.id,
+    url: site.url,
+    name: site.name,
+    status: site.status,
+    client_id: site.client_id,
+    wp_version: site.wp_version,
+    php_version: site.php_version,
+    last_sync: isoTime(site.last_sync),
+    admin_username: site.admin_username,
+    child_version: site.child_version,
+    notes: site.notes,
+  };
+}
+
+/** What the caller may see: its denied sites are left out of every list. */
+export function visible(ctx: Ctx, filter: SiteFilter): SiteFilter {
+  return ctx.actor.denied_sites.length === 0 ? filter : { ...filter, denied: ctx.actor.denied_sites };
+}
+
+export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
+  return ctx.store.sites.list(visible(ctx, filter), page, perPage);
+}
+
+export function countSites(ctx: Ctx, filter: SiteFilter): Promise<number> {
+  return ctx.store.sites.count(visible(ctx, filter));
+}
+
+export function allSites(ctx: Ctx, filter: SiteFilter = {}): Promise<SiteRow[]> {
+  return ctx.store.sites.all(visible(ctx, filter));
+}
+
+/** The stored record of one site, by reference. */
+export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<SiteRecord> {
+  const { id } = await getSite(ctx, ref);
+  return recordOf(ctx, id);
+}
+
+export async function recordOf(ctx: Ctx, id: number): Promise<SiteRecord> {
+  const record = await ctx.store.sites.record(id);
+  if (record === undefined)
+    throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+  return record;
+}
+
+/** Counts leave ignored offers out, like list-updates (operations §5.3). */
+export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
+  const { offers } = await ctx.store.inventory.read(site.id);
+  const open = offers.filter((offer) => offer.ignored === 0);
+  return {
+    ...siteView(site),
+    stats: {
+      plugin_updates: open.filter((offer) => offer.type === 1).length,
+      theme_updates: open.filter((offer) => offer.type === 2).length,
+      wp_update_available: open.some((offer) => offer.type === 0),
+      health_score: healthScore(site),
+    },
+  };
+}
+
+export interface SiteChange {
+  name?: string | undefined;
+  notes?: string | undefined;
+  client_id?: number | null | undefined;
+  tags?: readonly number[] | undefined;
+}
+
+/** Changes only the given fields; unknown clients and tags are refused before anything is written. */
+export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Promise<SiteView> {
+  if (change.name === '')
+    throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
+      field: 'name',
+      advice: 'Send a name, or leave the field out to keep the present one.',
+    });
+  const { id } = await getSite(ctx, ref);
+  await requireLinks(ctx, change.client_id ?? undefined, change.tags);
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  try {
+    await ctx.store.sites.update(id, given);
+  } catch (error) {
+    throw linkError(error);
+  }
+  if (Object.keys(given).length > 0)
+    ctx.events.emit({ name: 'site.updated', site_id: id, facts: { fields: Object.keys(given) } });
+  return siteView(await recordOf(ctx, id));
+}
+
+/** Refuses an unknown client or tag by name, in one round trip. */
+export async function requireLinks(
+  ctx: Ctx,
+  clientId: number | undefined,
+  tags: readonly number[] | undefined,
+): Promise<void> {
+  if (clientId === undefined && (tags === undefined || tags.length === 0)) return;
+  const unknown = await ctx.store.sites.unknownLinks(clientId, tags ?? []);
+  if (unknown.client !== null) {
+    throw new ServiceError('svc_client_not_found', `client_id: no client has the id ${unknown.client}.`, {
+      field: 'client_id',
+      advice: 'Find the right id with list-clients-v1.',
+    });
+  }
+  const [tag] = unknown.tags;
+  if (tag !== undefined) {
+    throw new ServiceError('svc_tag_not_found', `tags: no tag has the id ${tag}.`, {
+      field: 'tags',
+      advice: 'Find the right ids with list-tags-v1.',
+      data: { tag_ids: unknown.tags },
+    });
+  }
+}
+
+/** A client or tag that vanished between the check and the write. */
+export function linkError(error: unknown): unknown {
+  if (!isStorageError(error, 'foreign_key')) return error;
+  return new ServiceError('svc_invalid_input', 'The client or a tag was deleted meanwhile. Nothing changed.', {
+    advice: 'Repeat the call with present ids.',
+    cause: error,
+  });
+}
+
+/** Removes the record and all that hangs on it. The child is not contacted and keeps its plugin. */
+export async function deleteSite(ctx: Ctx, site: { id: number; url: string }): Promise<void> {
+  const removed = await storing('svc_deletion_failed', 'The site was not removed. Nothing changed.', () =>
+    ctx.store.sites.remove(site.id),
+  );
+  if (!removed)
+    throw new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`, {
+      data: { site_id: site.id },
+    });
+  ctx.events.emit({ name: 'site.deleted', site_id: site.id, facts: { url: site.url } });
+}
+
+export const DELETE_WARNINGS: readonly string[] = [
+  'This cannot be undone: the record, its keys and its history are gone for good.',
+  'Links to tags, costs, ignore lists and monitors are removed.',
+  'The child plugin stays on the site and is not told.',
+];

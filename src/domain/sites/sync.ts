@@ -1,0 +1,97 @@
+/** One look at one site: fetch, judge, store. The same function now and from the queue. */
+
+import { storedMessage } from '../../../schemas/site-words.js';
+import type { Snapshot } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import { abandonedAfterDays, syncParts } from '../settings/effects.js';
+import { compareVersions } from '../updates/versions.js';
+import {
+  childError,
+  MINIMUM_CHILD_VERSION,
+  outdated,
+  requireConnection,
+  requireReachable,
+  type Target,
+} from './load.js';
+import { withChildsWww } from './urls.js';
+
+/** A plugin or theme without a release for this long is abandoned (operations §5.7). */
+export const ABANDONED_AFTER_DAYS = 730;
+
+/** Parts of a look that are off by default and that we store: security findings are read from the last sync. */
+export const STORED_PARTS = { securityStats: true } as const;
+
+/** When the site was last tried as far as the caller knows: a look that somebody overtook meanwhile is not stored. */
+export type Since = { last_attempt: number | null } | undefined;
+
+/** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
+export async function syncSite(ctx: Ctx, target: Target, since: Since): Promise<void> {
+  requireReachable(target);
+  await look(ctx, target, since);
+}
+
+/** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
+export async function look(ctx: Ctx, target: Target, since?: Since): Promise<Snapshot> {
+  const { site } = target;
+  try {
+    const connection = requireConnection(target);
+    const snapshot = await ctx.child.stats(
+      connection,
+      {
+        abandonedAfterDays: await abandonedAfterDays(ctx),
+        changesAfter: site.changes_after,
+        renewRegverify: connection.regverify === null,
+        parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
+      },
+      { signal: ctx.signal },
+    );
+    await storeLook(ctx, target, snapshot, since);
+    return snapshot;
+  } catch (error) {
+    const failure = childError(error, site.id, 'svc_sync_failed');
+    if (failure.code === 'svc_storage_unavailable') throw failure;
+    // A cancelled call says nothing about the site.
+    if (failure.code !== 'svc_cancelled')
+      await ctx.store.inventory.saveFailure(
+        site.id,
+        failure.code,
+        storedMessage(failure.message),
+        ctx.clock.now(),
+        since,
+      );
+    ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
+    throw failure;
+  }
+}
+
+async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Since): Promise<void> {
+  const { site } = target;
+  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
+  if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
+  const moved = withChildsWww(site.url, snapshot.site_url);
+  // The answer names the site as the lists do from now on.
+  if (moved !== null && (await ctx.store.sites.moveUrl(site.id, moved))) site.url = moved.url;
+  // The version is learned from the answer and judged then: judging the stored one could lock a site out for good.
+  if (snapshot.child_version !== undefined && compareVersions(snapshot.child_version, MINIMUM_CHILD_VERSION) < 0) {
+    throw outdated(site.id, snapshot.child_version);
+  }
+  ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
+}
+
+/** Failures that say nothing about the site. */
+const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
+
+/** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
+export async function absorb(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
+  if (brought !== null) {
+    await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);
+    return brought;
+  }
+  try {
+    return await look(ctx, target);
+  } catch (error) {
+    if (error instanceof ServiceError && !OURS.has(error.code)) return null;
+    throw error;
+  }
+}

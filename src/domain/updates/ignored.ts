@@ -1,0 +1,61 @@
+/** Ignored updates: the dashboard's own bookkeeping, the child is never told (operations §5.6). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import { TYPES } from './apply.js';
+
+export type IgnorableType = 'core' | 'plugin' | 'theme';
+
+/** Slug of the core offer (operations §5.5). */
+export const CORE_SLUG = 'platform';
+
+/** Puts slugs on a site's list for every version, or takes them off; answers the list of that type afterwards. */
+export async function setIgnored(
+  ctx: Ctx,
+  ref: SiteRef,
+  type: IgnorableType,
+  slugs: readonly string[],
+  ignore: boolean,
+  field = 'slugs',
+): Promise<{ site_id: number; list: string[] }> {
+  const unique = cleanSlugs(type, slugs, field);
+  const site = await getSite(ctx, ref);
+  const list = await ctx.store.updates.setIgnored(site.id, TYPES.indexOf(type), unique, ignore);
+  for (const slug of unique)
+    ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type, slug } });
+  return { site_id: site.id, list };
+}
+
+function cleanSlugs(type: IgnorableType, slugs: readonly string[], field: string): string[] {
+  const unique = [...new Set(slugs.map((slug) => slug.trim()))];
+  if (unique.length === 0 || unique.includes('')) {
+    throw new ServiceError('svc_invalid_input', `${field} needs at least one slug, and none may be blank.`, {
+      field,
+      advice: 'Read the slugs with get-site-updates-v1.',
+    });
+  }
+  if (type === 'core' && unique.some((slug) => slug !== CORE_SLUG)) {
+    throw new ServiceError('svc_invalid_input', `For core the ${field} is always "${CORE_SLUG}".`, {
+      field,
+      advice: `Send "${CORE_SLUG}".`,
+    });
+  }
+  return unique;
+}
+
+export async function listIgnored(ctx: Ctx, page: number, perPage: number) {
+  const { items, total } = await ctx.store.updates.ignored(ctx.actor.denied_sites, page, perPage);
+  return {
+    ignored: items.map((row) => ({
+      site_id: row.site_id,
+      site_url: row.site_url,
+      site_name: row.site_name,
+      type: (TYPES[row.type] ?? 'plugin') as IgnorableType,
+      slug: row.slug,
+      name: row.name,
+      ignored_version: row.versions,
+    })),
+    total,
+  };
+}

@@ -1,0 +1,155 @@
+/** Updates as REST shows and applies them: by site, by type, by slug (REST §6.13). */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { SiteOffer } from '../../store/updates/by-site.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { requireWritable } from '../extensions/extensions.js';
+import { liveTarget } from '../sites/actions.js';
+import { ignoredView } from '../sites/rest-records.js';
+import { type Applied, type ApplyError, applyOffers, siteFields } from './apply.js';
+
+/** Type words of the interface, in the order of the type numbers. */
+export const REST_TYPES = ['wp', 'plugins', 'themes', 'translations'] as const;
+export type RestType = (typeof REST_TYPES)[number];
+
+export function typesOf(words: readonly ('all' | RestType)[]): number[] {
+  if (words.length === 0 || words.includes('all')) return [];
+  return words.map((word) => REST_TYPES.indexOf(word as RestType));
+}
+
+interface Asked {
+  types: readonly number[];
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+}
+
+/** One page of sites with their offers as `{site id: {type: {slug: entry}}}`. */
+export async function updatesBySite(
+  ctx: Ctx,
+  { types, search = '', include, exclude }: Asked,
+  page: number,
+  perPage: number,
+) {
+  const ids = include === undefined || include.length === 0 ? undefined : include;
+  const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites };
+  const { offers, sites, total } = await ctx.store.siteUpdates.page(filter, page, perPage);
+  const data = new Map<number, Record<string, Record<string, object>>>(sites.map((id) => [id, {}]));
+  for (const offer of offers) put(data.get(offer.site_id), offer);
+  // Numeric keys of an object sort themselves; the order of the list is that of the ids.
+  return { total, data: Object.fromEntries(data) };
+}
+
+function put(site: Record<string, Record<string, object>> | undefined, offer: SiteOffer): void {
+  const type = REST_TYPES[offer.type];
+  if (site === undefined || type === undefined) return;
+  const ofType = site[type] ?? {};
+  site[type] = ofType;
+  ofType[offer.slug] = offerView(offer, type);
+}
+
+function offerView({ slug, name, current_version, new_version, active }: SiteOffer, type: RestType): object {
+  const versions = { current_version, new_version };
+  if (type === 'wp') return { Name: name, current: current_version, new: new_version, ...versions };
+  if (type === 'translations') return { Name: name, slug, Version: current_version, ...versions };
+  return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
+}
+
+/** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; of the whole fleet, or as they act on one site. */
+export async function ignoredByType(
+  ctx: Ctx,
+  site: SiteRow | null,
+  types: readonly ('all' | 'wp' | 'plugins' | 'themes')[],
+  search = '',
+) {
+  const { siteUpdates } = ctx.store;
+  const all = site === null ? await siteUpdates.ignoredEverywhere() : await siteUpdates.ignoredOn(site.id);
+  const part = needle(search);
+  const entries = all.filter(({ slug, name }) => fold(`${slug}\u001f${name}`).includes(part));
+  const wanted = types.length === 0 || types.includes('all') ? (['plugins', 'themes', 'wp'] as const) : types;
+  return Object.fromEntries(
+    wanted.flatMap((word) => (word === 'all' ? [] : [[word, ignoredView(entries, REST_TYPES.indexOf(word))]])),
+  );
+}
+
+export type SlugResult =
+  | { success: 1; name: string; old_version: string; version: string }
+  | { success: 0; error: string; message: string };
+
+const FAILURES: Record<RestType, ErrorCode> = {
+  wp: 'svc_rest_upgrade_wp_of_site_error',
+  plugins: 'svc_rest_upgrade_plugins_of_site_error',
+  themes: 'svc_rest_upgrade_themes_of_site_error',
+  translations: 'svc_rest_upgrade_translations_of_site_error',
+};
+
+/**
+ * Applies updates of one type. Without slugs all that is not ignored; a named slug is updated even when it is ignored: an
+ * explicit wish beats a standing one. Throws when everything that was sent to the site failed.
+ */
+export async function updateOfType(
+  ctx: Ctx,
+  site: SiteRow,
+  type: RestType,
+  slugs: readonly string[],
+): Promise<Record<string, SlugResult>> {
+  const target = await liveTarget(ctx, site);
+  requireWritable(target);
+  const { offers } = await ctx.store.inventory.read(site.id);
+  const ofType = offers.filter((offer) => offer.type === REST_TYPES.indexOf(type));
+  const wanted =
+    slugs.length === 0 && type !== 'wp'
+      ? ofType.filter((offer) => offer.ignored === 0)
+      : ofType.filter((offer) => type === 'wp' || slugs.includes(offer.slug));
+  const fleetOffers = wanted.map((offer): FleetOffer => ({ ...offer, ...siteFields(target) }));
+  const { updated, errors } =
+    fleetOffers.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, fleetOffers);
+  const results = Object.fromEntries([...updated.map(succeeded), ...errors.map(failure)]);
+  for (const slug of slugs) results[slug] ??= NO_UPDATE;
+  if (updated.length === 0 && errors.length > 0) throw allFailed(type, site, errors, results);
+  return results;
+}
+
+const NO_UPDATE: SlugResult = {
+  success: 0,
+  error: 'no_update',
+  message: 'No update is on offer: it is up to date, or not installed.',
+};
+
+function succeeded({ slug, name, old_version, new_version }: Applied): [string, SlugResult] {
+  return [slug, { success: 1, name, old_version, version: new_version }];
+}
+
+function failure({ slug, code, message }: ApplyError): [string, SlugResult] {
+  return [slug, { success: 0, error: code, message }];
+}
+
+function allFailed(
+  type: RestType,
+  site: SiteRow,
+  errors: readonly ApplyError[],
+  results: Record<string, SlugResult>,
+): ServiceError {
+  const [first] = errors;
+  const code = first?.code === 'svc_site_offline' ? 'svc_site_offline' : FAILURES[type];
+  return new ServiceError(code, first?.message ?? 'The update failed.', {
+    advice: 'Sync the site to see its present state, then try again.',
+    data: { site_id: site.id, results },
+  });
+}
+
+const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
+
+/** Hides or shows all offers of a type on a site (operations §5.6 "whole-site switches"). */
+export async function setTypeIgnored(
+  ctx: Ctx,
+  site: SiteRow,
+  type: keyof typeof FLAGS,
+  ignore: boolean,
+): Promise<void> {
+  await ctx.store.siteSettings.change(site, { [FLAGS[type]]: ignore ? 1 : 0 });
+  ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type } });
+}

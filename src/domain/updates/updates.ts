@@ -1,0 +1,243 @@
+/** Updates on offer across the fleet, and applying them. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { requireWritable } from '../extensions/extensions.js';
+import { updateWork } from '../jobs/handlers.js';
+import type { QueuedAnswer } from '../jobs/jobs.js';
+import { loadTarget, type Target } from '../sites/load.js';
+import { getSite, type SiteRef, selectSites } from '../sites/resolve.js';
+import { type Continued, chooseSites, nowOrQueued } from '../sites/run-on-sites.js';
+import { allSites } from '../sites/sites.js';
+import {
+  type Applied,
+  type ApplyError,
+  type ApplyResult,
+  applyOffers,
+  failed,
+  TYPES,
+  type UpdateType,
+} from './apply.js';
+
+/** Words of filters and summaries, in the order of the type numbers (operations §5.5). */
+export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
+export type TypeGroup = (typeof TYPE_GROUPS)[number];
+
+export interface Summary {
+  core: number;
+  plugins: number;
+  themes: number;
+  translations: number;
+  total: number;
+}
+
+export function typeNumbers(groups: readonly TypeGroup[]): number[] {
+  return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
+}
+
+export function offerEntry(offer: FleetOffer) {
+  return {
+    site_id: offer.site_id,
+    site_url: offer.site_url,
+    site_name: offer.site_name,
+    type: TYPES[offer.type] ?? ('plugin' as UpdateType),
+    slug: offer.slug,
+    name: offer.name,
+    current_version: offer.current_version,
+    new_version: offer.new_version,
+  };
+}
+
+function summaryOf(counts: ReadonlyMap<number, number>): Summary {
+  const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map((_, number) => counts.get(number) ?? 0);
+  return { core, plugins, themes, translations, total: core + plugins + themes + translations };
+}
+
+/** A site-level entry for an identifier that named no usable site (operations §6). */
+function unresolved(error: { identifier: SiteRef; site_id: number | null; code: string; message: string }): ApplyError {
+  return {
+    site_id: error.site_id ?? 0,
+    site_url: String(error.identifier),
+    site_name: '',
+    type: 'site',
+    slug: '',
+    code: error.code,
+    message: error.message,
+  };
+}
+
+export async function listUpdates(
+  ctx: Ctx,
+  refs: readonly SiteRef[],
+  groups: readonly TypeGroup[],
+  page: number,
+  perPage: number,
+) {
+  const selection = refs.length === 0 ? null : await selectSites(ctx, refs);
+  const { items, counts } = await ctx.store.updates.page(
+    { types: typeNumbers(groups), site_ids: selection?.sites.map((site) => site.id), denied: ctx.actor.denied_sites },
+    page,
+    perPage,
+  );
+  const summary = summaryOf(counts);
+  return {
+    updates: items.map(offerEntry),
+    summary,
+    page,
+    per_page: perPage,
+    total: summary.total,
+    errors: (selection?.errors ?? []).map(unresolved),
+  };
+}
+
+export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeGroup[]) {
+  const site = await getSite(ctx, ref);
+  const offers = await ctx.store.updates.ofSites([site.id], typeNumbers(groups));
+  const counts = new Map<number, number>();
+  for (const offer of offers) counts.set(offer.type, (counts.get(offer.type) ?? 0) + 1);
+  return {
+    site_id: site.id,
+    site_url: site.url,
+    site_name: site.name,
+    updates: offers.map(offerEntry),
+    summary: summaryOf(counts),
+  };
+}
+
+export interface RunAnswer extends Partial<Continued> {
+  queued: false;
+  updated: Applied[];
+  errors: ApplyError[];
+  summary: { total_updated: number; total_errors: number; sites_updated: number };
+}
+
+/** Applies matching offers on many sites, now or as a job. Suspended sites are left out of "all sites" silently. */
+export async function runUpdates(
+  ctx: Ctx,
+  refs: readonly SiteRef[],
+  groups: readonly TypeGroup[],
+  specificItems: readonly string[],
+  whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
+): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & { errors: ApplyError[] })> {
+  const selection = await chooseSites(ctx, refs, { whenEmpty });
+  const params = { types: typeNumbers(groups), specific_items: [...specificItems] };
+  const answer = await nowOrQueued(ctx, updateWork, selection, params);
+  if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
+  const updated = answer.done.flatMap(({ result }) => result.updated);
+  const errors = [
+    ...selection.errors.map(unresolved),
+    ...answer.failures.map(({ site, error }) => siteError(site, error)),
+    ...answer.done.flatMap(({ result }) => result.errors),
+  ];
+  return {
+    queued: false,
+    ...answer.continued,
+    updated,
+    errors,
+    summary: {
+      total_updated: updated.length,
+      total_errors: errors.length,
+      sites_updated: new Set(updated.map((item) => item.site_id)).size,
+    },
+  };
+}
+
+function siteError(site: SiteRow, error: ServiceError): ApplyError {
+  return {
+    site_id: site.id,
+    site_url: site.url,
+    site_name: site.name,
+    type: 'site',
+    slug: '',
+    code: error.code,
+    message: error.message,
+  };
+}
+
+/** What "all sites" means to update-all: a site without offers counts and is not contacted (operations §6). */
+export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
+  return allSites(ctx, { status: ['connected', 'disconnected'] });
+}
+
+async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
+  return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
+}
+
+/** A site that is about to be updated by name: known, reachable, recent enough. */
+export async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<Target> {
+  const site = await getSite(ctx, ref);
+  const target = await loadTarget(ctx, site.id);
+  requireWritable(target);
+  return target;
+}
+
+/** Plugins or themes of one site: all that is on offer, or the named ones (operations §8.4 U7). */
+export async function updateExtensions(
+  ctx: Ctx,
+  ref: SiteRef,
+  kind: 'plugin' | 'theme',
+  slugs: readonly string[],
+): Promise<ApplyResult & { target: Target }> {
+  const target = await updatableSite(ctx, ref);
+  const offers = await ctx.store.updates.ofSites([target.site.id], [TYPES.indexOf(kind)]);
+  const named = [...new Set(slugs)];
+  const wanted = named.length === 0 ? offers : offers.filter((offer) => named.includes(offer.slug));
+  const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
+  const applied = wanted.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, wanted);
+  const notOffered = missing.map((slug) =>
+    failed(
+      target,
+      kind,
+      slug,
+      'svc_no_updates',
+      `No ${kind} update with this slug is on offer: it is up to date, ignored, or not installed.`,
+    ),
+  );
+  return { target, updated: applied.updated, errors: [...applied.errors, ...notOffered] };
+}
+
+/** Core of one site, whatever the ignore lists say: the request is explicit (operations §8.4 U6). */
+export async function updateCore(
+  ctx: Ctx,
+  ref: SiteRef,
+): Promise<{ target: Target; updated: boolean; old_version: string; new_version: string }> {
+  const target = await updatableSite(ctx, ref);
+  const { offers } = await ctx.store.inventory.read(target.site.id);
+  const offer = offers.find((item) => item.type === 0);
+  const installed = target.site.wp_version;
+  if (offer === undefined) return { target, updated: false, old_version: installed, new_version: installed };
+  const { updated, errors } = await applyOffers(ctx, target, [
+    { ...offer, site_url: target.site.url, site_name: target.site.name },
+  ]);
+  const [done] = updated;
+  if (done !== undefined)
+    return { target, updated: true, old_version: done.old_version, new_version: done.new_version };
+  if (errors.every(({ code }) => code === 'svc_no_updates')) {
+    // Updated elsewhere since the last sync: nothing was left to do here.
+    const now = (await ctx.store.sites.record(target.site.id))?.wp_version ?? installed;
+    return { target, updated: false, old_version: now, new_version: now };
+  }
+  throw updateFailed(errors, target.site.id);
+}
+
+export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<ApplyResult & { target: Target }> {
+  const target = await updatableSite(ctx, ref);
+  const offers = await ctx.store.updates.ofSites([target.site.id], [TYPES.indexOf('translation')]);
+  const result = offers.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, offers);
+  if (result.updated.length === 0 && result.errors.length > 0) throw updateFailed(result.errors, target.site.id);
+  return { target, ...result };
+}
+
+/** Codes of an item that say more about the whole call than "it failed". */
+const OWN_CODES = ['svc_site_offline', 'svc_child_version_outdated', 'svc_update_exception'] as const;
+
+function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {
+  const [first] = errors;
+  const code = OWN_CODES.find((known) => known === first?.code) ?? 'svc_update_failed';
+  return new ServiceError(code, first?.message ?? 'The update failed.', {
+    advice: 'Sync the site to see its present state, then try again.',
+    data: { site_id: siteId, errors },
+  });
+}

@@ -1,0 +1,159 @@
+/**
+ * The engine thread: everything that writes or contacts child sites runs there, so that the serving thread stays free
+ * to answer. This file is the wire between the two; both sides know operations by their id.
+ */
+
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, ServiceError } from '../core/errors.js';
+import type { Actor, Config, Log, Progress } from '../domain/context.js';
+
+/** Work for the engine. `task` names an entry of the table the engine was built with. */
+export interface Task {
+  task: string;
+  payload: unknown;
+}
+
+/** How the call is made, as far as it can cross the thread border. */
+export interface TaskCaller {
+  actor: Actor;
+  request_id: string;
+  base_url: string;
+  signal: AbortSignal;
+  progress?: ((progress: Progress) => void) | undefined;
+}
+
+export interface Engine {
+  run(task: Task, caller: TaskCaller): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** What the serving thread says. */
+export type Request =
+  | { type: 'run'; id: number; task: Task; actor: Actor; request_id: string; base_url: string; progress: boolean }
+  | { type: 'abort'; id: number }
+  | { type: 'close' };
+
+/** What the engine thread says. */
+export type Reply =
+  | { type: 'ready' }
+  | { type: 'done'; id: number; value: unknown }
+  | { type: 'failed'; id: number; error: WireError }
+  | { type: 'progress'; id: number; progress: Progress };
+
+/** A ServiceError without its cause, which was logged where it happened. */
+export interface WireError {
+  code: ErrorCode;
+  message: string;
+  status: number;
+  field: string | undefined;
+  advice: string | undefined;
+  data: Record<string, unknown>;
+}
+
+export function toWire(error: ServiceError): WireError {
+  const { code, message, status, field, advice, data } = error;
+  return { code, message, status, field, advice, data };
+}
+
+function fromWire(error: WireError): ServiceError {
+  return new ServiceError(error.code, error.message, {
+    status: error.status,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.advice === undefined ? {} : { advice: error.advice }),
+    data: error.data,
+  });
+}
+
+/** How long the thread may take to save its work when the process ends. */
+const CLOSE_MS = 15_000;
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+  progress: ((progress: Progress) => void) | undefined;
+}
+
+/** What the thread is started with: plain data. */
+export interface EngineParts {
+  config: Config;
+  sharedKey: { private_key: string; public_key: string } | undefined;
+  /** HTTP is served: what its requests need here is loaded at once. */
+  serves: boolean;
+  /** The database file that the serving thread has open. */
+  file: { dev: bigint; ino: bigint } | null;
+}
+
+/** Starts the engine thread. It opens the writer connection by itself from the configuration. */
+export function startEngineThread(parts: EngineParts, log: Log, onDeath: () => void): Engine {
+  const worker = new Worker(new URL('../app/engine-worker.js', import.meta.url), { workerData: parts });
+  // Lost work is told below; an idle engine must not keep a finished command alive.
+  worker.unref();
+  const pending = new Map<number, Pending>();
+  let next = 1;
+  let broken: Error | null = null;
+
+  const failAll = (error: Error) => {
+    broken = error;
+    for (const call of pending.values())
+      call.reject(new ServiceError('svc_internal_error', 'The engine stopped unexpectedly.', { cause: error }));
+    pending.clear();
+  };
+  worker.on('message', (reply: Reply) => {
+    if (reply.type === 'ready') return;
+    const call = pending.get(reply.id);
+    if (call === undefined) return;
+    if (reply.type === 'progress') {
+      call.progress?.(reply.progress);
+      return;
+    }
+    pending.delete(reply.id);
+    if (pending.size === 0) worker.unref();
+    if (reply.type === 'done') call.resolve(reply.value);
+    else call.reject(fromWire(reply.error));
+  });
+  worker.on('error', (error) => {
+    log.error({ err: error }, 'the engine thread failed');
+    failAll(error);
+  });
+  let closing = false;
+  worker.on('exit', (code) => {
+    failAll(new Error(`The engine thread ended with code ${code}.`));
+    if (!closing) onDeath();
+  });
+
+  const say = (request: Request) => worker.postMessage(request);
+  return {
+    run(task, caller) {
+      if (broken !== null)
+        return Promise.reject(new ServiceError('svc_internal_error', 'The engine is not running.', { cause: broken }));
+      const id = next++;
+      const stop = () => say({ type: 'abort', id });
+      worker.ref();
+      const done = new Promise<unknown>((resolve, reject) =>
+        pending.set(id, { resolve, reject, progress: caller.progress }),
+      );
+      say({
+        type: 'run',
+        id,
+        task,
+        actor: caller.actor,
+        request_id: caller.request_id,
+        base_url: caller.base_url,
+        progress: caller.progress !== undefined,
+      });
+      if (caller.signal.aborted) stop();
+      caller.signal.addEventListener('abort', stop, { once: true });
+      return done.finally(() => caller.signal.removeEventListener('abort', stop));
+    },
+    async close() {
+      if (broken !== null) return;
+      closing = true;
+      const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+      worker.ref();
+      say({ type: 'close' });
+      const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

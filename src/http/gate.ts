@@ -1,0 +1,142 @@
+/**
+ * Which requests are let in at all, judged once for every way in over HTTP: by the name they call (DNS rebinding), and by
+ * whether a browser sent them for a page of another origin (cross-site request forgery). Browsers attach a Basic login that
+ * they remember to any request, whichever page made it.
+ */
+
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../core/errors.js';
+import type { Config } from '../domain/context.js';
+
+export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
+
+/** What a request tells of where it comes from. */
+export interface Provenance {
+  /** Name, and port if any, that it calls: what a trusted proxy was called by, else `Host`. */
+  host: string;
+  /** `Origin`, if any. */
+  origin: string | undefined;
+  /** `Sec-Fetch-Site`, if any. */
+  site: string | undefined;
+  /** The connection comes from this machine. */
+  local: boolean;
+}
+
+export interface Verdict {
+  /** It calls a name that this server answers to. */
+  named: boolean;
+  /** A browser sent it for a page of another origin. */
+  foreign: boolean;
+}
+
+const LOOPBACK_NAME = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+const LOOPBACK_ADDRESS = /^(::ffff:)?127\.|^::1$/i;
+
+/** Whether a host name, without port, means the machine itself. */
+export function isLoopbackName(hostname: string): boolean {
+  return LOOPBACK_NAME.test(hostname);
+}
+
+/** Whether the address of a peer is one of the machine itself. */
+export function isLoopbackAddress(address: string): boolean {
+  return LOOPBACK_ADDRESS.test(address);
+}
+
+/** Host of an absolute URL with its port, read off its text. */
+export function hostOf(url: string): string {
+  const start = url.indexOf('://') + 3;
+  return url.slice(start, url.indexOf('/', start));
+}
+
+/** The entry that the nearest proxy added; what stands before it is the client's own claim. */
+export function lastOf(header: string | null | undefined): string | undefined {
+  const last = header?.split(',').at(-1)?.trim();
+  return last === '' ? undefined : last;
+}
+
+/**
+ * Judges by the rules of one server.
+ *
+ * Names: bound to loopback, the names of loopback and the host of the base URL. Bound elsewhere, the host of the base URL,
+ * and the names of loopback for who calls from this machine; without a base URL any name, because we cannot know by which
+ * ones we are reached.
+ *
+ * Origins: only that of the address which is called, or that of the base URL. Another port or scheme is another origin.
+ */
+export function judge(rules: GateRules, { host, origin, site, local }: Provenance): Verdict {
+  const base = rules.base_url === null ? undefined : new URL(rules.base_url);
+  const called = parsed(`http://${host}`);
+  const bound = parsed(`http://${rules.host.includes(':') ? `[${rules.host}]` : rules.host}`);
+  const onLoopback = bound !== undefined && isLoopbackName(bound.hostname);
+  const isNamed = (name: string) =>
+    name === base?.hostname ||
+    (isLoopbackName(name) && (onLoopback || local || base === undefined)) ||
+    (!onLoopback && base === undefined);
+  return {
+    named: called !== undefined && isNamed(called.hostname),
+    foreign:
+      (site !== undefined && site !== 'same-origin' && site !== 'none') ||
+      (origin !== undefined && !isOwnOrigin(origin, host, base)),
+  };
+}
+
+function isOwnOrigin(origin: string, host: string, base: URL | undefined): boolean {
+  const from = parsed(origin);
+  if (from === undefined || !/^https?:$/.test(from.protocol)) return false;
+  if (from.origin === base?.origin) return true;
+  // The scheme behind a proxy is not known, so it decides only where the base URL tells it.
+  const called = parsed(`${from.protocol}//${host}`);
+  return called?.host === from.host && called.host !== base?.host;
+}
+
+function parsed(url: string): URL | undefined {
+  return URL.canParse(url) ? new URL(url) : undefined;
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export interface Gate {
+  verdict(request: Request, incoming: IncomingMessage | undefined): Verdict;
+  /** Why a request is not let in, whatever it asks for; undefined when it is. `open` paths answer to any name. */
+  barrier(verdict: Verdict, method: string, open: boolean): ServiceError | undefined;
+}
+
+/** @returns the gate of one server; requests that come one after another mostly tell the same, and are judged once */
+export function createGate(rules: GateRules): Gate {
+  let last: (Provenance & { verdict: Verdict }) | undefined;
+
+  function verdict({ headers, url }: Request, incoming: IncomingMessage | undefined): Verdict {
+    const called = hostOf(url);
+    const forwarded = rules.trust_proxy ? lastOf(headers.get('x-forwarded-host')) : undefined;
+    const host = forwarded ?? called;
+    const origin = headers.get('origin') ?? undefined;
+    const site = headers.get('sec-fetch-site')?.toLowerCase();
+    const local = isLoopbackAddress(incoming?.socket.remoteAddress ?? '127.0.0.1');
+    if (last?.host !== host || last.origin !== origin || last.site !== site || last.local !== local)
+      last = { host, origin, site, local, verdict: judge(rules, { host, origin, site, local }) };
+    return last.verdict;
+  }
+
+  return {
+    verdict,
+    barrier({ named, foreign }, method, open) {
+      if (!named && !open) return unknownName();
+      return foreign && !SAFE_METHODS.has(method) ? foreignPage() : undefined;
+    },
+  };
+}
+
+function unknownName(): ServiceError {
+  return new ServiceError('svc_forbidden_origin', 'The Host header names a place this server does not answer to.', {
+    advice:
+      'Call it by localhost, or set SITEFLEET_BASE_URL to the address you use. A proxy must pass the Host header on, or send X-Forwarded-Host with SITEFLEET_TRUST_PROXY=1.',
+  });
+}
+
+/** For what a page of another origin may not make a browser ask. */
+export function foreignPage(): ServiceError {
+  return new ServiceError('svc_forbidden_origin', 'A web page of another origin asks for this, which it may not.', {
+    advice:
+      'Call from a program, or from a page of this server. Behind a proxy set SITEFLEET_BASE_URL to the address that the browser shows.',
+  });
+}

@@ -1,0 +1,64 @@
+/** The HTTP shell: the ways in under one roof, and the few addresses of its own. */
+
+import { Hono } from 'hono';
+import type { HttpEnv } from '../auth/auth.js';
+import { ServiceError } from '../core/errors.js';
+import { requireMetricsAccess } from '../telemetry/metrics-access.js';
+import { type Envelope, failure, type PassageParts, passAll, refused } from './pipeline.js';
+
+/** An app and the path it is mounted at; its own routes may already carry the whole path. */
+export interface Mount {
+  at: string;
+  app: Hono<HttpEnv>;
+  /** How its answers look, where a refusal comes before it; by default `{code, message, data}`. */
+  envelope?: Envelope;
+}
+
+export interface HttpMetrics {
+  /** Who has it may read; null = whoever is on this machine. */
+  token: string | null;
+  request(status: number): void;
+  /** The text format of Prometheus. */
+  text(): Promise<string>;
+}
+
+export interface HttpParts extends PassageParts {
+  ready(): Promise<{ ok: boolean; reasons: readonly string[] }>;
+  /** Numbers about the process at `/metrics`; no such address without. */
+  metrics?: HttpMetrics | undefined;
+  mounts: readonly Mount[];
+}
+
+/** Put on by proxies: with any of them, the peer's address says nothing of who asks. */
+const FORWARDED =
+  /^(x-forwarded|x-real-ip$|x-client-ip$|x-cluster-client-ip$|x-original-|x-envoy-|true-client-ip$|fastly-client-ip$|fly-client-ip$|cf-|cdn-loop$|forwarded$|via$)/i;
+/** Paths that answer whatever name is called: health checks and collectors call by address. Each has rules of its own. */
+const OPEN = new Set(['/healthz', '/readyz', '/metrics']);
+
+export function createHttp(parts: HttpParts): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.get('/healthz', (c) => c.json({ status: 'ok' }));
+  app.get('/readyz', async (c) => {
+    const { ok, reasons } = await parts.ready();
+    return c.json(ok ? { status: 'ok' } : { status: 'not ready', reasons }, ok ? 200 : 503);
+  });
+  const { metrics } = parts;
+  if (metrics !== undefined) {
+    app.get('/metrics', async (c) => {
+      const { arrival, incoming } = c.env;
+      requireMetricsAccess(metrics.token, {
+        authorization: arrival.authorization,
+        peer: incoming?.socket.remoteAddress ?? '127.0.0.1',
+        host: new URL(c.req.url).hostname,
+        forwarded: [...c.req.raw.headers.keys()].some((name) => FORWARDED.test(name)),
+      });
+      return c.body(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+    });
+  }
+  for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
+  app.notFound(() => failure(new ServiceError('rest_no_route', 'There is nothing at this address.')));
+  app.onError((error, c) => refused(parts, error, c.env.arrival, c.req.url));
+  const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
+  passAll(app, parts, { open: OPEN, envelopes });
+  return app;
+}

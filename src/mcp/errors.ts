@@ -1,0 +1,78 @@
+/** Refusals of the MCP way in, each with what the model or its user can do next. */
+
+import { ServiceError } from '../core/errors.js';
+import type { Toolset } from '../domain/context.js';
+import type { GroupedOperation } from '../operation/operation.js';
+
+export function cancelled(): ServiceError {
+  return new ServiceError('svc_cancelled', 'The call was cancelled before it finished.');
+}
+
+export function unknownTool(name: string, closest: readonly string[]): ServiceError {
+  return new ServiceError('rest_ability_not_found', `There is no tool ${JSON.stringify(name.slice(0, 100))}.`, {
+    advice: closest.length === 0 ? 'tools/list shows all tools.' : `Did you mean ${closest.join(' or ')}?`,
+  });
+}
+
+/** Says why a tool is hidden: an assistant that knows can tell its user what to change. */
+export function notOffered(
+  name: string,
+  operation: GroupedOperation,
+  { toolsets, readOnly }: { toolsets: readonly Toolset[]; readOnly: boolean },
+): ServiceError {
+  if (!toolsets.includes(operation.group)) {
+    return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
+      advice: `The operator can add "${operation.group}" to SITEFLEET_TOOLSETS.`,
+    });
+  }
+  if (readOnly && operation.effect !== 'read') {
+    return new ServiceError(
+      'svc_permission_denied',
+      'This server is read-only, so nothing can be changed through it.',
+      {
+        advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
+      },
+    );
+  }
+  const needed = operation.effect === 'read' ? 'read' : 'write';
+  return new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
+    advice: `Use a login or key with the ${needed} permission.`,
+  });
+}
+
+function unconfirmed(message: string, advice: string): ServiceError {
+  return new ServiceError('svc_confirmation_required', `${message} Nothing changed.`, {
+    field: 'confirmation_token',
+    advice,
+  });
+}
+
+const PREVIEW_FIRST =
+  'Call with dry_run: true, show the user what would go, then repeat the same call with confirm: true and the confirmation_token of that answer.';
+
+export function tokenNeeded(): ServiceError {
+  return unconfirmed('This server acts only on a confirmation_token from a preview.', PREVIEW_FIRST);
+}
+
+/** Why a token does not fit is told apart only as far as it helps an honest caller. */
+export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError {
+  const messages = {
+    used: 'This confirmation was used already.',
+    expired: 'This confirmation has expired.',
+    other: 'This confirmation is for another call: arguments, login or what would be affected have changed.',
+  };
+  return unconfirmed(messages[reason], PREVIEW_FIRST);
+}
+
+/** A person was asked, or should have been. */
+export function notAgreed(outcome: 'decline' | 'cancel' | 'timeout'): ServiceError {
+  const messages = {
+    decline: 'The user declined.',
+    cancel: 'The user closed the question without an answer.',
+    timeout: 'Nobody answered the question in time.',
+  };
+  return unconfirmed(
+    messages[outcome],
+    outcome === 'decline' ? 'Do not repeat the call unless the user asks for it.' : 'Ask the user how to go on.',
+  );
+}

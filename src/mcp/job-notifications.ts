@@ -1,0 +1,99 @@
+/**
+ * Tells subscribers that a job moved. The job may be worked off by another thread or process, so it is looked at, not
+ * listened to; one look serves all who wait for the same job.
+ */
+
+import type { Actor, Log } from '../domain/context.js';
+import type { Caller } from '../operation/operation.js';
+import type { ToolRegistry } from './registry.js';
+import { jobOf, UnknownResource } from './resources.js';
+
+export interface JobWatchParts {
+  registry: ToolRegistry;
+  log: Log;
+  newRequestId(): string;
+  /** Milliseconds between two looks. */
+  everyMs?: number;
+}
+
+interface Watched {
+  readonly listeners: Set<() => void>;
+  readonly caller: Caller;
+  seen: string;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const EVERY_MS = 1000;
+const STATUS = 'svc/get-batch-job-status-v1';
+
+export class JobWatch {
+  readonly #parts: JobWatchParts;
+  readonly #watched = new Map<string, Watched>();
+  readonly #closing = new AbortController();
+
+  constructor(parts: JobWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Jobs that are looked at. */
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  /**
+   * Calls `onChange` at each step of a job, until it has ended or the answered function is called.
+   * Rejects with UnknownResource when the address is no job that this principal may read.
+   */
+  async watch(uri: string, actor: Actor, onChange: () => void): Promise<() => void> {
+    const id = jobOf(uri);
+    if (id === undefined) throw new UnknownResource(uri);
+    const caller: Caller = { actor, request_id: this.#parts.newRequestId(), signal: this.#closing.signal };
+    const look = await this.#look(id, caller).catch(() => undefined);
+    if (look === undefined) throw new UnknownResource(uri);
+    let watched = this.#watched.get(uri);
+    if (watched === undefined) {
+      watched = { listeners: new Set(), caller, seen: look.text, timer: undefined };
+      this.#watched.set(uri, watched);
+      if (!look.ended) this.#next(uri, id, watched);
+    }
+    const { listeners } = watched;
+    listeners.add(onChange);
+    return () => {
+      listeners.delete(onChange);
+      if (listeners.size === 0 && this.#watched.get(uri)?.listeners === listeners) this.#drop(uri);
+    };
+  }
+
+  close(): void {
+    this.#closing.abort();
+    for (const uri of [...this.#watched.keys()]) this.#drop(uri);
+  }
+
+  #next(uri: string, id: string, watched: Watched): void {
+    watched.timer = setTimeout(() => void this.#step(uri, id, watched), this.#parts.everyMs ?? EVERY_MS);
+    watched.timer.unref();
+  }
+
+  async #step(uri: string, id: string, watched: Watched): Promise<void> {
+    const look = await this.#look(id, watched.caller).catch((error: unknown) => {
+      this.#parts.log.debug({ err: error, job_id: id }, 'a watched job cannot be read');
+      return undefined;
+    });
+    if (this.#watched.get(uri) !== watched) return;
+    if (look !== undefined && look.text !== watched.seen) {
+      watched.seen = look.text;
+      for (const listener of watched.listeners) listener();
+    }
+    if (look?.ended !== true) this.#next(uri, id, watched);
+  }
+
+  async #look(id: string, caller: Caller): Promise<{ text: string; ended: boolean }> {
+    const answer = await this.#parts.registry.read(STATUS, { job_id: id }, caller);
+    return { text: JSON.stringify(answer), ended: answer.status === 'completed' || answer.status === 'failed' };
+  }
+
+  #drop(uri: string): void {
+    clearTimeout(this.#watched.get(uri)?.timer);
+    this.#watched.delete(uri);
+  }
+}

@@ -1,0 +1,210 @@
+/** The core as an MCP server of the revisions up to 2025-11-25. One server per connection or session. */
+
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  CompleteRequestSchema,
+  ElicitResultSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { asServiceError } from '../core/errors.js';
+import type { Actor } from '../domain/context.js';
+import { errorData, failure } from './answer.js';
+import type { Participant } from './call-deduplication.js';
+import { Departure } from './cancellation.js';
+import { COMPLETION_META } from './completions.js';
+import { type Dialogue, Question, type Reply } from './confirm.js';
+import type { McpCore } from './core.js';
+import { sortRequests } from './dispatch.js';
+import { CONFIRM_FORM, replyOf } from './elicitation.js';
+import { tokenNeeded } from './errors.js';
+import { progressReporter } from './progress.js';
+import { PromptProblem } from './prompts.js';
+import { UnknownResource } from './resources.js';
+import { cleanText } from './untrusted-text.js';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** Not in the SDK's list of codes. */
+const RESOURCE_NOT_FOUND = -32002;
+const MAX_SUBSCRIPTIONS = 50;
+
+/** The only question asked has its answer checked here; the SDK's default validator builds an Ajv per session. */
+const NO_VALIDATOR = {
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was asked for.' }),
+};
+
+/** Knows that its connection is about to close before it aborts the calls of it: those are not cancelled, only alone. */
+class SessionServer extends Server {
+  closing = false;
+  /** What else ends with the connection. */
+  whenClosing: (() => void) | undefined;
+
+  override async connect(transport: Transport): Promise<void> {
+    const before = transport.onclose;
+    transport.onclose = () => {
+      this.closing = true;
+      this.whenClosing?.();
+      before?.();
+    };
+    sortRequests(this, transport);
+    await super.connect(transport);
+  }
+}
+
+/** @param actor who calls, read anew at each call: rights may change during a session */
+export function createMcpServer(core: McpCore, actor: () => Actor): Server {
+  const server = new SessionServer(core.info, {
+    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
+    instructions: core.instructions,
+    jsonSchemaValidator: NO_VALIDATOR,
+  });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: core.registry.listTools(actor()) }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
+    const caller = participant(core, actor(), extra, server);
+    const dialogue = dialogueWith(server, extra, core.askMs);
+    const outcome = await core.registry.callTool(params.name, params.arguments, caller, dialogue);
+    // Asked "now", so never for later.
+    return outcome instanceof Question ? failure(tokenNeeded()) : outcome;
+  });
+  serveResources(core, server, actor);
+  serveSubscriptions(core, server, actor);
+  servePrompts(core, server, actor);
+  return server;
+}
+
+function serveResources(core: McpCore, server: SessionServer, actor: () => Actor): void {
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: core.resources.list(actor()) }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: core.resources.templates(actor()),
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
+    try {
+      return { contents: await core.resources.read(uri, participant(core, actor(), extra, server)) };
+    } catch (error) {
+      throw asRpcError(core, error);
+    }
+  });
+}
+
+function serveSubscriptions(core: McpCore, server: SessionServer, actor: () => Actor): void {
+  const subscriptions = new Map<string, () => void>();
+  server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
+    if (subscriptions.has(uri)) return {};
+    if (subscriptions.size >= MAX_SUBSCRIPTIONS)
+      throw new McpError(ErrorCode.InvalidRequest, `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
+    try {
+      const stop = await core.jobs.watch(uri, actor(), () => {
+        server.sendResourceUpdated({ uri }).catch(() => undefined);
+      });
+      if (server.closing || subscriptions.has(uri)) stop();
+      else subscriptions.set(uri, stop);
+    } catch (error) {
+      throw asRpcError(core, error);
+    }
+    return {};
+  });
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+    subscriptions.get(uri)?.();
+    subscriptions.delete(uri);
+    return {};
+  });
+  server.whenClosing = () => {
+    for (const stop of subscriptions.values()) stop();
+    subscriptions.clear();
+  };
+}
+
+function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor): void {
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: core.prompts.list(actor()) }));
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+    try {
+      const { description, text } = core.prompts.get(params.name, params.arguments ?? {}, actor());
+      return { description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+    } catch (error) {
+      throw asRpcError(core, error);
+    }
+  });
+  server.setRequestHandler(CompleteRequestSchema, async ({ params }, extra) => {
+    try {
+      const request = { ref: params.ref, argument: params.argument, chosen: params.context?.arguments ?? {} };
+      const completion = await core.completions.complete(request, participant(core, actor(), extra, server));
+      return { completion: { ...completion }, _meta: COMPLETION_META };
+    } catch (error) {
+      throw asRpcError(core, error);
+    }
+  });
+}
+
+/**
+ * How a request takes part in its call. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the
+ * Server"), and neither is a client's own time limit: both mean that nobody waits any longer.
+ */
+function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
+  const left = new Departure({
+    left: () => extra.signal,
+    isClosing: () => server.closing,
+    hangup: () => hangupOf(extra),
+  });
+  return {
+    actor,
+    request_id: core.newRequestId(),
+    get signal() {
+      return left.signal;
+    },
+    get gone() {
+      return left.gone;
+    },
+    progress: progressReporter(extra._meta?.progressToken, core.clock, (params) =>
+      extra.sendNotification({ method: 'notifications/progress', params }),
+    ),
+  };
+}
+
+function hangupOf({ authInfo }: Extra): AbortSignal | undefined {
+  const hangup = authInfo?.extra?.hangup;
+  return typeof hangup === 'function' ? (hangup() as AbortSignal) : undefined;
+}
+
+/** Asking the user through the client, where it says that it can. */
+function dialogueWith(server: Server, extra: Extra, askMs: number): Dialogue | undefined {
+  const elicitation = server.getClientCapabilities()?.elicitation;
+  if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
+  return { kind: 'now', ask: (question) => ask(extra, question, askMs) };
+}
+
+async function ask(extra: Extra, message: string, timeout: number): Promise<Reply> {
+  const params = { mode: 'form' as const, message, requestedSchema: CONFIRM_FORM };
+  try {
+    const request = { method: 'elicitation/create' as const, params };
+    const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout });
+    return replyOf(action, content);
+  } catch (error) {
+    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
+    return 'cancel';
+  }
+}
+
+function asRpcError(core: McpCore, error: unknown): McpError {
+  if (error instanceof UnknownResource) return new McpError(RESOURCE_NOT_FOUND, error.message, { uri: error.uri });
+  if (error instanceof PromptProblem) return new McpError(ErrorCode.InvalidParams, error.message);
+  const known = asServiceError(error);
+  if (known.status >= 500) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
+  return new McpError(
+    known.status >= 500 ? ErrorCode.InternalError : ErrorCode.InvalidParams,
+    cleanText(known.message),
+    errorData(known),
+  );
+}

@@ -1,0 +1,154 @@
+/** The core as an MCP server of revision 2026-07-28: no session, every request stands alone. */
+
+import type { ClientCapabilities, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server';
+import { asServiceError, isOurFault } from '../core/errors.js';
+import type { Actor } from '../domain/context.js';
+import { errorData } from './answer.js';
+import type { Participant } from './call-deduplication.js';
+import { Departure } from './cancellation.js';
+import { COMPLETION_META } from './completions.js';
+import { type Dialogue, Question } from './confirm.js';
+import type { McpCore } from './core.js';
+import { sortRequests } from './dispatch.js';
+import { CONFIRM_FORM, replyOf } from './elicitation.js';
+import { progressReporter } from './progress.js';
+import { PromptProblem } from './prompts.js';
+import { UnknownResource } from './resources.js';
+import { cleanText } from './untrusted-text.js';
+
+const MINUTE = 60_000;
+/** What is offered changes with a restart or with the rights of the login, so it is fresh for minutes and for one client. */
+const OFFERED = { ttlMs: 5 * MINUTE, cacheScope: 'private' } as const;
+const NEVER_CHANGES = { ttlMs: 24 * 60 * MINUTE, cacheScope: 'public' } as const;
+const LIVE = { ttlMs: 0, cacheScope: 'private' } as const;
+
+const CACHE_HINTS = {
+  'server/discover': { ttlMs: 60 * MINUTE, cacheScope: 'public' },
+  'tools/list': OFFERED,
+  'prompts/list': OFFERED,
+  'resources/list': OFFERED,
+  'resources/templates/list': OFFERED,
+  'resources/read': LIVE,
+} as const;
+
+/** The one thing that is asked for. */
+const ASKED = 'confirm';
+
+class QuickServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    sortRequests(this, transport);
+    await super.connect(transport);
+  }
+}
+
+export function createModernServer(core: McpCore, actor: Actor): Server {
+  const server = new QuickServer(core.info, {
+    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
+    instructions: core.instructions,
+    cacheHints: CACHE_HINTS,
+  });
+  server.setRequestHandler('tools/list', () => ({ tools: core.registry.listTools(actor) as Tool[] }));
+  server.setRequestHandler('tools/call', async ({ params }, ctx) => {
+    const outcome = await core.registry.callTool(
+      params.name,
+      params.arguments,
+      participant(core, actor, ctx),
+      dialogueWith(ctx),
+    );
+    if (!(outcome instanceof Question)) return outcome;
+    const question = inputRequired.elicit({ message: outcome.message, requestedSchema: CONFIRM_FORM });
+    return inputRequired({ inputRequests: { [ASKED]: question }, requestState: outcome.state });
+  });
+  serveResources(core, server, actor);
+  servePrompts(core, server, actor);
+  return server;
+}
+
+function serveResources(core: McpCore, server: Server, actor: Actor): void {
+  server.setRequestHandler('resources/list', () => ({ resources: core.resources.list(actor) }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: core.resources.templates(actor) }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
+    try {
+      const contents = await core.resources.read(uri, participant(core, actor, ctx));
+      const hint = uri.startsWith('svc://errors/') ? NEVER_CHANGES : LIVE;
+      return { contents, ...hint };
+    } catch (error) {
+      throw asProtocolError(core, error);
+    }
+  });
+}
+
+function servePrompts(core: McpCore, server: Server, actor: Actor): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: core.prompts.list(actor) }));
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    try {
+      const { description, text } = core.prompts.get(params.name, params.arguments ?? {}, actor);
+      return { description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+    } catch (error) {
+      throw asProtocolError(core, error);
+    }
+  });
+  server.setRequestHandler('completion/complete', async ({ params }, ctx) => {
+    try {
+      const request = { ref: params.ref, argument: params.argument, chosen: params.context?.arguments ?? {} };
+      const completion = await core.completions.complete(request, participant(core, actor, ctx));
+      return { completion: { ...completion }, _meta: COMPLETION_META };
+    } catch (error) {
+      throw asProtocolError(core, error);
+    }
+  });
+}
+
+/**
+ * Over HTTP a closed response is how a call is cancelled, but a broken connection looks the same, and its client has to
+ * repeat the call; so the work outlives the connection by a few seconds. On stdio a cancellation is a message of its own.
+ */
+function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
+  const left = new Departure({ left: () => ctx.mcpReq.signal, isClosing: () => false });
+  return {
+    actor,
+    request_id: core.newRequestId(),
+    get signal() {
+      return left.signal;
+    },
+    get gone() {
+      return left.gone;
+    },
+    graceMs: ctx.http === undefined ? undefined : core.graceMs,
+    progress: progressReporter(ctx.mcpReq._meta?.progressToken, core.clock, (params) =>
+      ctx.mcpReq.notify({ method: 'notifications/progress', params }),
+    ),
+  };
+}
+
+function dialogueWith(ctx: ServerContext): Dialogue | undefined {
+  const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
+  const elicitation = (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)?.elicitation;
+  if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
+  const state = ctx.mcpReq.requestState();
+  const given = ctx.mcpReq.inputResponses;
+  const response = given !== undefined && Object.hasOwn(given, ASKED) ? given[ASKED] : undefined;
+  const { action, content } = (response ?? {}) as { action?: unknown; content?: unknown };
+  return {
+    kind: 'later',
+    state: typeof state === 'string' ? state : undefined,
+    reply: response === undefined ? undefined : replyOf(action, content),
+  };
+}
+
+function asProtocolError(core: McpCore, error: unknown): ProtocolError {
+  if (error instanceof UnknownResource) return new ResourceNotFoundError(error.uri, error.message);
+  if (error instanceof PromptProblem) return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+  const known = asServiceError(error);
+  if (isOurFault(known)) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
+  const code = known.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+  return new ProtocolError(code, cleanText(known.message), errorData(known));
+}

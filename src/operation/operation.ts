@@ -1,0 +1,184 @@
+/**
+ * One operation as one value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`.
+ */
+
+import { z } from '../../schemas/zod.js';
+import { ServiceError } from '../core/errors.js';
+import type { Actor, Ctx, Progress, Toolset } from '../domain/context.js';
+import { quickInput } from '../validation/input-parser.js';
+import { tooLong } from '../validation/lengths.js';
+import { stripper } from '../validation/response-serializer.js';
+import { firstIssue } from '../validation/validation-error.js';
+
+export type Effect = 'read' | 'write' | 'destroy';
+export type RunMethod = 'GET' | 'POST' | 'DELETE';
+
+type AnyObject = z.AnyZodObject;
+
+interface Facts<I extends AnyObject, O extends AnyObject> {
+  /** `svc/<name>-v1`; the file name is `<name>-v1.ts`. */
+  id: `svc/${string}`;
+  title: string;
+  /** For people and models: what it does, when to use it, what it costs. */
+  about: string;
+  /** Advice for automated callers; '' when none (operations §2). */
+  instructions?: string;
+  /** The method of the user's document. */
+  run: 'GET' | 'POST';
+  idempotent: boolean;
+  /** Works on many sites: reports progress, may be queued. */
+  multi?: true;
+  /** Contacts child sites although it only reads. */
+  live?: true;
+  input: I;
+  output: O;
+}
+
+type Handler<I extends AnyObject, O extends AnyObject> = (input: z.output<I>, ctx: Ctx) => Promise<z.input<O>>;
+
+export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
+  (
+    | { effect: 'read' | 'write'; handle: Handler<I, O> }
+    /**
+     * `preview` looks the targets up, checks access and answers the dry run; nothing changes in it. It runs before the
+     * confirmation is judged, so that a missing target beats a missing confirmation (operations §1.9).
+     */
+    | { effect: 'destroy'; preview: Handler<I, O>; handle: Handler<I, O> }
+  );
+
+export interface Operation {
+  readonly id: string;
+  readonly title: string;
+  readonly about: string;
+  readonly instructions: string;
+  readonly run: 'GET' | 'POST';
+  /** Methods the run endpoint accepts (operations §1.2, §8.0 "Accept"). */
+  readonly methods: readonly RunMethod[];
+  readonly effect: Effect;
+  readonly idempotent: boolean;
+  readonly multi: boolean;
+  /** Must run where the writer connection and the child sites are: the engine thread. */
+  readonly engine: boolean;
+  readonly input: AnyObject;
+  readonly output: AnyObject;
+  /** Checks the right, validates, confirms, runs, strips. Rejects with ServiceError. */
+  call(raw: unknown, ctx: Ctx): Promise<Record<string, unknown>>;
+}
+
+/** Who makes one call, and how it may be watched and cut short. */
+export interface Caller {
+  actor: Actor;
+  request_id: string;
+  signal: AbortSignal;
+  progress?: ((progress: Progress) => void) | undefined;
+}
+
+/** Runs an operation where it belongs, here or in the engine thread. Rejects with ServiceError. */
+export type Invoke = (operation: Operation, raw: unknown, caller: Caller) => Promise<Record<string, unknown>>;
+
+/** An operation with the group it is listed under. */
+export interface GroupedOperation extends Operation {
+  readonly group: Toolset;
+}
+
+export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
+  const input = definition.input.strict();
+  // Made with the first answer: 62 of them would be felt at the start of the process.
+  let quick: ReturnType<typeof stripper> | undefined;
+  let quickIn: ReturnType<typeof quickInput> | undefined;
+  const parse = (raw: unknown) => {
+    const long = tooLong(input, raw);
+    if (long.length > 0) throw invalidInput(new z.ZodError(long), raw);
+    quickIn ??= quickInput(input);
+    return quickIn(raw ?? {}) ?? parseInput(input, raw);
+  };
+  const strip = (value: unknown) => {
+    quick ??= stripper(definition.output);
+    return quick(value) ?? parseOutput(definition.output, value, definition.id);
+  };
+  return {
+    id: definition.id,
+    title: definition.title,
+    about: definition.about,
+    instructions: definition.instructions ?? '',
+    run: definition.run,
+    methods: acceptedMethods(definition),
+    effect: definition.effect,
+    idempotent: definition.idempotent,
+    multi: definition.multi ?? false,
+    engine: definition.effect !== 'read' || definition.live === true,
+    input,
+    output: definition.output,
+    async call(raw, ctx) {
+      requireRight(ctx, definition.effect);
+      const parsed = parse(raw) as z.output<I>;
+      if (definition.effect === 'destroy') {
+        const { confirm, dry_run } = parsed as { confirm?: boolean; dry_run?: boolean };
+        if (confirm && dry_run) throw bothConfirmAndDryRun();
+        const preview = await definition.preview(parsed, ctx);
+        if (dry_run) return strip(preview);
+        if (!confirm) throw confirmationRequired(definition.id);
+      }
+      return strip(await definition.handle(parsed, ctx));
+    },
+  };
+}
+
+/** GET for what only reads, DELETE for what destroys and may be repeated, besides the user's own method. */
+function acceptedMethods(definition: { run: 'GET' | 'POST'; effect: Effect; idempotent: boolean }): RunMethod[] {
+  const methods: RunMethod[] = [definition.run];
+  if (definition.effect === 'read' && definition.run === 'POST') methods.push('GET');
+  if (definition.effect === 'destroy' && definition.idempotent) methods.push('DELETE');
+  return methods;
+}
+
+function requireRight(ctx: Ctx, effect: Effect): void {
+  const needed = effect === 'read' ? 'read' : 'write';
+  if (ctx.config.read_only && needed === 'write') {
+    throw new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
+      advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
+    });
+  }
+  if (!ctx.actor.rights.includes(needed)) {
+    throw new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
+      advice: `Use a login or key with the ${needed} permission.`,
+    });
+  }
+}
+
+function parseInput(schema: AnyObject, raw: unknown): unknown {
+  const result = schema.safeParse(raw ?? {});
+  if (result.success) return result.data;
+  throw invalidInput(result.error, raw);
+}
+
+function invalidInput(error: z.ZodError, raw: unknown): ServiceError {
+  const issue = firstIssue(error, raw);
+  return new ServiceError('ability_invalid_input', issue.message, { field: issue.field, advice: issue.advice });
+}
+
+function parseOutput(schema: AnyObject, value: unknown, id: string): Record<string, unknown> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new ServiceError('ability_invalid_output', `The answer of ${id} does not match its own schema.`, {
+    cause: result.error,
+  });
+}
+
+function bothConfirmAndDryRun(): ServiceError {
+  return new ServiceError('svc_invalid_input', 'confirm and dry_run are both true, which contradict each other.', {
+    field: 'confirm',
+    advice: 'Send dry_run: true to preview, or confirm: true to go ahead, not both.',
+  });
+}
+
+function confirmationRequired(id: string): ServiceError {
+  return new ServiceError(
+    'svc_confirmation_required',
+    `${id} cannot be undone and was not confirmed. Nothing changed.`,
+    {
+      field: 'confirm',
+      advice: 'Preview with dry_run: true, then repeat the call with confirm: true.',
+    },
+  );
+}

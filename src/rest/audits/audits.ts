@@ -1,0 +1,145 @@
+/** Performance audits (REST §6.7). Rows the routes document lacks stand at the end. */
+
+import { auditChoice, auditStrategy, auditSettings as settingFields } from '../../../schemas/audit.js';
+import { z } from '../../../schemas/zod.js';
+import { chooseForSite, listResults, requestAudit, requestAudits, siteResult } from '../../domain/audits/audits.js';
+import { auditSettingsView, changeAuditSettings } from '../../domain/audits/settings.js';
+import { ids, paging, sitePath, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import {
+  auditDetailShape,
+  auditQueuedShape,
+  auditResultShape,
+  auditSettingsShape,
+  auditsQueuedShape,
+} from '../schemas/audits.js';
+import { mapOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
+import { chooseByFilter } from '../sites/filter.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+
+const MODULE = 'perf-audit' as const;
+
+const strategy = auditStrategy
+  .optional()
+  .describe('Screen to measure for; left out, as the site or the module has it.');
+const shown = auditStrategy.default('both').describe('Results to show.');
+
+export const audits: readonly Route[] = [
+  route({
+    on: 'POST',
+    path: '/perf-audit/audit',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Queue an audit of all supported sites',
+    description:
+      'Supported are connected sites; the others are skipped. Audits run one after the other, each about half a minute, by Lighthouse on this server or by PageSpeed Insights.',
+    params: z.object({
+      include: ids().optional().describe('Only these sites.'),
+      exclude: ids().optional().describe('All but these sites.'),
+      strategy,
+    }),
+    returns: auditsQueuedShape,
+    answer: async ({ strategy: wanted, ...filter }, ctx) => {
+      // Refuses a filter that was sent but names nobody: it must not mean the whole fleet.
+      await chooseByFilter(ctx, filter);
+      const { states, queued, total } = await requestAudits(ctx, filter, wanted);
+      return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/perf-audit/audit/{id_or_domain}',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Queue an audit of a site',
+    params: z.object({ ...sitePath, strategy }),
+    returns: writtenOf(auditQueuedShape).extend(withSite),
+    answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const { already_queued } = await requestAudit(ctx, site, wanted);
+      return {
+        message: already_queued ? 'An audit of the site is queued already.' : 'The audit is queued.',
+        data: { status: 'queued', already_queued },
+        site: simpleSite(site),
+      };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/perf-audit/results',
+    needs: 'read',
+    module: MODULE,
+    summary: 'Results of the sites that were audited',
+    params: z.object({
+      include: ids().optional().describe('Only these sites.'),
+      exclude: ids().optional().describe('All but these sites.'),
+      search: text(255).optional().describe('Part of name or URL.'),
+      strategy: shown,
+      ...paging(20, 100),
+    }),
+    returns: mapOf(auditResultShape, 'site id'),
+    answer: async ({ strategy: wanted, page, per_page, ...filter }, ctx) => {
+      const { items, ...paged } = await listResults(ctx, filter, wanted, page, per_page);
+      return { ...paged, data: Object.fromEntries(items.map((item) => [item.id, item])) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/perf-audit/results/{id_or_domain}',
+    needs: 'read',
+    module: MODULE,
+    summary: 'Result of a site, with its scores over time',
+    params: z.object({ ...sitePath, strategy: shown }),
+    returns: recordOf(auditDetailShape).extend(withSite),
+    answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      return { data: await siteResult(ctx, site, wanted), site: simpleSite(site) };
+    },
+  }),
+];
+
+export const auditsBeyond: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/perf-audit/settings',
+    needs: 'read',
+    // Whether Lighthouse can run is a question to the machine of the engine.
+    live: true,
+    module: MODULE,
+    summary: 'Settings of the audits, and what they would run with now',
+    params: z.object({}),
+    returns: recordOf(auditSettingsShape),
+    answer: async (_params, ctx) => ({ data: await auditSettingsView(ctx) }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/perf-audit/settings/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    strict: true,
+    summary: 'Change the settings of the audits; null goes back to the standard',
+    params: z.object(settingFields).partial(),
+    returns: writtenOf(auditSettingsShape),
+    answer: async (change, ctx) => {
+      await changeAuditSettings(ctx, change);
+      return { message: 'The settings were changed.', data: await auditSettingsView(ctx) };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/perf-audit/settings/{id_or_domain}/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    strict: true,
+    summary: 'Change what a site has otherwise; null goes back to the setting of the module',
+    params: z.object(auditChoice).partial().extend(sitePath),
+    returns: writtenOf(auditDetailShape),
+    answer: async ({ id_or_domain, ...change }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      await chooseForSite(ctx, site, change);
+      return { message: 'The settings of the site were changed.', data: await siteResult(ctx, site, 'both') };
+    },
+  }),
+];

@@ -1,0 +1,157 @@
+/** Posts (REST §6.12). */
+
+import { liveErrors } from '../../../schemas/comment.js';
+import {
+  newPost,
+  POST_STATUSES,
+  POST_STEPS,
+  postChange,
+  postDetail,
+  postItem,
+  postRef,
+  SEARCH_ON,
+} from '../../../schemas/post.js';
+import { z } from '../../../schemas/zod.js';
+import { createPost } from '../../domain/content/post-create.js';
+import { editPost } from '../../domain/content/post-edit.js';
+import { changePostStatus, deletePost, type StatusChange } from '../../domain/content/post-status.js';
+import { getPost, listPosts } from '../../domain/content/posts.js';
+import { itemError } from '../errors.js';
+import { csv, flag, int, sitePath, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import { writtenOf } from '../schemas/records.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+import { contentChoice, dayRange } from './params.js';
+
+const postPath = { ...sitePath, post_id: int(1) };
+const where = { post_id: /^\d+$/ };
+
+const NO_IMAGE = 'The post was created without its featured image: the site could not download it.';
+
+const written = z.object({ message: z.string(), data: postRef });
+
+const moved = writtenOf(z.object({ post_id: z.number().int(), post_status: z.string() }));
+
+const STATES: Readonly<Record<string, string>> = { publish: 'published', draft: 'a draft', trash: 'in the trash' };
+
+function outcome({ post_status, changed }: StatusChange): string {
+  const state = STATES[post_status] ?? post_status;
+  return changed ? `The post is ${state} now.` : `The post was ${state} already.`;
+}
+
+export const posts: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/posts',
+    needs: 'read',
+    live: true,
+    summary: 'Posts of many sites',
+    description:
+      'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
+    params: z.object({
+      ...contentChoice,
+      search: text(255).optional().describe('Only posts that contain this.'),
+      search_on: z
+        .preprocess(
+          (value) => SEARCH_ON.find((name) => name.toLowerCase() === String(value).toLowerCase()) ?? value,
+          z.enum(SEARCH_ON),
+        )
+        .default('Title and Body')
+        .describe('Where it is searched.'),
+      status: csv(z.enum(POST_STATUSES)).default([]).describe('States, separated by commas; without: all but trash.'),
+      ...dayRange,
+      maximum: int(1, 200).default(50).describe('Posts per site, 1 to 200.'),
+      post_type: z
+        .string()
+        .regex(/^[a-z0-9_-]{1,20}$/, 'must be the name of a post type')
+        .default('post')
+        .describe('post, page, or a type of the site.'),
+    }),
+    returns: z.object({
+      total: z.number().int().describe('Posts in this answer; sites do not tell how many more they have.'),
+      data: z.record(z.array(postItem)).describe('By URL of the site, newest first.'),
+      errors: liveErrors,
+    }),
+    async answer({ websites, groups, clients, ...asked }, ctx) {
+      const { data, total, errors } = await listPosts(ctx, { websites, groups, clients }, asked);
+      return { total, data, errors };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/posts/{id_or_domain}/{post_id}',
+    needs: 'read',
+    live: true,
+    summary: 'One post of a site, whole',
+    where,
+    params: z.object(postPath),
+    returns: z.object({ data: postDetail }),
+    async answer({ id_or_domain, post_id }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      return { data: await getPost(ctx, site, post_id), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/posts/{id_or_domain}/{post_id}/update-status',
+    needs: 'write',
+    summary: 'Publish, unpublish, trash, restore or delete a post',
+    description: 'unpublish makes a draft; restore brings back the state from before the trash; delete is for good.',
+    where,
+    params: z.object({ ...postPath, status: z.enum(POST_STEPS) }),
+    returns: moved,
+    async answer({ id_or_domain, post_id, status }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const change = await changePostStatus(ctx, site, post_id, status);
+      const { post_status } = change;
+      return { message: outcome(change), data: { post_id, post_status }, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/posts/{id_or_domain}/{post_id}/edit',
+    needs: 'write',
+    body: 'required',
+    summary: 'Change a post',
+    description:
+      'Only the fields sent change. Refused with 409 while somebody has the post open in the editor of the site. The sticky mark can be set, not taken off.',
+    where,
+    params: postChange.extend(postPath),
+    returns: written,
+    async answer({ id_or_domain, post_id, ...change }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const data = await editPost(ctx, site, post_id, change);
+      return { message: 'The post was changed.', data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/posts/{id_or_domain}/create',
+    needs: 'write',
+    body: 'required',
+    summary: 'Create a post',
+    params: newPost.extend(sitePath),
+    returns: written,
+    async answer({ id_or_domain, ...post }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const { without_image, ...data } = await createPost(ctx, site, post);
+      const errors = without_image ? [itemError({ id: data.post_id }, 'create_post_error', NO_IMAGE)] : [];
+      return { message: 'The post was created.', data, site: simpleSite(site), errors };
+    },
+  }),
+  route({
+    on: 'DELETE',
+    path: '/posts/{id_or_domain}/{post_id}/delete',
+    needs: 'write',
+    summary: 'Move a post to the trash, or delete it for good',
+    where,
+    params: z.object({ ...postPath, force: flag().default(false).describe('True deletes for good.') }),
+    returns: moved,
+    async answer({ id_or_domain, post_id, force }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const change = await deletePost(ctx, site, post_id, force);
+      const { post_status } = change;
+      return { message: outcome(change), data: { post_id, post_status }, site: simpleSite(site) };
+    },
+  }),
+];

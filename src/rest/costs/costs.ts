@@ -1,0 +1,110 @@
+/** Costs, which the routes document reads per site only: writing them stands besides the document (REST §7). */
+
+import { costChange, costRecord, newCost } from '../../../schemas/cost.js';
+import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+import { addCost, type CostChange, deleteCost, getCost, listCosts, updateCost } from '../../domain/costs/records.js';
+import { cleared, csv, int, paging } from '../params.js';
+import { type HttpMethod, type Route, route } from '../route.js';
+import { listOf, recordOf, writtenOf } from '../schemas/records.js';
+
+const MODULE = 'cost-tracker';
+const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+const path = { cost_id: int(1).describe('Id of a cost.') };
+const where = { cost_id: /^[1-9]\d{0,14}$/ };
+
+/** Targets may be comma lists here, as everywhere in this interface. */
+const covered = (what: string) =>
+  cleared.list(csv(int(1)).optional()).describe(`Ids of covered ${what}; replaces the present ones.`);
+const targets = { sites: covered('sites'), groups: covered('tags'), clients: covered('clients') };
+
+/** What of a cost may be empty. */
+const { url, product_type, payment_method, renewal_type, last_renewal, note } = costChange.shape;
+const emptiable = {
+  url: cleared.text(url),
+  product_type: cleared.text(product_type),
+  payment_method: cleared.text(payment_method),
+  renewal_type: cleared.value(renewal_type),
+  last_renewal: cleared.value(last_renewal),
+  note: cleared.text(note),
+};
+
+const example = { id: 1, name: 'Hosting', price: '12.50', type: 'subscription', renewal_type: 'monthly', sites: [1] };
+
+export const costs: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/costs',
+    needs: 'read',
+    module: MODULE,
+    summary: 'List costs',
+    params: z.object(paging(20, 100)),
+    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    returns: listOf(costRecord),
+    answer: async ({ page, per_page }, ctx) => {
+      const { items, total } = await listCosts(ctx, page, per_page);
+      return { total, page, per_page, data: items };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/costs/add',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Create a cost',
+    params: z.object({ ...newCost.shape, ...targets }),
+    example: { message: 'The cost was added.', data: example },
+    returns: writtenOf(costRecord),
+    answer: async (input, ctx) => ({ message: 'The cost was added.', data: await addCost(ctx, input) }),
+  }),
+  route({
+    on: 'GET',
+    path: '/costs/{cost_id}',
+    needs: 'read',
+    module: MODULE,
+    where,
+    summary: 'Read a cost',
+    params: z.object(path),
+    returns: recordOf(costRecord),
+    answer: async ({ cost_id }, ctx) => ({ data: found(await getCost(ctx, cost_id), cost_id) }),
+  }),
+  route({
+    on: ACT,
+    path: '/costs/{cost_id}/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    where,
+    summary: 'Change a cost',
+    description: 'What is absent keeps its value; null or "" clears what may be empty.',
+    params: z.object({ ...costChange.shape, ...emptiable, ...targets, ...path }),
+    returns: writtenOf(costRecord),
+    answer: async ({ cost_id, ...change }, ctx) => ({
+      message: 'The cost was changed.',
+      data: found(await updateCost(ctx, cost_id, change as CostChange), cost_id),
+    }),
+  }),
+  route({
+    on: 'DELETE',
+    path: '/costs/{cost_id}/remove',
+    needs: 'write',
+    module: MODULE,
+    where,
+    summary: 'Delete a cost',
+    params: z.object(path),
+    returns: writtenOf(costRecord),
+    answer: async ({ cost_id }, ctx) => ({
+      message: 'The cost was deleted.',
+      data: found(await deleteCost(ctx, cost_id), cost_id),
+    }),
+  }),
+];
+
+function found<T>(cost: T | undefined, id: number): T {
+  if (cost !== undefined) return cost;
+  throw new ServiceError('svc_cost_not_found', `No cost has the id ${id}.`, {
+    field: 'cost_id',
+    advice: 'Find the right id with GET /v2/costs.',
+  });
+}

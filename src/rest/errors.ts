@@ -1,0 +1,61 @@
+/** Errors that rows share. */
+
+import { type ErrorCode, ServiceError } from '../core/errors.js';
+
+/** Codes by parameter that stand in `details` (REST §6.10). */
+export type InnerCodes = Readonly<Record<string, string>>;
+
+/**
+ * Parameters that are wrong, each with its reason: `rest_invalid_param` 400 (REST §2.3).
+ * @param untold how many more are wrong
+ */
+export function invalidParams(
+  reasons: Readonly<Record<string, string>>,
+  inner: InnerCodes = {},
+  untold = 0,
+): ServiceError {
+  const names = Object.keys(reasons);
+  const more = untold > 0 ? ` and ${untold} more` : '';
+  // A member has the code of its parameter: `sync_data.themes`, `expected_status[0]`.
+  const codeOf = (name: string) => inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
+  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}${more}`, {
+    ...(names[0] === undefined ? {} : { field: names[0] }),
+    advice: 'data.params has the reason for each. GET /v2/openapi.json describes every parameter.',
+    data: {
+      params: { ...reasons },
+      details: Object.fromEntries(names.map((name) => [name, { code: codeOf(name), message: reasons[name] ?? '' }])),
+    },
+  });
+}
+
+/** One wrong parameter; for rules that span several, which a schema cannot say. `reason` follows the name: "must …". */
+export function invalidParam(name: string, reason: string): ServiceError {
+  return invalidParams({ [name]: reason });
+}
+
+/** Required parameters that are absent (REST §2.3). */
+export function missingParams(names: readonly string[]): ServiceError {
+  return new ServiceError('rest_missing_callback_param', `Missing parameter(s): ${names.join(', ')}`, {
+    ...(names[0] === undefined ? {} : { field: names[0] }),
+    advice: 'Send each of them. GET /v2/openapi.json describes every parameter.',
+    data: { params: names },
+  });
+}
+
+/** One failed item of a call over several (REST §2.1 `errors`). */
+export interface ItemError {
+  site_id?: number;
+  slug?: string;
+  id?: number | string;
+  code: string;
+  message: string;
+}
+
+/** An item's failure as an `errors` entry. */
+export function itemError(
+  where: Omit<ItemError, 'code' | 'message'>,
+  code: ErrorCode | string,
+  message: string,
+): ItemError {
+  return { ...where, code, message };
+}

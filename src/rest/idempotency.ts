@@ -1,0 +1,114 @@
+/**
+ * Idempotency keys: a write that carries one runs once, and a repeat gets the answer of the first run. The key is claimed
+ * in storage before the work starts, so that two calls at the same moment, in whatever process, do not both run.
+ */
+
+import { createHash } from 'node:crypto';
+import { asServiceError, type ErrorCode, ServiceError } from '../core/errors.js';
+import type { Ctx } from '../domain/context.js';
+import type { Answer } from './route.js';
+
+/** What identifies a repeatable call. Plain data: it crosses the thread border. */
+export interface Once {
+  /** As the caller sent it. */
+  key: string;
+  /** Digest of method, path, query and body. */
+  fingerprint: string;
+}
+
+export interface Performed {
+  answer: Answer;
+  /** The answer is that of an earlier call. */
+  replayed: boolean;
+}
+
+/** How long a repeat finds the first answer. */
+export const KEPT_MS = 24 * 3600_000;
+/** A run of another process that did not end by then is taken for dead. */
+const ABANDONED_MS = 15 * 60_000;
+const FORM = /^[\x21-\x7e]{1,255}$/;
+
+/** The key of a header value, bare or as a quoted string. Throws `rest_invalid_param`. */
+export function idempotencyKey(header: string): string {
+  const trimmed = header.trim();
+  const bare = /^"(.*)"$/.exec(trimmed)?.[1] ?? trimmed;
+  if (FORM.test(bare)) return bare;
+  throw new ServiceError('rest_invalid_param', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+    field: 'Idempotency-Key',
+    advice: 'Send a fresh UUID for each new call, and the same one when you repeat it.',
+    data: { params: { 'Idempotency-Key': 'must be 1 to 255 visible ASCII characters' } },
+  });
+}
+
+export function fingerprintOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+type Stored = { answer: Answer } | { error: { code: ErrorCode; message: string; details: StoredDetails } };
+interface StoredDetails {
+  status: number;
+  field?: string;
+  advice?: string;
+  data: Record<string, unknown>;
+}
+
+/**
+ * Runs `work` unless the key has been used. Failures of ours or of a site (5xx) are not kept: a repeat then tries again.
+ * Throws `svc_idempotency_key_reused` 422 and `svc_idempotency_in_progress` 409.
+ */
+export async function runOnce(ctx: Ctx, once: Once, work: () => Promise<Answer>): Promise<Performed> {
+  const { idempotency } = ctx.store;
+  const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
+  const now = ctx.clock.now();
+  // Time that a step of the clock left out did not go by.
+  const reckoned = now - ctx.clock.steps(ABANDONED_MS).forward;
+  await idempotency.forget(reckoned - KEPT_MS);
+  const claim = await idempotency.claim(principal, once, now, reckoned - ABANDONED_MS);
+  if (claim.state === 'reused') throw keyReused();
+  if (claim.state === 'running') throw stillRunning();
+  if (claim.state === 'done') return replay(JSON.parse(claim.body) as Stored);
+  try {
+    const answer = await work();
+    await idempotency.finish(principal, once.key, JSON.stringify({ answer } satisfies Stored));
+    return { answer, replayed: false };
+  } catch (error) {
+    const known = asServiceError(error);
+    if (known.status >= 499) await idempotency.release(principal, once.key);
+    else await idempotency.finish(principal, once.key, JSON.stringify({ error: storedError(known) } satisfies Stored));
+    throw error;
+  }
+}
+
+function storedError({ code, message, status, field, advice, data }: ServiceError) {
+  return {
+    code,
+    message,
+    details: {
+      status,
+      data,
+      ...(field === undefined ? {} : { field }),
+      ...(advice === undefined ? {} : { advice }),
+    },
+  };
+}
+
+function replay(stored: Stored): Performed {
+  if ('answer' in stored) return { answer: stored.answer, replayed: true };
+  const { code, message, details } = stored.error;
+  throw new ServiceError(code, message, details);
+}
+
+function keyReused(): ServiceError {
+  return new ServiceError('svc_idempotency_key_reused', 'This Idempotency-Key was used for another call.', {
+    field: 'Idempotency-Key',
+    advice: 'Send a fresh key: one key belongs to one method, address and body.',
+  });
+}
+
+function stillRunning(): ServiceError {
+  return new ServiceError('svc_idempotency_in_progress', 'The first call with this Idempotency-Key is still running.', {
+    field: 'Idempotency-Key',
+    advice: 'Repeat the call in a few seconds to get its answer.',
+    data: { retry_after: 5 },
+  });
+}

@@ -1,0 +1,37 @@
+/** The status of queued work, at the `status_url` of every queued answer (operations §7.3). */
+
+import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
+import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+import { isJobId, jobStatus } from '../../domain/jobs/jobs.js';
+import { type Route, route } from '../route.js';
+
+/** Seconds between two looks that make sense: a chunk takes about that long. */
+const POLL_S = 30;
+
+export const jobs: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/jobs/{job_id}',
+    needs: 'read',
+    bare: true,
+    login: 'either',
+    summary: 'Read how far a job is',
+    description: 'The plain record, without success. Kept for 24 hours after the job ended.',
+    params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
+    returns: jobStatusShape,
+    headers: ({ status }) => ({
+      'Cache-Control': 'no-store',
+      ...(status === 'queued' || status === 'processing' ? { 'Retry-After': String(POLL_S) } : {}),
+    }),
+    answer: async ({ job_id }, ctx) => {
+      if (!isJobId(job_id)) {
+        throw new ServiceError('svc_invalid_job_id', 'This is not the id of a job.', {
+          field: 'job_id',
+          advice: 'Use the job_id of a queued answer.',
+        });
+      }
+      return { ...(await jobStatus(ctx, job_id)) };
+    },
+  }),
+];

@@ -1,0 +1,232 @@
+/** Uptime monitors (REST §6.11). The alerts they and the other watchers sent stand at the end. */
+
+import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { listAlerts } from '../../domain/monitoring/alerts.js';
+import { checkMonitor, editMonitor, editMonitorDefaults } from '../../domain/monitoring/edit.js';
+import { countIncidents, listBeats, listIncidents, MOST_BEATS } from '../../domain/monitoring/history.js';
+import {
+  countMonitors,
+  getMonitor,
+  getMonitorBasic,
+  listMonitors,
+  listMonitorsBasic,
+} from '../../domain/monitoring/monitors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { csv, ids, int, paging, sitePath, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import {
+  alertShape,
+  beatShape,
+  incidentShape,
+  monitorBasicShape,
+  monitorCheckShape,
+  monitorDetailShape,
+  monitorOwnShape,
+  monitorSettingsShape,
+  monitorShape,
+} from '../schemas/monitoring.js';
+import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+import { beatStatus, commonSettings, filter, listParams, ownSettings } from './monitor-params.js';
+
+/** The site's monitor is what is asked for: a site that is not there has none. */
+async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
+  try {
+    return await siteOf(ctx, reference);
+  } catch (error) {
+    const unknown = error instanceof ServiceError && error.status === 404;
+    if (!unknown) throw error;
+    throw new ServiceError('svc_rest_monitor_not_found', `There is no monitor: ${error.message}`, {
+      field: 'id_or_domain',
+      advice: 'Find the monitor with GET /v2/monitors?search=….',
+    });
+  }
+}
+
+const SETTING_CODES = {
+  active: 'invalid_active',
+  timeout: 'invalid_timeout',
+  expected_status: 'invalid_status_code',
+};
+
+const beatMeta = z.object({
+  page: z.number().int(),
+  per_page: z.number().int(),
+  total: z.number().int(),
+  total_pages: z.number().int(),
+});
+
+export const monitors: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/monitors',
+    needs: 'read',
+    summary: 'Monitors with their figures',
+    params: listParams,
+    returns: listOf(monitorShape),
+    async answer({ page, per_page, ...query }, ctx) {
+      const { items, total } = await listMonitors(ctx, query, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/basic',
+    needs: 'read',
+    summary: 'Monitors with their state only',
+    params: listParams,
+    returns: listOf(monitorBasicShape),
+    async answer({ page, per_page, ...query }, ctx) {
+      const { items, total } = await listMonitorsBasic(ctx, query, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/count',
+    needs: 'read',
+    summary: 'Number of monitors',
+    params: z.object(filter),
+    returns: countShape,
+    async answer(query, ctx) {
+      const count = await countMonitors(ctx, query);
+      return { total: count, count };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}',
+    needs: 'read',
+    summary: 'One monitor: settings, figures, beats of the last 24 hours',
+    params: z.object(sitePath),
+    returns: recordOf(monitorDetailShape),
+    async answer({ id_or_domain }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      return { data: await getMonitor(ctx, site.id), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/basic',
+    needs: 'read',
+    summary: 'State of one monitor',
+    params: z.object(sitePath),
+    returns: recordOf(monitorBasicShape),
+    async answer({ id_or_domain }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      return { data: await getMonitorBasic(ctx, site.id), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/heartbeat',
+    needs: 'read',
+    summary: 'Beats of one monitor, newest first',
+    params: z.object({
+      ...sitePath,
+      period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
+      since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
+      limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
+      status: csv(beatStatus).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
+      page: int(1).default(1).describe('Page, from 1.'),
+    }),
+    returns: listOf(beatShape).extend({ meta: beatMeta }),
+    async answer({ id_or_domain, ...query }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      const { items, meta } = await listBeats(ctx, site.id, query);
+      return { total: meta.total, data: items, meta, page: meta.page, per_page: meta.per_page, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/incidents',
+    needs: 'read',
+    summary: 'Incidents of one monitor, newest first',
+    params: z.object({ ...sitePath, ...paging(20, 200) }),
+    returns: listOf(incidentShape),
+    async answer({ id_or_domain, page, per_page }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      const { items, total } = await listIncidents(ctx, site.id, page, per_page);
+      return { total, data: items, page, per_page, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/incidents/count',
+    needs: 'read',
+    summary: 'Number of incidents of one monitor',
+    params: z.object({
+      ...sitePath,
+      period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
+    }),
+    returns: countShape,
+    async answer({ id_or_domain, period }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      const count = await countIncidents(ctx, site.id, period);
+      return { total: count, count, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/monitors/{id_or_domain}/check',
+    needs: 'write',
+    summary: 'Check a site now',
+    description: 'A site that is down is a result, not an error. Takes a minute at most.',
+    params: z.object(sitePath),
+    returns: writtenOf(monitorCheckShape),
+    async answer({ id_or_domain }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      const data = await checkMonitor(ctx, site.id);
+      return { message: `The site is ${data.uptime_status}.`, data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/monitors/{id_or_domain}/settings',
+    needs: 'write',
+    strict: true,
+    body: 'required',
+    summary: 'Change the settings of one monitor',
+    description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
+    params: z.object({ ...sitePath, ...ownSettings }),
+    inner: SETTING_CODES,
+    returns: writtenOf(monitorOwnShape),
+    async answer({ id_or_domain, ...change }, ctx) {
+      const site = await monitored(ctx, id_or_domain);
+      const data = await editMonitor(ctx, site.id, change);
+      return { message: 'The monitor settings were changed.', data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/monitors/settings',
+    needs: 'write',
+    strict: true,
+    body: 'required',
+    summary: 'Change the global monitor settings',
+    description: 'The same values as /settings/monitoring/edit changes. What is left out keeps its value.',
+    params: z.object(commonSettings),
+    inner: SETTING_CODES,
+    returns: writtenOf(monitorSettingsShape),
+    async answer(change, ctx) {
+      return { message: 'The global monitor settings were changed.', data: await editMonitorDefaults(ctx, change) };
+    },
+  }),
+];
+
+export const alertsBeyond: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/alerts',
+    needs: 'read',
+    summary: 'Alerts of monitors, certificates and domains, newest first',
+    params: z.object({ include: ids().optional().describe('Only of these sites.'), ...paging(20, 100) }),
+    returns: listOf(alertShape),
+    async answer({ include, page, per_page }, ctx) {
+      const { items, total } = await listAlerts(ctx, include, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+];

@@ -1,0 +1,146 @@
+/** Pro reports: one row per segment (REST §6.8). Rows the routes document lacks stand at the end. */
+
+import { REPORT_FORMATS, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
+import { z } from '../../../schemas/zod.js';
+import { reportAnswer, USUAL, wholeReport } from '../../domain/reports/answer.js';
+import { addRecord, removeRecords } from '../../domain/reports/records.js';
+import { csv, day, sitePath, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import { withSite, writtenOf } from '../schemas/records.js';
+import { segmentAnswer, wholeReportAnswer } from '../schemas/reports.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+
+const MODULE = 'pro-reports' as const;
+
+const range = {
+  start_date: day().describe('First day, YYYY-MM-DD, in the time zone of the dashboard.'),
+  end_date: day().describe('Last day, included.'),
+};
+
+const CONTENT: Record<Segment, string> = {
+  plugins: 'Plugin activity',
+  themes: 'Theme activity',
+  platform: 'WordPress updates',
+  posts: 'Post activity',
+  pages: 'Page activity',
+  users: 'User activity',
+  comments: 'Comment activity',
+  menus: 'Menu activity',
+  media: 'Media activity',
+  backups: 'Backups',
+  maintenance: 'Maintenance',
+  scanner_a: 'Malware checks of another tool',
+  scanner_b: 'Security scans of another tool',
+  scanner_c: 'Virus scans of another tool',
+  scan_a: 'Vulnerability scan of another tool',
+  protect_a: 'Vulnerability protection of another tool',
+  security_plugin: 'Activity of a security plugin',
+  domainmonitor: 'Registration of the domain',
+  sslmonitor: 'Certificate',
+  shop_status: 'State of the shop',
+  vulnerable: 'Known vulnerabilities',
+  analytics_a: 'Visitors, with a chart',
+  analytics_b: 'Visitors',
+  'perf-audit': 'Performance audits',
+  uptime_monitor_ext: 'Uptime by another service',
+  uptime: 'Uptime and incidents by the own monitor',
+  feedback_tool: 'Feedback tasks',
+  website: 'Versions, plugins and themes of the site',
+  abandoned: 'Abandoned plugins and themes',
+  pending: 'Pending updates',
+  misc: 'Range, date and client of the report',
+};
+
+function segmentRow(segment: Segment): Route {
+  const actions = SEGMENTS[segment];
+  return route({
+    on: 'GET',
+    path: `/pro-reports/{id_or_domain}/${segment}`,
+    needs: 'read',
+    module: MODULE,
+    summary: `Report: ${CONTENT[segment]}`,
+    description:
+      'raw has bracketed tokens for report templates, normal and json plain keys, csv and html are files. Read from what is stored; meta.as_of says from when, meta.notes what a reader must know.',
+    params: z.object({
+      ...sitePath,
+      ...range,
+      action: text(200)
+        .optional()
+        .describe(actions.length === 0 ? 'This segment has no actions.' : `all, or some of ${actions.join(', ')}.`),
+      format: z.enum(REPORT_FORMATS).default('raw').describe('Form of the answer.'),
+    }),
+    returns: () => segmentAnswer(segment),
+    answer: async ({ id_or_domain, ...query }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const answer = await reportAnswer(ctx, site, { ...query, segment });
+      return 'file' in answer ? { ...answer } : { ...answer, site: simpleSite(site) };
+    },
+  });
+}
+
+export const reports: readonly Route[] = SEGMENT_NAMES.map(segmentRow);
+
+const segmentParam = z.enum(SEGMENT_NAMES);
+
+export const reportsBeyond: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/pro-reports/{id_or_domain}/report',
+    needs: 'read',
+    module: MODULE,
+    summary: 'Several segments as one report, as a page that prints or as JSON',
+    description: 'Segments that nothing feeds are left out; as JSON they are named in errors.',
+    params: z.object({
+      ...sitePath,
+      ...range,
+      segments: csv(segmentParam, SEGMENT_NAMES.length)
+        .optional()
+        .describe(`Left out: ${USUAL.join(', ')}.`),
+      format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
+    }),
+    returns: wholeReportAnswer,
+    answer: async ({ id_or_domain, segments, ...query }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const chosen = segments === undefined || segments.length === 0 ? USUAL : segments;
+      const answer = await wholeReport(ctx, site, { ...query, segments: chosen });
+      return 'file' in answer ? { ...answer } : { ...answer, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/pro-reports/{id_or_domain}/records',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Report what another tool did or found on the site',
+    description:
+      'For segments about tools that this service does not run: backups, scanners, shop, analytics. Members of values are the plain keys of the segment.',
+    params: z.object({
+      ...sitePath,
+      segment: segmentParam,
+      action: text(60).optional().describe('Of a segment with rows; it has one.'),
+      at: text(40).optional().describe('When, ISO 8601; left out, now.'),
+      values: z.record(z.unknown()).describe('Members by plain key.'),
+    }),
+    returns: writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite),
+    answer: async ({ id_or_domain, ...record }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const data = await addRecord(ctx, site, record);
+      return { message: 'The record is stored.', data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'DELETE',
+    path: '/pro-reports/{id_or_domain}/records/{segment}',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Forget all records of a segment of the site',
+    params: z.object({ ...sitePath, segment: segmentParam }),
+    returns: writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite),
+    answer: async ({ id_or_domain, segment }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const removed = await removeRecords(ctx, site, segment);
+      return { message: `${removed} records were forgotten.`, data: { removed }, site: simpleSite(site) };
+    },
+  }),
+];

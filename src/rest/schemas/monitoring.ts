@@ -1,0 +1,149 @@
+/** Records of monitors, certificates, domains and alerts, for the interface description. */
+
+import { z } from '../../../schemas/zod.js';
+
+const int = () => z.number().int();
+const textOrNull = () => z.string().nullable();
+const figure = () => z.number().nullable();
+const bit = () => z.union([z.literal(0), z.literal(1)]);
+
+const word = z.enum(['up', 'down', 'pending', 'first', 'unknown']);
+
+export const monitorBasicShape = z.object({ id: int(), url: z.string(), last_status: word });
+
+export const monitorShape = monitorBasicShape.extend({
+  monitor_id: int(),
+  name: z.string(),
+  type: z.string(),
+  check_frequency: z.string(),
+  last_check_at: textOrNull(),
+  last_status_code: int().nullable(),
+  uptime_24h: z
+    .array(z.object({ timestamp: z.string(), status: z.enum(['up', 'down', 'pending', 'unknown']) }))
+    .describe('24 hours, oldest first.'),
+  uptime_ratio_24h: figure().describe('Percent.'),
+  uptime_ratio_7d: figure(),
+  uptime_ratio_30d: figure(),
+  incidents_count_7d: int(),
+  incidents_count_30d: int(),
+  response_time_avg_ms: figure(),
+  response_time_min_ms: figure(),
+  response_time_max_ms: figure(),
+});
+
+export const beatShape = z.object({
+  heartbeat_id: int(),
+  monitor_id: int(),
+  status: int(),
+  status_label: z.enum(['up', 'down', 'pending', 'unknown']),
+  importance: int(),
+  msg: z.string(),
+  time: z.string(),
+  ping_ms: figure(),
+  http_code: int().nullable(),
+  duration: z.number(),
+  down_count: int(),
+});
+
+const ownSettingsShape = {
+  active: bit(),
+  timeout: int().describe('Seconds; 0 = no limit of its own.'),
+  maxretries: int(),
+  method: z.string(),
+  expected_status: z.array(int()),
+  keyword: z.string(),
+};
+
+export const monitorDetailShape = monitorShape.extend({
+  ...ownSettingsShape,
+  interval: int().describe('Minutes.'),
+  last_message: textOrNull(),
+  flapping: z.boolean(),
+  next_check_at: textOrNull(),
+  heartbeats: z.array(beatShape),
+});
+
+export const monitorSettingsShape = z.object({
+  ...ownSettingsShape,
+  interval: z.string(),
+  interval_minutes: int(),
+  timeout_label: z.string(),
+  effective_timeout: int(),
+  type: z.string(),
+});
+export const monitorOwnShape = monitorSettingsShape.extend({
+  useglobal: z.array(z.string()).describe('Settings that follow the global ones.'),
+});
+
+export const monitorCheckShape = z.object({
+  http_code: int().describe('0 without an answer.'),
+  uptime_status: z.enum(['up', 'down']),
+  status: word,
+  response_time_ms: figure(),
+  timing: z.record(figure()),
+  msg: z.string(),
+  checked_at: z.string(),
+});
+
+export const incidentShape = z.object({
+  id: int(),
+  status: z.literal('down'),
+  started_at: z.string().describe('YYYY-MM-DD HH:MM:SS, UTC.'),
+  ended_at: textOrNull(),
+  started_at_iso: z.string(),
+  ended_at_iso: textOrNull(),
+  duration_sec: int(),
+  resolved: z.boolean(),
+  down_count: int(),
+  http_code: int().nullable(),
+  msg: z.string(),
+});
+
+export const certificateShape = z.object({
+  id: int().describe('Id of the site.'),
+  url: z.string(),
+  name: z.string(),
+  issuer_o: textOrNull(),
+  issuer_cn: textOrNull(),
+  subject_cn: textOrNull(),
+  subject_alt_names: z.array(z.string()),
+  serial: textOrNull(),
+  signature_algorithm: textOrNull(),
+  fingerprint_sha256: textOrNull(),
+  valid_from: textOrNull(),
+  valid_to: textOrNull(),
+  days_left: int().nullable().describe('Negative once it has expired.'),
+  status: z.enum(['valid', 'expiring', 'expired', 'invalid', 'unknown']),
+  error: textOrNull(),
+  last_check: textOrNull(),
+});
+
+export const domainShape = z.object({
+  id: int().describe('Id of the site.'),
+  url: z.string(),
+  name: z.string(),
+  domain_name: textOrNull(),
+  registrar: textOrNull(),
+  registrar_url: textOrNull(),
+  registrar_iana_id: textOrNull(),
+  creation_date: textOrNull(),
+  updated_date: textOrNull(),
+  expiry_date: textOrNull(),
+  expires: int().nullable().describe('Days left, negative once expired.'),
+  status: z.enum(['valid', 'expiring', 'expired', 'unknown']),
+  status_label: z.string(),
+  domain_status: z.array(z.string()),
+  name_servers: z.array(z.string()),
+  last_check: textOrNull(),
+  source: textOrNull(),
+  error: textOrNull(),
+});
+
+export const alertShape = z.object({
+  id: int(),
+  kind: z.string(),
+  site_id: int(),
+  time: z.string(),
+  delivered: z.boolean(),
+  facts: z.record(z.unknown()).describe('By kind.'),
+});

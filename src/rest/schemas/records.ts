@@ -1,0 +1,231 @@
+/** Records of the REST answers, for the interface description: the traffic test holds every answer against them. */
+
+import { client } from '../../../schemas/client.js';
+import { costEntry, costRecord, costTotals } from '../../../schemas/cost.js';
+import { siteListItem, siteStats, siteStatus } from '../../../schemas/site.js';
+import { z } from '../../../schemas/zod.js';
+
+const int = () => z.number().int();
+const textOrNull = () => z.string().nullable();
+const bit = () => z.union([z.literal(0), z.literal(1)]);
+
+export const simpleSiteShape = siteListItem;
+
+export const countShape = z.object({ total: int(), count: int().describe('The same as total.') });
+
+/** A list that comes in pages. */
+export const listOf = (item: z.ZodTypeAny) =>
+  z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.array(item) });
+
+/** The same, its data keyed by `key`. */
+export const mapOf = (item: z.ZodTypeAny, key: string) =>
+  z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.record(item).describe(`By ${key}.`) });
+
+/** One record, as reads answer it. */
+export const recordOf = (item: z.ZodTypeAny) => z.object({ data: item });
+
+/** One record, as writes answer it. */
+export const writtenOf = (item: z.ZodTypeAny) => z.object({ message: z.string(), data: item });
+
+export const withSite = { site: simpleSiteShape };
+
+const tagShape = z.object({ id: int(), name: z.string(), color: textOrNull() });
+
+/** `tags` and `tag_list` are absent with `with_tags=false`. */
+const tagFields = {
+  tags: z.record(z.string()).optional().describe('Names by tag id.'),
+  tag_list: z.array(tagShape).optional(),
+};
+
+export const pluginShape = z.object({
+  slug: z.string(),
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  active: bit(),
+  mu: bit().describe('1: a must-use plugin.'),
+  is_child_agent: z.boolean(),
+  update_version: textOrNull(),
+});
+
+export const themeShape = z.object({
+  slug: z.string(),
+  name: z.string(),
+  title: z.string(),
+  version: z.string(),
+  description: z.string(),
+  active: bit(),
+  parent_active: bit(),
+  child_active: bit(),
+  child_theme: textOrNull().describe('Slug of the parent, of an active child theme.'),
+  update_version: textOrNull(),
+});
+
+const offerShape = z.object({
+  Name: z.string(),
+  Version: z.string(),
+  current_version: z.string(),
+  new_version: z.string(),
+  update: z.object({ slug: z.string(), new_version: z.string() }),
+});
+
+export const ignoredShape = z
+  .record(z.object({ Name: z.string(), ignored_versions: z.array(z.string()) }))
+  .describe('By slug; all_versions for every version.');
+
+const contents = (what: string) => z.array(z.record(z.unknown())).describe(`Recent ${what} as the site told them.`);
+
+export const siteShape = siteListItem.extend({
+  client_name: textOrNull(),
+  admin_username: z.string(),
+  note: z.string(),
+  notes: z.string(),
+  ip: textOrNull(),
+  is_staging: z.boolean(),
+  suspended: bit(),
+  wp_version: textOrNull(),
+  php_version: textOrNull(),
+  child_version: textOrNull(),
+  mysql_version: textOrNull(),
+  memory_limit: textOrNull(),
+  database_size: textOrNull(),
+  language: textOrNull(),
+  timezone: textOrNull(),
+  active_theme: textOrNull().describe('Name and version.'),
+  http_status: textOrNull().describe('Such as "200 - OK", of the last check.'),
+  http_code: int().nullable(),
+  health_status: z.enum(['Good', 'Should be improved']).nullable(),
+  health_score: int().min(0).max(100).nullable(),
+  sync_errors: z.string().describe('"" while all is well.'),
+  icon: z.null(),
+  last_sync: textOrNull(),
+  last_post_time: textOrNull(),
+  is_ignoreCoreUpdates: bit(),
+  is_ignorePluginUpdates: bit(),
+  is_ignoreThemeUpdates: bit(),
+  verify_certificate: int(),
+  force_use_ipv4: int(),
+  ssl_version: int(),
+  automatic_update: bit(),
+  backup_before_upgrade: int(),
+  disable_health_checking: int(),
+  health_threshold: int(),
+  monitoring_emails: z.array(z.string()),
+  plugins: z.array(pluginShape),
+  themes: z.array(themeShape),
+  recent_posts: contents('posts'),
+  recent_pages: contents('pages'),
+  recent_comments: contents('comments'),
+  categories: z.array(z.unknown()).describe('As the site told them.'),
+  wp_upgrades: z.object({ current: z.string(), new: z.string() }).nullable(),
+  plugin_upgrades: z.record(offerShape).describe('By slug.'),
+  theme_upgrades: z.record(offerShape).describe('By slug.'),
+  premium_upgrades: z.object({}),
+  translation_upgrades: z.array(
+    z.object({ slug: z.string(), name: z.string(), version: z.string(), new_version: z.string() }),
+  ),
+  ignored_plugins: ignoredShape,
+  ignored_themes: ignoredShape,
+  stats: siteStats,
+  ...tagFields,
+});
+
+/** An entry of a list: whole, or with `full_data=false` what identifies it. */
+export const siteOfList = z.union([siteShape, siteListItem.extend(tagFields)]);
+
+/** A named plugin or theme that something was done to. */
+export const namedShape = z.object({ slug: z.string(), name: z.string(), version: z.string() });
+
+export const slugErrors = z.array(z.object({ slug: z.string(), code: z.string(), message: z.string() }));
+
+export const abandonedShape = z.object({
+  slug: z.string(),
+  Name: z.string(),
+  Version: z.string(),
+  last_updated: int().describe('Unix seconds.'),
+  last_updated_at: z.string(),
+  installed: z.boolean(),
+  active: bit(),
+});
+
+export const changeShape = z.object({
+  id: int(),
+  type: z.string(),
+  description: z.string(),
+  user: z.string(),
+  timestamp: z.string(),
+  log_id: int(),
+  site_id: int(),
+  item: z.string(),
+  user_id: int(),
+  user_login: z.string(),
+  action: z.string(),
+  context: z.string(),
+  created: int().describe('Unix seconds.'),
+  duration: z.number(),
+  log_site_name: z.string(),
+  url: z.string(),
+});
+
+/** Members that a call which went on as a job answers with. */
+export const queuedShape = {
+  queued: z.boolean().optional().describe('true: the work goes on in the background.'),
+  job_id: z.string().optional(),
+  status_url: z.string().optional(),
+  sites_queued: int().optional(),
+  notice: z.string().optional().describe('What is unusual about how this job will run.'),
+};
+
+export const actedSite = z.object({
+  result: z.enum(['success', 'failed', 'would_run']),
+  id: int(),
+  name: z.string(),
+  url: z.string(),
+  status: siteStatus,
+  code: z.string().optional(),
+  error: z.string().optional(),
+  http_code: int().nullable().optional(),
+  response_time_ms: z.number().nullable().optional(),
+  reachable: z.boolean().optional(),
+});
+
+export const clientOfSite = client.extend({ client_id: int() }).nullable();
+
+export const costOfSite = costRecord.extend({ ...costEntry.shape });
+export const siteCostsShape = z.object({
+  message: z.string().optional(),
+  total: int(),
+  data: z.record(costOfSite).describe('By cost id; amount is the share of this site.'),
+  ...costTotals,
+  ...withSite,
+});
+
+export const keyShape = z.object({
+  id: z.union([int(), z.string()]).describe('A number, or ck_… of a legacy key.'),
+  user_id: int().nullable(),
+  version: z.enum(['v1', 'v2']),
+  description: z.string(),
+  permissions: z.array(z.string()).describe('Titles for people.'),
+  permissions_raw: z.string(),
+  truncated_key: z.string(),
+  active: z.boolean(),
+  last_access: textOrNull(),
+});
+
+const verdict = z.string().describe('Y is good, N an issue.');
+
+export const securityShape = z
+  .object({
+    security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
+    ssl_status: z.object({ valid: z.boolean(), expires: textOrNull() }),
+  })
+  .catchall(verdict);
+
+/** One visit of the front page. */
+export const visitShape = siteListItem.extend({
+  status: z.enum(['online', 'offline']),
+  site_status: siteStatus,
+  http_code: int().describe('0 without an answer.'),
+  response_time_ms: z.number().nullable(),
+  reachable: z.boolean(),
+});

@@ -1,0 +1,91 @@
+/** The forms that a value of a report has (REST §6.8.2). */
+
+import { z } from '../../../schemas/zod.js';
+import type { FigureKind } from '../../domain/reports/record-segments.js';
+
+/** One member of a row, or one figure: in `normal` under its key, in `raw` under its token. */
+export interface Told {
+  /** Without brackets. */
+  token: string;
+  plain: z.ZodTypeAny;
+  raw: z.ZodTypeAny;
+}
+
+export interface SectionShape {
+  countToken: string;
+  members: Readonly<Record<string, Told>>;
+  /** First part of the tokens of date and time; null for what is, rather than happened. */
+  when: string | null;
+}
+
+export interface SegmentShape {
+  sections: Readonly<Record<string, SectionShape>>;
+  /** The sections are those of the wanted actions; else all are there. */
+  byAction: boolean;
+  figures: Readonly<Record<string, Told>>;
+}
+
+const scalar = () => z.union([z.string(), z.number(), z.null()]);
+const anyItem = () => z.record(scalar());
+const point = () => z.object({ date: z.string().date(), value: z.number().nullable() });
+
+type Kind = FigureKind | 'integer' | 'ms' | 'moment';
+
+const PLAIN: Record<Kind, () => z.ZodTypeAny> = {
+  text: () => z.string(),
+  number: () => z.number(),
+  integer: () => z.number().int(),
+  percent: () => z.number().min(0).max(100),
+  ms: () => z.number().min(0),
+  date: () => z.string().date(),
+  moment: () => z.string().datetime(),
+  list: () => z.array(anyItem()),
+  chart: () => z.array(point()),
+};
+const NUMBERS: ReadonlySet<string> = new Set(['number', 'integer', 'ms']);
+/** What the values of a kind are, in each form. */
+const ABOUT: Partial<Record<Kind, readonly [plain: string, raw: string]>> = {
+  percent: ['0 to 100', 'with a % sign'],
+  ms: ['milliseconds', 'milliseconds'],
+  date: ['', 'in the date format of the settings'],
+  moment: ['', 'in the date format of the settings'],
+  list: ['', 'HTML list'],
+  chart: ['one point a day, oldest first', 'SVG'],
+};
+
+function about(title: string, more: string): string {
+  return more === '' ? `${title}.` : `${title}; ${more}.`;
+}
+
+/** A figure that may be unknown: null, and "" in `raw`. Lists and charts are then empty. */
+export function maybe(token: string, title: string, kind: Kind): Told {
+  const [plainly = '', rawly = ''] = ABOUT[kind] ?? [];
+  const plain = kind === 'list' || kind === 'chart' ? PLAIN[kind]() : PLAIN[kind]().nullable();
+  const raw = NUMBERS.has(kind) ? z.union([PLAIN[kind](), z.literal('')]) : z.string();
+  return { token, plain: plain.describe(about(title, plainly)), raw: raw.describe(about(title, rawly)) };
+}
+
+/** A text or day that is always known. */
+export function known(token: string, title: string, kind: Kind): Told {
+  const [plainly = '', rawly = ''] = ABOUT[kind] ?? [];
+  return {
+    token,
+    plain: PLAIN[kind]().describe(about(title, plainly)),
+    raw: z.string().describe(about(title, rawly)),
+  };
+}
+
+/** One that is always known, and the same in both forms. */
+export function always(token: string, title: string, schema: z.ZodTypeAny): Told {
+  const described = schema.describe(`${title}.`);
+  return { token, plain: described, raw: described };
+}
+
+export function told(token: string): Told {
+  return { token, plain: z.string(), raw: z.string() };
+}
+
+/** A list with items of a known form. */
+export function listed(token: string, title: string, item: z.ZodTypeAny): Told {
+  return { ...maybe(token, title, 'list'), plain: z.array(item).describe(`${title}.`) };
+}

@@ -1,0 +1,49 @@
+/** Records of updates, for the interface description. */
+
+import { appliedEntry, runSummary } from '../../../schemas/update.js';
+import { z } from '../../../schemas/zod.js';
+import { ignoredShape, queuedShape } from './records.js';
+
+const versions = { current_version: z.string(), new_version: z.string() };
+const installedOffer = z.object({
+  Name: z.string(),
+  Version: z.string(),
+  active: z.number().int().nullable(),
+  ...versions,
+  update: z.object({ slug: z.string(), new_version: z.string() }),
+});
+
+/** Types without an offer are absent. */
+export const offersOfSite = z.object({
+  wp: z.record(z.object({ Name: z.string(), current: z.string(), new: z.string(), ...versions })).optional(),
+  plugins: z.record(installedOffer).optional().describe('By slug.'),
+  themes: z.record(installedOffer).optional().describe('By slug.'),
+  translations: z
+    .record(z.object({ Name: z.string(), slug: z.string(), Version: z.string(), ...versions }))
+    .optional()
+    .describe('By slug.'),
+});
+
+/** Only the types that were asked for. */
+export const ignoredByTypeShape = z.object({
+  plugins: ignoredShape.optional(),
+  themes: ignoredShape.optional(),
+  wp: ignoredShape.optional(),
+});
+
+export const slugResult = z.union([
+  z.object({ success: z.literal(1), name: z.string(), old_version: z.string(), version: z.string() }),
+  z.object({ success: z.literal(0), error: z.string(), message: z.string() }),
+]);
+
+/** Done at once: summary and data. Queued or running already: job_id and status_url. */
+export const updateRunShape = z.object({
+  message: z.string(),
+  summary: runSummary.optional(),
+  data: z.array(appliedEntry).optional(),
+  last_time_start_batch_updates: z.string(),
+  already_running: z.boolean().optional(),
+  queued_count: z.number().int().optional(),
+  total: z.number().int().optional(),
+  ...queuedShape,
+});

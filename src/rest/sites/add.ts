@@ -1,0 +1,89 @@
+/** Connecting a site through REST: its parameter names, and its words for what can go wrong (REST §6.2.1). */
+
+import { siteName } from '../../../schemas/site.js';
+import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { addSite } from '../../domain/sites/connection.js';
+import { editSite } from '../../domain/sites/edit.js';
+import { recordOf } from '../../domain/sites/sites.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { invalidParam } from '../errors.js';
+import { flag, ids, int, text } from '../params.js';
+
+export const addSiteParams = z.object({
+  url: text(2048, 1).describe('Address of the site, http or https.'),
+  admin: text(255, 1).describe('Login name of an administrator of the site.'),
+  name: siteName.optional().describe('Default: the host of the address.'),
+  adminpassword: text(1024).optional().describe('Used once for the handshake, never stored.'),
+  uniqueid: text(255).optional().describe('Unique security id, where the child plugin has one.'),
+  ssl_verify: flag().default(true).describe('Check the certificate of the site.'),
+  force_use_ipv4: int(0, 2).default(2).describe('0 no, 1 yes, 2 as the global setting says.'),
+  http_user: text(255).optional().describe('User of the HTTP login in front of the site.'),
+  http_pass: text(1024).optional().describe('Password of that login.'),
+  groupids: ids(100).optional().describe('Ids of tags, comma-separated.'),
+  client_id: int(0).nullable().optional().describe('Id of the client; 0 for none.'),
+});
+
+export type AddSiteParams = z.output<typeof addSiteParams>;
+
+/** Throws the codes of the operation, except where REST has its own. */
+export async function connectSite(ctx: Ctx, params: AddSiteParams): Promise<SiteRow> {
+  const { id } = await addSite(ctx, {
+    url: params.url,
+    admin: params.admin,
+    name: params.name,
+    client_id: params.client_id === 0 || params.client_id === null ? undefined : params.client_id,
+    tags: params.groupids,
+    http_user: params.http_user,
+    http_pass: params.http_pass,
+    ssl_verify: params.ssl_verify,
+    ipv4_only: params.force_use_ipv4 === 2 ? undefined : params.force_use_ipv4 === 1,
+    admin_password: params.adminpassword,
+    unique_id: params.uniqueid,
+  }).catch((error: unknown) => {
+    throw inRestWords(error, params);
+  });
+  const site = await recordOf(ctx, id);
+  return params.force_use_ipv4 === 2 ? site : editSite(ctx, site, { force_use_ipv4: params.force_use_ipv4 });
+}
+
+function inRestWords(error: unknown, params: AddSiteParams): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  switch (error.code) {
+    case 'svc_site_already_exists':
+      return new ServiceError('svc_rest_site_exists', error.message, {
+        field: 'url',
+        advice: 'Change the site with PUT /v2/sites/{id}/edit, or renew its connection with …/reconnect.',
+        data: { found_id: error.data.site_id },
+      });
+    case 'svc_invalid_url':
+      return invalidParam('url', error.message.replace(/^url /, '').replace(/\.$/, ''));
+    case 'svc_invalid_credentials':
+      return error.field === 'unique_id' && params.uniqueid === undefined ? uniqueIdNeeded(error) : error;
+    default:
+      return linkInRestWords(error);
+  }
+}
+
+/** An unknown client or tag that a site was to be linked with. */
+export function linkInRestWords(error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  if (error.code === 'svc_client_not_found') {
+    return new ServiceError('svc_rest_invalid_client_id', error.message, {
+      field: 'client_id',
+      advice: 'Find the right id with GET /v2/clients.',
+    });
+  }
+  if (error.code !== 'svc_tag_not_found') return error;
+  const unknown = Array.isArray(error.data.tag_ids) ? error.data.tag_ids.join(', ') : '';
+  return invalidParam('groupids', `names tags that do not exist: ${unknown}`);
+}
+
+function uniqueIdNeeded(error: ServiceError): ServiceError {
+  return new ServiceError('svc_rest_unique_id_required', error.message, {
+    field: 'uniqueid',
+    advice: 'Send uniqueid: it stands in the settings of the child plugin on the site.',
+    cause: error,
+  });
+}

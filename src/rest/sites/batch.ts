@@ -1,0 +1,161 @@
+/** `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
+
+import { bounded } from '../../../schemas/bounded.js';
+import { z } from '../../../schemas/zod.js';
+import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Answer } from '../route.js';
+import { parseFields } from '../validate.js';
+import { addSiteParams, connectSite } from './add.js';
+import { applyEdit, editSiteFields } from './edit.js';
+import { siteOf } from './references.js';
+
+export interface BatchItem {
+  id: number;
+  success: 0 | 1;
+  message?: string;
+  error?: { code: ErrorCode; message: string; data: Record<string, unknown> };
+}
+
+/** Items of one call, over all groups. */
+const MAX_ITEMS = 100;
+/** Items of one group that contact sites at the same time. */
+const AT_ONCE = 10;
+
+const items = (what: string) => bounded(z.array(z.unknown())).optional().describe(what);
+const siteIds = (what: string) => items(`Site ids to ${what}.`);
+
+/** Items are judged one by one when their turn comes: a bad one must not stop the others. */
+export const siteBatchParams = z.object({
+  create: items('Objects with the parameters of POST /sites/add.'),
+  update: items('Objects with id and the parameters of …/edit.'),
+  delete: siteIds('remove'),
+  sync: siteIds('synchronise'),
+  reconnect: siteIds('reconnect'),
+  disconnect: siteIds('disconnect'),
+  suspend: siteIds('suspend'),
+  unsuspend: siteIds('lift the suspension of'),
+  check: siteIds('check'),
+});
+
+const result = z.object({
+  id: z.number().int().describe('0 where the item names no site.'),
+  success: z.union([z.literal(0), z.literal(1)]),
+  message: z.string().optional(),
+  error: z.object({ code: z.string(), message: z.string(), data: z.record(z.unknown()) }).optional(),
+});
+
+/** Only the groups that were sent appear. */
+export const batchAnswer = z.object({
+  message: z.string(),
+  ...mapShape(siteBatchParams.shape, () => z.array(result).optional()),
+});
+
+function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): Record<K, T> {
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
+}
+
+type Groups = z.output<typeof siteBatchParams>;
+type GroupName = keyof Groups;
+type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;
+
+const editItem = z.object({ id: z.unknown(), ...editSiteFields });
+
+/** In the order they run. Changes of records run one after the other, so that the last of two wins. */
+const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
+  create: {
+    atOnce: AT_ONCE,
+    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(addSiteParams, item))).id }),
+  },
+  update: {
+    atOnce: 1,
+    run: async (ctx, item) => {
+      const { id, ...edit } = parseFields(editItem, item);
+      return { id: (await applyEdit(ctx, await siteOfItem(ctx, id), edit)).id };
+    },
+  },
+  delete: {
+    atOnce: AT_ONCE,
+    run: async (ctx, item) => {
+      const { site, told } = await removeOne(ctx, await siteOfItem(ctx, item));
+      return { id: site.id, ...(told ? {} : { message: 'The child plugin could not be told and stays active.' }) };
+    },
+  },
+  sync: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await syncOne(ctx, site))) },
+  reconnect: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await reconnectOne(ctx, site))) },
+  disconnect: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await disconnectOne(ctx, site))) },
+  suspend: { atOnce: 1, run: onSite(async (ctx, site) => void (await suspendOne(ctx, site, true))) },
+  unsuspend: { atOnce: 1, run: onSite(async (ctx, site) => void (await suspendOne(ctx, site, false))) },
+  check: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await checkOne(ctx, site))) },
+};
+
+function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<void>): Run {
+  return async (ctx, item) => {
+    const site = await siteOfItem(ctx, item);
+    await work(ctx, site);
+    return { id: site.id };
+  };
+}
+
+/** Answers only the groups that were sent. Throws `svc_rest_request_entity_too_large` before anything is done. */
+export async function runBatch(ctx: Ctx, groups: Groups): Promise<Answer> {
+  const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
+  const count = names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
+  if (count > MAX_ITEMS) throw tooMany(count);
+  const results: Partial<Record<GroupName, BatchItem[]>> = {};
+  for (const name of names) {
+    const { atOnce, run } = GROUPS[name];
+    results[name] = await inOrder(groups[name] ?? [], atOnce, (item) => outcome(ctx, run, item));
+  }
+  const succeeded = Object.values(results)
+    .flat()
+    .filter((item) => item.success === 1).length;
+  return { message: `${succeeded} of ${count} items succeeded.`, ...results };
+}
+
+async function outcome(ctx: Ctx, run: Run, item: unknown): Promise<BatchItem> {
+  try {
+    const { id, ...rest } = await run(ctx, item);
+    return { id, success: 1, ...rest };
+  } catch (error) {
+    const known = asServiceError(error);
+    if (known.code === 'svc_internal_error') ctx.log.error({ err: known.cause ?? error }, 'a batch item failed');
+    return { id: idOf(item), success: 0, error: errorBody(known) };
+  }
+}
+
+/** Results at the index of their items, `atOnce` of them running at a time. */
+async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = new Array(list.length);
+  let next = 0;
+  const lane = async () => {
+    for (let index = next++; index < list.length; index = next++) results[index] = await work(list[index] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, list.length) }, lane));
+  return results;
+}
+
+/** 0 where the item names no site, as for a new one. */
+function idOf(item: unknown): number {
+  const named = typeof item === 'object' && item !== null && 'id' in item ? item.id : item;
+  const id = typeof named === 'string' && /^\d{1,15}$/.test(named) ? Number(named) : named;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;
+}
+
+async function siteOfItem(ctx: Ctx, reference: unknown): Promise<SiteRow> {
+  if (typeof reference === 'number' || typeof reference === 'string') return siteOf(ctx, String(reference));
+  throw new ServiceError('svc_rest_invalid_site_id', 'The item names no site.', {
+    field: 'id',
+    advice: 'Send the id of a site.',
+  });
+}
+
+function tooMany(count: number): ServiceError {
+  return new ServiceError(
+    'svc_rest_request_entity_too_large',
+    `The call has ${count} items; ${MAX_ITEMS} are the most. Nothing was done.`,
+    { advice: 'Split it into several calls.', data: { items: count, limit: MAX_ITEMS } },
+  );
+}

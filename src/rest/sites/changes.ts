@@ -1,0 +1,68 @@
+/** Changes that were made on a site itself (REST §6.3.3). */
+
+import { z } from '../../../schemas/zod.js';
+import { changesOf } from '../../domain/sites/rest-findings.js';
+import { csv, flag, int, sitePath, text } from '../params.js';
+import { route } from '../route.js';
+import { changeShape } from '../schemas/records.js';
+import { simpleSite, siteOf } from './references.js';
+
+type Spellings = Readonly<Record<string, readonly string[]>>;
+
+/** The child writes an event in the past tense, and its two logs name contexts in the singular or the plural. */
+const ACTIONS: Spellings = {
+  install: ['installed'],
+  activate: ['activated', 'switched'],
+  deactivate: ['deactivated'],
+  delete: ['deleted'],
+  updated: ['update'],
+};
+const CONTEXTS: Spellings = { core: ['wordpress'], media: ['attachment'] };
+
+function spellings(words: readonly string[], others: Spellings): string[] {
+  const more = (word: string) => (Object.hasOwn(others, word) ? (others[word] ?? []) : []);
+  return words.flatMap((word) => [word, word.replace(/s$/, ''), ...more(word)]);
+}
+
+export const siteChanges = route({
+  on: 'GET',
+  path: '/sites/{id_or_domain}/non-mainwp-changes',
+  needs: 'read',
+  module: 'logs',
+  summary: 'List changes that were made on the site itself',
+  params: z.object({
+    ...sitePath,
+    source: z
+      .enum(['wpadmin', 'dashboard', 'all'])
+      .default('wpadmin')
+      .describe('wpadmin: made on the site. dashboard: made through this service, which the list leaves out.'),
+    actions: csv(text(50), 50).optional().describe('install, activate, deactivate, delete, updated; allevents = all.'),
+    contexts: csv(text(50), 50).optional().describe('plugins, themes, core, translation, posts, pages, users, …'),
+    total_count: flag().default(false).describe('true: only the number of matches.'),
+    order: z.enum(['asc', 'desc']).default('desc'),
+    orderby: z.enum(['created']).default('created'),
+    page: int(1).default(1),
+    per_page: int(1, 200).default(50),
+  }),
+  returns: z.object({
+    total: z.number().int(),
+    page: z.number().int().optional(),
+    per_page: z.number().int().optional(),
+    pages: z.number().int().optional(),
+    data: z
+      .union([z.array(changeShape), z.object({ total: z.number().int() })])
+      .describe('With total_count its number.'),
+  }),
+  answer: async ({ id_or_domain, source, actions = [], contexts = [], total_count, order, page, per_page }, ctx) => {
+    const found = await siteOf(ctx, id_or_domain);
+    const filter = {
+      actions: actions.includes('allevents') ? [] : spellings(actions, ACTIONS),
+      contexts: spellings(contexts, CONTEXTS),
+      oldest_first: order === 'asc',
+    };
+    const { items, total } =
+      source === 'dashboard' ? { items: [], total: 0 } : await changesOf(ctx, found, filter, page, per_page);
+    if (total_count) return { total, data: { total }, site: simpleSite(found) };
+    return { total, page, per_page, data: items, site: simpleSite(found) };
+  },
+});

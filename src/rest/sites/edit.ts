@@ -1,0 +1,114 @@
+/** The settings of a site under their REST names (REST §6.3.1). */
+
+import { plainText } from '../../../schemas/common.js';
+import { siteName } from '../../../schemas/site.js';
+import { z } from '../../../schemas/zod.js';
+import type { Ctx } from '../../domain/context.js';
+import { editSite, type SiteEdit } from '../../domain/sites/edit.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { invalidParam } from '../errors.js';
+import { csv, flag, ids, int, int01, text } from '../params.js';
+import { linkInRestWords } from './add.js';
+
+const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 as the global setting says.`);
+const clearable = (max: number, what: string) =>
+  text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
+
+/** All optional; what is absent keeps its value. */
+export const editSiteFields = {
+  name: siteName.pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
+  protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
+  admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
+  client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
+  groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
+  tags: z.unknown().optional().describe('Not taken: use groupids.'),
+  notes: plainText(65_535).nullable().optional().describe('Replaces the notes; without markup.'),
+  note: plainText(65_535).nullable().optional().describe('The same as notes.'),
+  http_user: clearable(255, 'User of the HTTP login in front of the site.'),
+  http_pass: clearable(1024, 'Password of that login.'),
+  uniqueid: text(255).nullable().optional().describe('Unique security id of the child plugin. Never shown.'),
+  ssl_verify: flag().optional().describe('Check the certificate of the site.'),
+  sslversion: int(0, 7)
+    .optional()
+    .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
+  force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
+  suspended: int01().optional(),
+  automatic_update: int01().optional().describe('Trusted updates are applied to this site. Kept, not acted on.'),
+  backup_before_upgrade: threeWay('Refuse updates without a recent backup (kept, not acted on)'),
+  ignore_core_updates: int01().optional(),
+  ignore_plugin_updates: int01().optional(),
+  ignore_theme_updates: int01().optional(),
+  disablehealthchecking: threeWay('Do not tell of bad health of this site'),
+  healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
+  monitoring_emails: csv(z.string().email('must be e-mail addresses, comma-separated').max(191), 20)
+    .nullable()
+    .optional()
+    .describe('Who is told about outages, comma-separated. "" or null clears.'),
+};
+
+/** Settings that are kept for other programs and change nothing here, and why. */
+const IDLE = {
+  automatic_update: 'Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.',
+  backup_before_upgrade:
+    'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
+} as const;
+
+/** `meta.notes` of an edit that sent such settings. */
+export function idleNotes(params: Partial<Record<keyof typeof IDLE, unknown>>) {
+  const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
+  return sent.length === 0 ? {} : { meta: { notes: Object.fromEntries(sent) } };
+}
+
+const editSiteParams = z.object(editSiteFields);
+export type EditSiteParams = z.output<typeof editSiteParams>;
+
+/** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`. */
+export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams): Promise<SiteRow> {
+  requireSense(params);
+  try {
+    return await editSite(ctx, site, editOf(params));
+  } catch (error) {
+    throw linkInRestWords(error);
+  }
+}
+
+function requireSense(params: EditSiteParams): void {
+  if (params.tags !== undefined) throw invalidParam('tags', 'is not taken here: send groupids');
+  oneOf('sslversion', params.sslversion, [0, 6, 7]);
+  oneOf('healththreshold', params.healththreshold, [0, 80, 100]);
+}
+
+function oneOf(name: string, value: number | undefined, allowed: readonly number[]): void {
+  if (value === undefined || allowed.includes(value)) return;
+  throw invalidParam(name, `must be one of ${allowed.join(', ')}`);
+}
+
+function editOf(params: EditSiteParams): SiteEdit {
+  const bit = (value: number | undefined) => (value === undefined ? undefined : value === 1);
+  const secret = (value: string | null | undefined) => (value === '' ? null : value);
+  const notes = params.notes === undefined ? params.note : params.notes;
+  const all = {
+    name: params.name,
+    protocol: params.protocol,
+    admin_username: params.admin,
+    client_id: params.client_id === 0 ? null : params.client_id,
+    tags: params.groupids === null ? [] : params.groupids,
+    notes: notes === null ? '' : notes,
+    http_user: secret(params.http_user),
+    http_pass: secret(params.http_pass),
+    unique_id: params.uniqueid === null ? '' : params.uniqueid,
+    ssl_verify: params.ssl_verify,
+    ssl_version: params.sslversion,
+    force_use_ipv4: params.force_use_ipv4,
+    suspended: bit(params.suspended),
+    automatic_update: params.automatic_update,
+    backup_before_upgrade: params.backup_before_upgrade,
+    ignore_core: params.ignore_core_updates,
+    ignore_plugins: params.ignore_plugin_updates,
+    ignore_themes: params.ignore_theme_updates,
+    disable_health_checking: params.disablehealthchecking,
+    health_threshold: params.healththreshold,
+    monitoring_emails: params.monitoring_emails === null ? '' : params.monitoring_emails?.join(','),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as SiteEdit;
+}

@@ -1,0 +1,203 @@
+/** Plugins and themes of one site (REST §6.3 R18–R26). */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import { siteWord } from '../../../schemas/site-words.js';
+import { z } from '../../../schemas/zod.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { installed } from '../../domain/extensions/extensions.js';
+import { changePlugins, type Outcome, removeThemes, switchTheme } from '../../domain/extensions/rest-actions.js';
+import { pluginEntry, themeEntries } from '../../domain/extensions/rest-records.js';
+import { liveTarget } from '../../domain/sites/actions.js';
+import { abandonedItems } from '../../domain/sites/rest-findings.js';
+import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
+import { type Answer, type HttpMethod, type Route, route } from '../route.js';
+import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
+import { simpleSite, siteOf } from './references.js';
+
+type Kind = 'plugin' | 'theme';
+
+type Entry = ReturnType<typeof pluginEntry> | ReturnType<typeof themeEntries>[number];
+
+/** Most items of one page; without paging everything comes: a site has some dozens. */
+const MAX = 200;
+const WHOLE = 10_000;
+const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+
+const listFilters = {
+  status: z.enum(['any', 'active', 'inactive']).default('any'),
+  search: text(255).optional().describe('Part of the name or slug, in any case.'),
+  ...openPaging(MAX),
+};
+
+const slugParam = {
+  slug: slugs().describe('One slug or a comma-separated list; folder/file.php of plugins, the folder of themes.'),
+};
+
+const site = { id: 1, name: 'Example', url: 'https://example.com/', client_id: null, status: 'connected' };
+const akismet = { slug: 'akismet/akismet.php', name: 'Akismet', version: '5.3' };
+
+function matching<T extends { slug: string; name: string; active: number }>(
+  rows: readonly T[],
+  { status, search }: { status: string; search?: string | undefined },
+): T[] {
+  const part = needle(search);
+  return rows.filter(
+    (row) =>
+      (status === 'any' || (row.active === 1) === (status === 'active')) &&
+      (fold(row.name).includes(part) || fold(row.slug).includes(part)),
+  );
+}
+
+function paged<T>(rows: readonly T[], asked: { page?: number | undefined; per_page?: number | undefined }) {
+  const { page, per_page } = pageOf(asked, WHOLE);
+  const data = rows.slice((page - 1) * per_page, page * per_page);
+  const whole = asked.page === undefined && asked.per_page === undefined;
+  return { total: rows.length, ...(whole ? {} : { page, per_page }), data };
+}
+
+/** Paging members are there when paging was asked for. */
+function pagedOrWhole(data: z.ZodTypeAny) {
+  const count = () => z.number().int().optional();
+  return z.object({ total: z.number().int(), page: count(), per_page: count(), pages: count(), data });
+}
+
+function listRoute(kind: Kind): Route {
+  const own =
+    kind === 'plugin' ? { must_use: flag().optional().describe('Only must-use plugins, or none of them.') } : {};
+  return route({
+    on: 'GET',
+    path: `/sites/{id_or_domain}/${kind}s`,
+    needs: 'read',
+    summary: `List the ${kind}s of a site`,
+    description: 'As of the last sync.',
+    params: z.object({ ...sitePath, ...listFilters, ...own }),
+    example: { total: 1, data: [{ ...akismet, active: 1, update_version: '5.3.1' }], site },
+    returns: pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
+    answer: async (asked, ctx) => {
+      const found = await siteOf(ctx, asked.id_or_domain);
+      const rows = await installed(ctx, found.id, kind);
+      const entries = kind === 'plugin' ? mustUse(rows.map(pluginEntry), asked) : themeEntries(rows);
+      return { ...paged(matching<Entry>(entries, asked), asked), site: simpleSite(found) };
+    },
+  });
+}
+
+function mustUse(entries: ReturnType<typeof pluginEntry>[], asked: { must_use?: unknown }) {
+  return asked.must_use === undefined ? entries : entries.filter(({ mu }) => (mu === 1) === asked.must_use);
+}
+
+function abandonedRoute(kind: Kind): Route {
+  return route({
+    on: 'GET',
+    path: `/sites/{id_or_domain}/${kind}s/abandoned`,
+    needs: 'read',
+    summary: `List the abandoned ${kind}s of a site`,
+    description: 'Without a release for two years, as of the last sync. Keyed by slug.',
+    params: z.object({ ...sitePath, ...listFilters }),
+    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')),
+    answer: async (asked, ctx) => {
+      const found = await siteOf(ctx, asked.id_or_domain);
+      const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
+      const entries = data.map(({ name, version, active, ...rest }) => [
+        rest.slug,
+        { ...rest, Name: name, Version: version, active },
+      ]);
+      return { ...counts, data: Object.fromEntries(entries), site: simpleSite(found) };
+    },
+  });
+}
+
+const DONE = { activate: 'activated', deactivate: 'deactivated', delete: 'deleted' } as const;
+
+function pluginAction(action: keyof typeof DONE): Route {
+  const word = `${action.charAt(0).toUpperCase()}${action.slice(1)}`;
+  return route({
+    on: action === 'delete' ? 'DELETE' : ACT,
+    path: `/sites/{id_or_domain}/plugins/${action}`,
+    needs: 'write',
+    summary: `${word} plugins of a site`,
+    description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
+    params: z.object({ ...sitePath, ...slugParam }),
+    example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site },
+    returns: writtenOf(z.array(namedShape)).extend({ errors: slugErrors }),
+    answer: async ({ id_or_domain, slug }, ctx) => {
+      const found = await siteOf(ctx, id_or_domain);
+      requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
+      const outcome = await changePlugins(ctx, await liveTarget(ctx, found), action, slug);
+      return {
+        message: told('plugin', outcome, DONE[action]),
+        data: outcome.done,
+        errors: outcome.failed,
+        site: simpleSite(found),
+      };
+    },
+  });
+}
+
+function told(kind: Kind, { done, failed }: Outcome, word: string): string {
+  const count = `${done.length} ${kind}${done.length === 1 ? ' was' : 's were'} ${word}`;
+  return failed.length === 0 ? `${count}.` : `${count}, ${failed.length} failed.`;
+}
+
+/** A slug that was sent but names nothing is refused: read as "none sent" it would mean everything (REST §3.4). */
+export function requireSlugs(list: readonly string[], code: ErrorCode): void {
+  if (list.length > 0) return;
+  throw new ServiceError(code, 'slug names nothing.', {
+    field: 'slug',
+    advice: 'Send one slug or a comma-separated list.',
+    data: { params: { slug: 'names nothing' } },
+  });
+}
+
+export const siteExtensions: readonly Route[] = [
+  listRoute('plugin'),
+  pluginAction('activate'),
+  pluginAction('deactivate'),
+  pluginAction('delete'),
+  abandonedRoute('plugin'),
+  listRoute('theme'),
+  route({
+    on: ACT,
+    path: '/sites/{id_or_domain}/themes/activate',
+    needs: 'write',
+    summary: 'Switch the theme of a site',
+    params: z.object({ ...sitePath, ...slugParam }),
+    returns: writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
+    answer: async ({ id_or_domain, slug }, ctx): Promise<Answer> => {
+      const found = await siteOf(ctx, id_or_domain);
+      const [wanted, ...more] = slug;
+      requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
+      if (wanted === undefined || more.length > 0) {
+        throw new ServiceError('svc_rest_invalid_themes_slugs', 'A site has one active theme: send exactly one slug.', {
+          field: 'slug',
+          advice: 'Send the slug of the theme to switch to.',
+        });
+      }
+      const data = await switchTheme(ctx, await liveTarget(ctx, found), wanted);
+      return { message: `The theme is ${siteWord(data.activate.name)} now.`, data, site: simpleSite(found) };
+    },
+  }),
+  route({
+    on: 'DELETE',
+    path: '/sites/{id_or_domain}/themes/delete',
+    needs: 'write',
+    summary: 'Delete themes of a site',
+    description: 'The active theme and its parent are refused and reported in data.error.',
+    params: z.object({ ...sitePath, ...slugParam }),
+    returns: writtenOf(z.object({ delete: z.array(namedShape), error: slugErrors.optional() })).extend({
+      errors: slugErrors,
+    }),
+    answer: async ({ id_or_domain, slug }, ctx): Promise<Answer> => {
+      const found = await siteOf(ctx, id_or_domain);
+      requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
+      const outcome = await removeThemes(ctx, await liveTarget(ctx, found), slug);
+      return {
+        message: told('theme', outcome, 'deleted'),
+        data: { delete: outcome.done, ...(outcome.failed.length > 0 ? { error: outcome.failed } : {}) },
+        errors: outcome.failed,
+        site: simpleSite(found),
+      };
+    },
+  }),
+  abandonedRoute('theme'),
+];

@@ -1,0 +1,76 @@
+/** The filters that site routes share (REST §3.2). */
+
+import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { type Selection, selectionOf } from '../../domain/sites/resolve.js';
+import { allSites } from '../../domain/sites/sites.js';
+import type { SiteListFilter } from '../../store/sites/records.js';
+import type { SiteFilter, SiteRow } from '../../store/sites/sites.js';
+import { csv, ids, text } from '../params.js';
+
+const STATUSES = ['any', 'connected', 'disconnected', 'suspended', 'available_update'] as const;
+
+export const siteFilter = {
+  include: ids().optional().describe('Only these site ids, comma-separated.'),
+  exclude: ids().optional().describe('Not these site ids, comma-separated.'),
+  status: csv(z.enum(STATUSES))
+    .optional()
+    .describe('any, connected, disconnected, suspended, available_update; a comma list matches any of them.'),
+};
+
+export const siteSearch = { search: text(255).optional().describe('Part of the id, name or URL, in any case.') };
+
+interface Asked {
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  status?: readonly (typeof STATUSES)[number][] | undefined;
+  search?: string | undefined;
+}
+
+/** What a list is asked for; blank lists filter nothing. */
+export function listFilter({ include, exclude, status = [], search }: Asked): SiteListFilter {
+  const states = status.filter((word): word is SiteRow['status'] => word !== 'any' && word !== 'available_update');
+  const updates = status.includes('available_update') && !status.includes('any');
+  const any = status.length === 0 || status.includes('any');
+  return {
+    ids: include === undefined || include.length === 0 ? undefined : include,
+    exclude,
+    search,
+    search_ids: search === undefined || search === '' ? undefined : true,
+    // One state alone is looked up in the order of an index.
+    status: any ? undefined : states.length === 1 ? states[0] : states.length === 0 ? undefined : states,
+    with_updates: updates && states.length === 0 ? true : undefined,
+    or_with_updates: updates && states.length > 0 ? true : undefined,
+  };
+}
+
+export const siteChoice = {
+  include: ids().optional().describe('Only these site ids, comma-separated. Default: every site that fits.'),
+  exclude: ids().optional().describe('Not these site ids, comma-separated.'),
+};
+
+/**
+ * The sites a global call works on. A filter that was sent but names nobody is refused with `svc_invalid_input`: read as
+ * "no filter" it would mean the whole fleet.
+ */
+export async function chooseByFilter(
+  ctx: Ctx,
+  { include, exclude }: Pick<Asked, 'include' | 'exclude'>,
+  fitting: SiteFilter = {},
+): Promise<Selection> {
+  for (const [name, list] of Object.entries({ include, exclude })) {
+    if (list?.length === 0) throw noUsable(name, 'holds no site id');
+  }
+  // Named sites are taken whatever their state: the caller learns why one of them fails.
+  const sites = await allSites(ctx, include === undefined ? { ...fitting, exclude } : { ids: include, exclude });
+  if (include !== undefined && sites.length === 0) throw noUsable('include', 'names no site that exists and is left');
+  return selectionOf(sites);
+}
+
+function noUsable(field: string, what: string): ServiceError {
+  return new ServiceError('svc_invalid_input', `${field} ${what}. Nothing was done.`, {
+    field,
+    advice: `Send site ids, or leave ${field} out to mean every site.`,
+  });
+}

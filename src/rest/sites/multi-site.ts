@@ -1,0 +1,107 @@
+/** One action on many sites, as REST answers it: results keyed by site id, or a queued job (REST §3.7, §6.2). */
+
+import { z } from '../../../schemas/zod.js';
+import type { Ctx } from '../../domain/context.js';
+import type { Work } from '../../domain/jobs/handlers.js';
+import type { Selection } from '../../domain/sites/resolve.js';
+import { nowOrQueued } from '../../domain/sites/run-on-sites.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { flag } from '../params.js';
+import { type Answer, type Route, route } from '../route.js';
+import { actedSite, queuedShape } from '../schemas/records.js';
+import { siteChoice } from './filter.js';
+
+type Filters = { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined };
+
+interface GlobalAction<P extends object, R> {
+  path: `/${string}`;
+  summary: string;
+  description: string;
+  work: Work<P, R>;
+  params: P;
+  /** Ends the sentence "3 of 4 sites …". */
+  done: string;
+  choose(ctx: Ctx, asked: Filters): Promise<Selection>;
+  /** Further members of a site's result. */
+  extra?(result: R): object;
+}
+
+const globalAnswer = z.object({
+  message: z.string(),
+  total: z.number().int(),
+  dry_run: z.boolean().optional(),
+  data: z.record(actedSite).optional().describe('By site id; absent when the work was queued.'),
+  ...queuedShape,
+});
+
+export function globalRoute<P extends object, R>(action: GlobalAction<P, R>): Route {
+  return route({
+    on: ['POST', 'PUT', 'PATCH'],
+    path: action.path,
+    needs: 'write',
+    summary: action.summary,
+    description: `${action.description} Calls on very many sites answer "queued": true with a job.`,
+    params: z.object({
+      ...siteChoice,
+      dry_run: flag().default(false).describe('true: names the sites that would be touched and does nothing.'),
+    }),
+    example: {
+      message: `1 of 1 sites ${action.done}.`,
+      total: 1,
+      data: { 1: { result: 'success', id: 1, name: 'Example', url: 'https://example.com/', status: 'connected' } },
+      errors: [],
+    },
+    returns: globalAnswer,
+    answer: async ({ dry_run, ...asked }, ctx) => {
+      const selection = await action.choose(ctx, asked);
+      return dry_run ? preview(selection) : act(ctx, action, selection);
+    },
+  });
+}
+
+function preview({ sites }: Selection): Answer {
+  const data = Object.fromEntries(sites.map((site) => [site.id, entry(site, 'would_run')]));
+  return {
+    message: `${sites.length} sites would be touched. Nothing was done.`,
+    dry_run: true,
+    total: sites.length,
+    data,
+  };
+}
+
+async function act<P extends object, R>(ctx: Ctx, action: GlobalAction<P, R>, selection: Selection): Promise<Answer> {
+  const answer = await nowOrQueued(ctx, action.work, selection, action.params);
+  if (answer.queued) {
+    const { errors: _none, total_errors: _zero, ...job } = answer;
+    return {
+      message: `${answer.sites_queued} sites are worked on in the background.`,
+      ...job,
+      total: answer.sites_queued,
+    };
+  }
+  // Read again: what was done decides how each site stands now.
+  const now = await ctx.store.sites.candidates(
+    selection.sites.map(({ id }) => id),
+    [],
+  );
+  const byId = new Map<number, SiteRow>(now.map((site) => [site.id, site]));
+  const data: Record<string, object> = {};
+  for (const { target, result } of answer.done)
+    data[target.site.id] = { ...entry(byId.get(target.site.id) ?? target.site, 'success'), ...action.extra?.(result) };
+  for (const { site, error } of answer.failures)
+    data[site.id] = { ...entry(byId.get(site.id) ?? site, 'failed'), error: error.message, code: error.code };
+  const total = selection.sites.length;
+  return {
+    message:
+      total === 0
+        ? 'No site fits, so there was nothing to do.'
+        : `${answer.done.length} of ${total} sites ${action.done}.`,
+    total,
+    data,
+    errors: answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
+  };
+}
+
+function entry({ id, name, url, status }: SiteRow, result: string) {
+  return { result, id, name, url, status };
+}

@@ -1,0 +1,56 @@
+/** From what a path names to records, with the 404 codes of the REST interface (REST §3.3). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { getSite } from '../../domain/sites/resolve.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+
+/** What per-site answers carry as `site`, and write answers as `data` (REST §4.1 "simple"). */
+export interface SimpleSite {
+  id: number;
+  name: string;
+  url: string;
+  client_id: number | null;
+  status: SiteRow['status'];
+}
+
+export function simpleSite({ id, name, url, client_id, status }: SiteRow): SimpleSite {
+  return { id, name, url, client_id, status };
+}
+
+const DIGITS = /^\d+$/;
+
+/**
+ * The site of a path segment: all digits are an id, anything else a domain or URL. Of several that match (http and
+ * https copies) the lowest id. Throws `svc_rest_invalid_site_id`, `svc_rest_invalid_site_data` or `svc_access_denied`.
+ */
+export async function siteOf(ctx: Ctx, id_or_domain: string): Promise<SiteRow> {
+  try {
+    return await getSite(ctx, id_or_domain, 'id_or_domain');
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'svc_site_not_found') throw unknownSite(id_or_domain);
+    const lowest = error.code === 'svc_ambiguous_site' ? lowestId(error.data.site_ids) : undefined;
+    if (lowest === undefined) throw error;
+    return getSite(ctx, lowest, 'id_or_domain');
+  }
+}
+
+function lowestId(ids: unknown): number | undefined {
+  return Array.isArray(ids) && ids.length > 0 ? Math.min(...(ids as number[])) : undefined;
+}
+
+/** The REST code of a site that is not there: by id or by domain. */
+export function unknownSite(reference: string | number): ServiceError {
+  const numeric = DIGITS.test(String(reference));
+  const shown = JSON.stringify(String(reference).slice(0, 100));
+  return numeric
+    ? new ServiceError('svc_rest_invalid_site_id', `No site has the id ${shown}.`, {
+        field: 'id_or_domain',
+        advice: 'Find the right id with GET /v2/sites.',
+      })
+    : new ServiceError('svc_rest_invalid_site_data', `No site is known as ${shown}.`, {
+        field: 'id_or_domain',
+        advice: 'Find the site with GET /v2/sites?search=…, or name it by its id.',
+      });
+}

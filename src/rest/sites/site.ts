@@ -1,0 +1,230 @@
+/** One site (REST §6.3). Its plugins and themes stand in site-extensions.ts. */
+
+import { z } from '../../../schemas/zod.js';
+import { getSiteClient } from '../../domain/clients/clients.js';
+import type { Ctx } from '../../domain/context.js';
+import { siteCostRecords } from '../../domain/costs/site-costs.js';
+import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
+import { liveSecurity } from '../../domain/sites/rest-findings.js';
+import { siteRecord } from '../../domain/sites/rest-records.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { flag, sitePath } from '../params.js';
+import { type Answer, type HttpMethod, type Route, route } from '../route.js';
+import {
+  clientOfSite,
+  recordOf,
+  securityShape,
+  simpleSiteShape,
+  siteCostsShape,
+  siteShape,
+  visitShape,
+  writtenOf,
+} from '../schemas/records.js';
+import { siteChanges } from './changes.js';
+import { applyEdit, editSiteFields, idleNotes } from './edit.js';
+import { siteExtensions } from './extensions.js';
+import { simpleSite, siteOf } from './references.js';
+
+const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+const example = { id: 1, name: 'Example', url: 'https://example.com/', client_id: null, status: 'connected' };
+
+const markedShape = writtenOf(simpleSiteShape).extend({ suspended: z.union([z.literal(0), z.literal(1)]) });
+
+/** `POST|PUT|PATCH /sites/{id_or_domain}/<name>` without parameters of its own. */
+function action(
+  name: string,
+  facts: { summary: string; description?: string; returns?: z.ZodTypeAny },
+  act: (ctx: Ctx, site: SiteRow) => Promise<Answer>,
+): Route {
+  return route({
+    on: ACT,
+    path: `/sites/{id_or_domain}/${name}`,
+    needs: 'write',
+    returns: writtenOf(simpleSiteShape),
+    ...facts,
+    params: z.object(sitePath),
+    example: { message: '…', data: example },
+    answer: async ({ id_or_domain }, ctx) => act(ctx, await siteOf(ctx, id_or_domain)),
+  });
+}
+
+export const site: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/sites/{id_or_domain}',
+    needs: 'read',
+    summary: 'Read a site',
+    params: z.object({ ...sitePath, with_tags: flag().default(true) }),
+    example: { data: example },
+    returns: recordOf(siteShape),
+    answer: async ({ id_or_domain, with_tags }, ctx) => ({
+      data: await siteRecord(ctx, await siteOf(ctx, id_or_domain), with_tags),
+    }),
+  }),
+  route({
+    on: ACT,
+    path: '/sites/{id_or_domain}/edit',
+    needs: 'write',
+    body: 'required',
+    summary: 'Change the settings of a site',
+    description: 'What is absent keeps its value; null, or "" for text, clears it.',
+    params: z.object({ ...sitePath, ...editSiteFields }),
+    example: { message: 'The site was changed.', data: example, group_updated: true },
+    returns: writtenOf(siteShape).extend({
+      group_updated: z.boolean().optional(),
+      group_message: z.string().optional(),
+      meta: z
+        .object({ notes: z.record(z.string()) })
+        .optional()
+        .describe('Fields sent that change nothing here, and why.'),
+    }),
+    answer: async ({ id_or_domain, ...params }, ctx) => {
+      const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
+      return {
+        message: 'The site was changed.',
+        data: await siteRecord(ctx, changed),
+        ...(params.groupids === undefined ? {} : { group_updated: true, group_message: 'The tags were replaced.' }),
+        ...idleNotes(params),
+      };
+    },
+  }),
+  action(
+    'sync',
+    {
+      summary: 'Fetch fresh data from a site',
+      description: 'Also from one that is disconnected or was down.',
+      returns: writtenOf(siteShape),
+    },
+    async (ctx, found) => ({
+      message: 'The site was synchronised.',
+      data: await siteRecord(ctx, await syncOne(ctx, found)),
+    }),
+  ),
+  route({
+    on: 'GET',
+    path: '/sites/{id_or_domain}/security',
+    needs: 'read',
+    live: true,
+    summary: 'Check the security of a site',
+    description: 'Asks the site now. Y is good, N an issue; the _UNABLE forms cannot be changed by the child plugin.',
+    params: z.object(sitePath),
+    returns: recordOf(securityShape),
+    answer: async ({ id_or_domain }, ctx) => {
+      const found = await siteOf(ctx, id_or_domain);
+      return { data: await liveSecurity(ctx, found), site: simpleSite(found) };
+    },
+  }),
+  ...siteExtensions,
+  siteChanges,
+  action(
+    'reconnect',
+    {
+      summary: 'Reconnect a site',
+      description:
+        'A sync first; when the child refuses the key, a fresh one is registered. A connected site stays as it is.',
+    },
+    async (ctx, found) => {
+      const { site: now, changed } = await reconnectOne(ctx, found);
+      return {
+        message: changed ? 'The site was reconnected.' : 'The site is connected already.',
+        data: simpleSite(now),
+      };
+    },
+  ),
+  action(
+    'disconnect',
+    { summary: 'Disconnect a site', description: 'The child forgets this dashboard; the record stays.' },
+    async (ctx, found) => {
+      const { site: now, told } = await disconnectOne(ctx, found);
+      const message = told
+        ? 'The site was disconnected and has forgotten this dashboard.'
+        : 'The site is disconnected. It was not told, and still holds the key of this dashboard.';
+      return { message, data: simpleSite(now) };
+    },
+  ),
+  action(
+    'suspend',
+    { summary: 'Suspend a site', description: 'It is not contacted until unsuspended.', returns: markedShape },
+    async (ctx, found) => ({
+      message: 'The site is suspended.',
+      suspended: 1,
+      data: simpleSite(await suspendOne(ctx, found, true)),
+    }),
+  ),
+  action('unsuspend', { summary: 'Lift the suspension of a site', returns: markedShape }, async (ctx, found) => ({
+    message: 'The site is not suspended any more.',
+    suspended: 0,
+    data: simpleSite(await suspendOne(ctx, found, false)),
+  })),
+  action(
+    'check',
+    {
+      summary: 'Check whether a site answers',
+      description: 'A site that does not answer is a result: http_code 0.',
+      returns: writtenOf(visitShape),
+    },
+    async (ctx, found) => {
+      const { site: now, check } = await checkOne(ctx, found);
+      return {
+        message: check.reachable ? 'The site answers.' : 'The site does not answer as it should.',
+        data: {
+          ...simpleSite(now),
+          status: check.reachable ? 'online' : 'offline',
+          site_status: now.status,
+          http_code: check.http_status,
+          response_time_ms: check.response_time_ms,
+          reachable: check.reachable,
+        },
+      };
+    },
+  ),
+  route({
+    on: 'DELETE',
+    path: '/sites/{id_or_domain}/remove',
+    needs: 'write',
+    summary: 'Remove a site from this service',
+    description: 'With its history, for good. The child plugin is switched off where the site can be reached.',
+    params: z.object(sitePath),
+    example: { message: 'The site was removed.', data: example },
+    returns: writtenOf(simpleSiteShape),
+    answer: async ({ id_or_domain }, ctx) => {
+      const { site: gone, told } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
+      const message = told
+        ? 'The site was removed, and its child plugin was switched off.'
+        : 'The site was removed. Its child plugin could not be told and stays active on the site.';
+      return { message, data: simpleSite(gone) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/sites/{id_or_domain}/client',
+    needs: 'read',
+    summary: 'Read the client of a site',
+    params: z.object(sitePath),
+    returns: recordOf(clientOfSite),
+    answer: async ({ id_or_domain }, ctx) => {
+      const found = await siteOf(ctx, id_or_domain);
+      const { client } = await getSiteClient(ctx, found.id);
+      const message = client === null ? { message: 'No client is linked to this site.' } : {};
+      const data = client === null ? null : { client_id: client.id, ...client };
+      return { ...message, data, site: simpleSite(found) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/sites/{id_or_domain}/costs',
+    needs: 'read',
+    module: 'cost-tracker',
+    summary: 'List the costs of a site',
+    description: 'Keyed by cost id; amount is the share of this site.',
+    params: z.object(sitePath),
+    returns: siteCostsShape,
+    answer: async ({ id_or_domain }, ctx) => {
+      const found = await siteOf(ctx, id_or_domain);
+      const { costs, ...totals } = await siteCostRecords(ctx, found);
+      const message = costs.length === 0 ? { message: 'No costs are linked to this site.' } : {};
+      const data = Object.fromEntries(costs.map((cost) => [cost.id, cost]));
+      return { ...message, total: costs.length, data, ...totals, site: simpleSite(found) };
+    },
+  }),
+];

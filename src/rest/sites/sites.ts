@@ -1,0 +1,154 @@
+/** Sites as a whole (REST §6.2). */
+
+import { z } from '../../../schemas/zod.js';
+import { checkWork, disconnectWork, reconnectWork, syncWork } from '../../domain/jobs/handlers.js';
+import type { CheckResult } from '../../domain/sites/check.js';
+import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../../domain/sites/rest-records.js';
+import { flag, openPaging, pageOf } from '../params.js';
+import { type Route, route } from '../route.js';
+import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
+import { addSiteParams, connectSite } from './add.js';
+import { batchAnswer, runBatch, siteBatchParams } from './batch.js';
+import { chooseByFilter, listFilter, siteFilter, siteSearch } from './filter.js';
+import { globalRoute } from './multi-site.js';
+
+const ORDER = {
+  orderby: z.enum(['name', 'url', 'id', 'last_sync']).default('name').describe('What the list is sorted by.'),
+  order: z.enum(['asc', 'desc']).default('asc'),
+};
+
+/** Most sites of one list. */
+const MAX = 100;
+
+const simple = { id: 1, name: 'Example', url: 'https://example.com/', status: 'connected', client_id: null };
+
+export const sites: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/sites',
+    needs: 'read',
+    summary: 'List sites',
+    description: 'Full records unless full_data is false. Without page and per_page the first 100.',
+    params: z.object({
+      ...openPaging(MAX),
+      ...siteSearch,
+      ...siteFilter,
+      ...ORDER,
+      with_tags: flag().default(true),
+      full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
+    }),
+    example: { total: 1, page: 1, per_page: 100, pages: 1, data: [simple] },
+    returns: listOf(siteOfList),
+    answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx) => {
+      const { page, per_page } = pageOf(asked, MAX);
+      const by = { by: orderby, descending: order === 'desc' };
+      const { items, total } = await listRecords(ctx, listFilter(asked), by, page, per_page);
+      return { total, page, per_page, data: await siteRecords(ctx, items, { with_tags, full_data }) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/sites/basic',
+    needs: 'read',
+    summary: 'List sites, identifying fields only',
+    params: z.object({ ...openPaging(MAX), ...siteSearch, ...siteFilter, ...ORDER }),
+    example: { total: 1, page: 1, per_page: 100, pages: 1, data: [simple] },
+    returns: listOf(simpleSiteShape),
+    answer: async ({ orderby, order, ...asked }, ctx) => {
+      const { page, per_page } = pageOf(asked, MAX);
+      const by = { by: orderby, descending: order === 'desc' };
+      const { items, total } = await listRecords(ctx, listFilter(asked), by, page, per_page);
+      return { total, page, per_page, data: items.map(listView) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/sites/count',
+    needs: 'read',
+    summary: 'Count sites',
+    params: z.object({ ...siteSearch, ...siteFilter }),
+    example: { total: 25, count: 25 },
+    returns: countShape,
+    answer: async (asked, ctx) => {
+      const count = await countRecords(ctx, listFilter(asked));
+      return { total: count, count };
+    },
+  }),
+  globalRoute({
+    path: '/sites/sync',
+    summary: 'Fetch fresh data from sites',
+    description: 'Without filters all sites that are not suspended.',
+    work: syncWork,
+    params: { even_disconnected: true },
+    done: 'were synchronised',
+    choose: (ctx, asked) => chooseByFilter(ctx, asked, { status: ['connected', 'disconnected'] }),
+  }),
+  globalRoute({
+    path: '/sites/reconnect',
+    summary: 'Reconnect sites',
+    description: 'Only disconnected sites are tried; without filters all of them.',
+    work: reconnectWork,
+    params: {},
+    done: 'were reconnected',
+    choose: async (ctx, asked) => {
+      const selection = await chooseByFilter(ctx, asked, { status: 'disconnected' });
+      return { ...selection, sites: selection.sites.filter(({ status }) => status === 'disconnected') };
+    },
+  }),
+  globalRoute({
+    path: '/sites/disconnect',
+    summary: 'Disconnect sites',
+    description:
+      'The children forget this dashboard, and the sites are not contacted until reconnected. Without filters every site: preview with dry_run.',
+    work: disconnectWork,
+    params: { tell_child: true },
+    done: 'were disconnected',
+    choose: (ctx, asked) => chooseByFilter(ctx, asked),
+  }),
+  globalRoute({
+    path: '/sites/check',
+    summary: 'Check whether sites answer',
+    description: 'One visit of each front page. A site that does not answer is a result, not a failure.',
+    work: checkWork,
+    params: {},
+    done: 'were checked',
+    choose: (ctx, asked) => chooseByFilter(ctx, asked),
+    extra: ({ http_status, response_time_ms, reachable }: CheckResult) => ({
+      http_code: http_status,
+      response_time_ms,
+      reachable,
+    }),
+  }),
+  route({
+    on: 'POST',
+    path: '/sites/add',
+    needs: 'write',
+    body: 'required',
+    summary: 'Connect a site',
+    description: 'Registers with the child plugin, proves the key by a signed call, and stores the first inventory.',
+    params: addSiteParams,
+    example: { message: 'The site was added.', data: simple },
+    returns: writtenOf(siteShape),
+    answer: async (params, ctx) => {
+      const site = await connectSite(ctx, params);
+      return { message: 'The site was added.', data: await siteRecord(ctx, site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/sites/batch',
+    needs: 'write',
+    body: 'required',
+    summary: 'Create, change, delete and act on sites in one call',
+    description:
+      'At most 100 items over all groups. Groups run in the order create, update, delete, then the others; one failed item does not stop the rest. Each result stands at the index of its item.',
+    params: siteBatchParams,
+    example: {
+      message: '2 of 2 items succeeded.',
+      create: [{ id: 4, success: 1 }],
+      delete: [{ id: 3, success: 1 }],
+    },
+    returns: batchAnswer,
+    answer: (groups, ctx) => runBatch(ctx, groups),
+  }),
+];

@@ -1,0 +1,126 @@
+/** Tags, which the routes document refers to as groups: besides the document (REST §7). */
+
+import { siteOfOwner } from '../../../schemas/site.js';
+import { tag, tagColorInput, tagListItem, tagNameInput } from '../../../schemas/tag.js';
+import { z } from '../../../schemas/zod.js';
+import {
+  addTag,
+  deleteTag,
+  getTag,
+  listTagClients,
+  listTagSites,
+  listTags,
+  updateTag,
+} from '../../domain/sites/tags.js';
+import { cleared, ids, int, paging, text } from '../params.js';
+import { type HttpMethod, type Route, route } from '../route.js';
+import { listOf, recordOf, writtenOf } from '../schemas/records.js';
+
+const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+const path = { tag_id: int(1).describe('Id of a tag.') };
+const where = { tag_id: /^[1-9]\d{0,14}$/ };
+const color = cleared.value(tagColorInput.nullable().optional()).describe('#RRGGBB; null or "" is none.');
+const example = { id: 1, name: 'Shops', color: '#5EC130', sites_count: 4 };
+
+const clientOfTag = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  email: z.string(),
+  sites_with_tag: z.number().int(),
+});
+
+export const tags: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/tags',
+    needs: 'read',
+    summary: 'List tags',
+    params: z.object({
+      ...paging(20, 100),
+      search: text(255).default('').describe('Part of the name, in any case.'),
+      include: ids().optional(),
+      exclude: ids().optional(),
+    }),
+    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    returns: listOf(tagListItem),
+    answer: async ({ page, per_page, search, include = [], exclude = [] }, ctx) => {
+      const { items, total } = await listTags(ctx, { search, include, exclude }, page, per_page);
+      return { total, page, per_page, data: items };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/tags/add',
+    needs: 'write',
+    body: 'required',
+    summary: 'Create a tag',
+    params: z.object({ name: tagNameInput, color }),
+    example: { message: 'The tag was added.', data: example },
+    returns: writtenOf(tag),
+    answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
+  }),
+  route({
+    on: 'GET',
+    path: '/tags/{tag_id}',
+    needs: 'read',
+    where,
+    summary: 'Read a tag',
+    params: z.object(path),
+    returns: recordOf(tag),
+    answer: async ({ tag_id }, ctx) => ({ data: await getTag(ctx, tag_id) }),
+  }),
+  route({
+    on: ACT,
+    path: '/tags/{tag_id}/edit',
+    needs: 'write',
+    body: 'required',
+    where,
+    summary: 'Change a tag',
+    params: z.object({ ...path, name: tagNameInput.optional(), color }),
+    returns: writtenOf(tag),
+    answer: async ({ tag_id, ...change }, ctx) => ({
+      message: 'The tag was changed.',
+      data: await updateTag(ctx, tag_id, change),
+    }),
+  }),
+  route({
+    on: 'DELETE',
+    path: '/tags/{tag_id}/remove',
+    needs: 'write',
+    where,
+    summary: 'Delete a tag',
+    description: 'Its sites stay.',
+    params: z.object(path),
+    returns: writtenOf(z.object({ id: z.number().int(), name: z.string() })),
+    answer: async ({ tag_id }, ctx) => {
+      const { tag_name } = await deleteTag(ctx, tag_id);
+      return { message: 'The tag was deleted. Its sites stay.', data: { id: tag_id, name: tag_name } };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/tags/{tag_id}/sites',
+    needs: 'read',
+    where,
+    summary: 'List the sites of a tag',
+    params: z.object({ ...path, ...paging(20, 100) }),
+    returns: listOf(siteOfOwner),
+    answer: async ({ tag_id, page, per_page }, ctx) => {
+      const { sites, total } = await listTagSites(ctx, tag_id, page, per_page);
+      return { total, page, per_page, data: sites };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/tags/{tag_id}/clients',
+    needs: 'read',
+    where,
+    summary: 'List the clients with a site of a tag',
+    params: z.object({ ...path, ...paging(20, 100) }),
+    returns: listOf(clientOfTag),
+    answer: async ({ tag_id, page, per_page }, ctx) => {
+      const { clients, total } = await listTagClients(ctx, tag_id, page, per_page);
+      return { total, page, per_page, data: clients };
+    },
+  }),
+];

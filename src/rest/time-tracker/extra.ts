@@ -1,0 +1,103 @@
+/** Rows of the time tracker that the routes document lacks: without them buckets and settings could never exist (REST §6.9.3). */
+
+import { bucketFields, timeSettings as settingFields } from '../../../schemas/time.js';
+import { z } from '../../../schemas/zod.js';
+import { addBucket, changeBucket, deleteBucket } from '../../domain/time-tracker/buckets.js';
+import { changeTimeSettings } from '../../domain/time-tracker/settings.js';
+import { deleteTask } from '../../domain/time-tracker/tasks.js';
+import { clientOf } from '../clients/path.js';
+import { type Route, route } from '../route.js';
+import { writtenOf } from '../schemas/records.js';
+import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
+import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
+
+export const timeBeyond: readonly Route[] = [
+  route({
+    on: 'DELETE',
+    path: '/time-tracker/tasks/{task_id}/delete',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Delete a task with its time',
+    where: { task_id: DIGITS.task_id },
+    params: z.object(taskPath),
+    returns: writtenOf(deletedShape),
+    answer: async ({ task_id }, ctx) => {
+      await deleteTask(ctx, task_id);
+      return { message: 'The task was deleted.', data: { id: task_id } };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/time-tracker/buckets/add',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Add a bucket of hours',
+    params: z.object({
+      ...z.object(bucketFields).partial().shape,
+      title: bucketFields.title,
+      hours: bucketFields.hours,
+    }),
+    returns: writtenOf(bucketShape),
+    answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/time-tracker/buckets/{bucket_id}/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Change a bucket',
+    where: { bucket_id: DIGITS.bucket_id },
+    params: z.object({ ...z.object(bucketFields).partial().shape, ...bucketPath }),
+    returns: writtenOf(bucketShape),
+    answer: async ({ bucket_id, ...change }, ctx) => ({
+      message: 'The bucket was changed.',
+      data: await changeBucket(ctx, bucket_id, change),
+    }),
+  }),
+  route({
+    on: 'DELETE',
+    path: '/time-tracker/buckets/{bucket_id}/delete',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Delete a bucket; its tasks stay',
+    where: { bucket_id: DIGITS.bucket_id },
+    params: z.object(bucketPath),
+    returns: writtenOf(deletedShape),
+    answer: async ({ bucket_id }, ctx) => {
+      await deleteBucket(ctx, bucket_id);
+      return { message: 'The bucket was deleted. Its tasks stay.', data: { id: bucket_id } };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/time-tracker/settings/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    strict: true,
+    summary: 'Change the global settings',
+    params: z.object(settingFields).partial(),
+    returns: writtenOf(timeSettingsShape),
+    answer: async (change, ctx) => ({
+      message: 'The settings were changed.',
+      data: await changeTimeSettings(ctx, null, change),
+    }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/time-tracker/clients/{id_or_email}/settings/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    strict: true,
+    summary: 'Change what a client has otherwise; null goes back to the global setting',
+    params: z.object(settingFields).partial().extend(clientPath),
+    returns: writtenOf(timeSettingsShape),
+    answer: async ({ id_or_email, ...change }, ctx) => {
+      const { id } = await clientOf(ctx, id_or_email);
+      return { message: 'The settings of the client were changed.', data: await changeTimeSettings(ctx, id, change) };
+    },
+  }),
+];

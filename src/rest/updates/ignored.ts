@@ -1,0 +1,74 @@
+/** Ignoring updates of one site, and taking it back (REST §6.13.4). */
+
+import { z } from '../../../schemas/zod.js';
+import type { Ctx } from '../../domain/context.js';
+import { installed } from '../../domain/extensions/extensions.js';
+import { setIgnored } from '../../domain/updates/ignored.js';
+import { setTypeIgnored } from '../../domain/updates/rest-updates.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { type ItemError, itemError } from '../errors.js';
+import { sitePath, slugs } from '../params.js';
+import { type Answer, type Route, route } from '../route.js';
+import { slugErrors, writtenOf } from '../schemas/records.js';
+import { requireSlugs } from '../sites/extensions.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+
+const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.');
+
+function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
+  const slugOf = type === 'wp' ? {} : { slug: slugParam };
+  return route({
+    on: ignore ? ['POST', 'PUT', 'PATCH'] : 'DELETE',
+    path: `/updates/{id_or_domain}/ignore/${type}`,
+    needs: 'write',
+    summary: `${ignore ? 'Ignore' : 'Stop ignoring'} ${type === 'wp' ? 'core updates' : `updates of ${type}`} on one site`,
+    description:
+      type === 'wp'
+        ? 'All versions, until taken back.'
+        : 'The named slugs in every version; without slug every one of the type.',
+    params: z.object({ ...sitePath, ...slugOf }),
+    returns: writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
+    answer: async (asked, ctx): Promise<Answer> => {
+      const site = await siteOf(ctx, asked.id_or_domain);
+      const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;
+      if (type !== 'wp' && sent !== undefined) requireSlugs(sent, `svc_rest_invalid_${type}_slugs`);
+      const named = sent ?? [];
+      const verb = ignore ? 'ignored' : 'no longer ignored';
+      if (type === 'wp' || named.length === 0) {
+        await setTypeIgnored(ctx, site, type, ignore);
+        const what = type === 'wp' ? 'Core updates' : `All updates of ${type}`;
+        return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url, site: simpleSite(site) };
+      }
+      const { known, errors } = await split(ctx, site, type, named, ignore);
+      if (known.length > 0) await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
+      return {
+        message: `${known.length} of ${named.length} ${type} are ${verb} on this site.`,
+        data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
+        errors,
+        url: site.url,
+        site: simpleSite(site),
+      };
+    },
+  });
+}
+
+/** Only what is installed can be ignored; anything can be taken off the list. */
+async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
+  const present = new Set(
+    (await installed(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme')).map(({ slug }) => slug),
+  );
+  const known = named.filter((slug) => !ignore || present.has(slug));
+  const errors: ItemError[] = named
+    .filter((slug) => !known.includes(slug))
+    .map((slug) => itemError({ slug }, 'not_installed', 'Nothing with this slug is installed on the site.'));
+  return { known, errors };
+}
+
+export const ignoredUpdates: readonly Route[] = [ignoreRoute('wp'), ignoreRoute('plugins'), ignoreRoute('themes')];
+
+/** Besides the routes document: the same paths with DELETE take an ignore back. */
+export const updatesBeyond: readonly Route[] = [
+  ignoreRoute('wp', false),
+  ignoreRoute('plugins', false),
+  ignoreRoute('themes', false),
+];

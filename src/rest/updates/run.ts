@@ -1,0 +1,69 @@
+/** Applying everything on many sites, as the update routes answer it (REST §6.13.2). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { updateWork } from '../../domain/jobs/handlers.js';
+import { selectionOf } from '../../domain/sites/resolve.js';
+import { nowOrQueued } from '../../domain/sites/run-on-sites.js';
+import { isoTime } from '../../domain/sites/sites.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { type ItemError, itemError } from '../errors.js';
+import type { Answer } from '../route.js';
+
+/** Every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
+export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): Promise<Answer> {
+  const began = isoTime(ctx.clock.now());
+  const params = { types: typeNumbers, specific_items: [] };
+  const answer = await nowOrQueued(ctx, updateWork, selectionOf(sites), params);
+  if (answer.queued) {
+    const { errors: _none, total_errors: _zero, ...job } = answer;
+    return {
+      message: `${job.sites_queued} sites are updated in the background.`,
+      ...job,
+      queued_count: job.sites_queued,
+      total: job.sites_queued,
+      last_time_start_batch_updates: began,
+    };
+  }
+  const updated = answer.done.flatMap(({ result }) => result.updated);
+  const failed = answer.done.flatMap(({ result }) => result.errors);
+  const errors: ItemError[] = [
+    ...answer.failures.map(({ site, error }) => itemError({ site_id: site.id }, error.code, error.message)),
+    ...failed.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
+  ];
+  const total_updated = updated.length;
+  return {
+    message:
+      total_updated + errors.length === 0
+        ? 'No update is on offer.'
+        : `${total_updated} updates were applied, ${errors.length} failed.`,
+    summary: {
+      total_updated,
+      total_errors: errors.length,
+      sites_updated: new Set(updated.map(({ site_id }) => site_id)).size,
+    },
+    data: updated,
+    errors,
+    last_time_start_batch_updates: began,
+  };
+}
+
+/** Somebody asked before: the answer names the job that is on it. */
+export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): Answer {
+  return {
+    message: 'Updates are running already.',
+    already_running: true,
+    job_id: job.id,
+    status_url: `${ctx.base_url}/v2/jobs/${job.id}`,
+    last_time_start_batch_updates: isoTime(job.created_at),
+  };
+}
+
+/** `svc_rest_updates_site_error`. */
+export function suspended(site: SiteRow): ServiceError {
+  return new ServiceError('svc_rest_updates_site_error', `Site ${site.id} is suspended, so it is not updated.`, {
+    field: 'id_or_domain',
+    advice: `Lift the suspension first: POST /v2/sites/${site.id}/unsuspend.`,
+    data: { site_id: site.id },
+  });
+}

@@ -1,0 +1,186 @@
+/** Updates (REST §6.13). */
+
+import { siteWord } from '../../../schemas/site-words.js';
+import { z } from '../../../schemas/zod.js';
+import { allSites } from '../../domain/sites/sites.js';
+import {
+  ignoredByType,
+  REST_TYPES,
+  type RestType,
+  typesOf,
+  updateOfType,
+  updatesBySite,
+} from '../../domain/updates/rest-updates.js';
+import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
+import { type HttpMethod, type Route, route } from '../route.js';
+import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
+import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
+import { requireSlugs } from '../sites/extensions.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+import { ignoredUpdates } from './ignored.js';
+import { alreadyRunning, runOn, suspended } from './run.js';
+
+const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+const typeList = csv(z.enum(['all', ...REST_TYPES]));
+const types = typeList.default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
+/** Of a write: a list that was sent but is empty must not mean everything. */
+const typesToRun = typeList
+  .refine((list) => list.length > 0, 'names no type')
+  .optional()
+  .describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
+const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
+  .default([])
+  .describe('all, wp, plugins, themes, comma-separated. Default all.');
+const search = text(255).optional().describe('Part of the slug or name, in any case.');
+const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
+
+const entry = { Name: 'Akismet', Version: '5.3', current_version: '5.3', new_version: '5.3.1', active: 1 };
+const listed = { 1: { plugins: { 'akismet/akismet.php': entry } } };
+
+/** Sites of one page: the list comes whole for all but very large fleets. */
+const PAGE = { standard: 200, max: 500 };
+
+export const updates: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/updates',
+    needs: 'read',
+    summary: 'List updates on offer, by site',
+    description:
+      'Keyed by site id, type and slug. Ignored offers and suspended sites are left out. Pages are of sites.',
+    params: z.object({
+      type: types,
+      search,
+      include: ids().optional(),
+      exclude: ids().optional(),
+      ...paging(PAGE.standard, PAGE.max),
+    }),
+    example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
+    returns: mapOf(offersOfSite, 'site id'),
+    answer: async ({ type, page, per_page, ...asked }, ctx) => {
+      const found = await updatesBySite(ctx, { ...asked, types: typesOf(type) }, page, per_page);
+      return { total: found.total, page, per_page, data: found.data };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/updates/{id_or_domain}',
+    needs: 'read',
+    summary: 'List updates on offer for one site',
+    params: z.object({ ...sitePath, type: types, search }),
+    example: { total: 1, data: listed },
+    returns: z.object({ total: z.number().int(), data: z.record(offersOfSite).describe('By site id.') }),
+    answer: async ({ id_or_domain, type, search: part }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const asked = { types: typesOf(type), search: part, include: [site.id] };
+      return { ...(await updatesBySite(ctx, asked, 1, 1)), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/updates/ignored',
+    needs: 'read',
+    summary: 'List updates that are ignored on every site',
+    params: z.object({ type: ignorable, search }),
+    returns: recordOf(ignoredByTypeShape),
+    answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
+  }),
+  route({
+    on: 'GET',
+    path: '/updates/{id_or_domain}/ignored',
+    needs: 'read',
+    summary: 'List updates that are ignored on one site',
+    description: 'Its own entries and the global ones.',
+    params: z.object({ ...sitePath, type: ignorable, search }),
+    returns: recordOf(ignoredByTypeShape),
+    answer: async ({ id_or_domain, type, search: part }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      return { data: await ignoredByType(ctx, site, type, part), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: ACT,
+    path: '/updates/update',
+    needs: 'write',
+    summary: 'Apply updates on every site',
+    description: 'Ignored offers are left alone. On very many sites as a job.',
+    params: z.object({ type: typesToRun }),
+    returns: updateRunShape,
+    answer: async ({ type = [] }, ctx) => {
+      const running = await ctx.store.siteUpdates.runningJob('update');
+      if (running !== undefined) return alreadyRunning(ctx, running);
+      const sites = await allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
+      return runOn(ctx, sites, typesOf(type));
+    },
+  }),
+  route({
+    on: ACT,
+    path: '/updates/{id_or_domain}/update',
+    needs: 'write',
+    summary: 'Apply every update on one site',
+    description: 'Ignored offers are left alone.',
+    params: z.object({ ...sitePath }),
+    returns: updateRunShape,
+    answer: async ({ id_or_domain }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      if (site.status === 'suspended') throw suspended(site);
+      const running = await ctx.store.siteUpdates.runningJob('update', site.id);
+      const answer = running === undefined ? await runOn(ctx, [site], []) : alreadyRunning(ctx, running);
+      return { ...answer, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: ACT,
+    path: '/updates/{id_or_domain}/update/wp',
+    needs: 'write',
+    summary: 'Update the core of one site',
+    description: 'Also when core updates are ignored: the call is explicit.',
+    params: z.object(sitePath),
+    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()),
+    answer: async ({ id_or_domain }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      const [result] = Object.values(await updateOfType(ctx, site, 'wp', []));
+      if (result?.success !== 1) return { message: 'No core update is on offer.', data: null, site: simpleSite(site) };
+      const { old_version, version } = result;
+      return {
+        message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
+        data: { old_version, version },
+        site: simpleSite(site),
+      };
+    },
+  }),
+  typeRoute('plugins'),
+  typeRoute('themes'),
+  typeRoute('translations'),
+  ...ignoredUpdates,
+];
+
+const EMPTY_SLUG = {
+  plugins: 'svc_rest_invalid_plugins_slugs',
+  themes: 'svc_rest_invalid_themes_slugs',
+  translations: 'rest_invalid_param',
+} as const;
+
+function typeRoute(type: Exclude<RestType, 'wp'>): Route {
+  return route({
+    on: ACT,
+    path: `/updates/{id_or_domain}/update/${type}`,
+    needs: 'write',
+    summary: `Update ${type} of one site`,
+    description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
+    params: z.object({ ...sitePath, slug: slugParam }),
+    returns: writtenOf(z.record(slugResult).describe('By slug.')),
+    answer: async ({ id_or_domain, slug }, ctx) => {
+      const site = await siteOf(ctx, id_or_domain);
+      if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
+      const data = await updateOfType(ctx, site, type, slug ?? []);
+      const results = Object.values(data);
+      const done = results.filter(({ success }) => success === 1).length;
+      const message =
+        results.length === 0
+          ? `No update of ${type} is on offer.`
+          : `${done} of ${results.length} ${type} were updated.`;
+      return { message, data, site: simpleSite(site) };
+    },
+  });
+}

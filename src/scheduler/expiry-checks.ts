@@ -1,0 +1,81 @@
+/**
+ * Certificates and domains by the clock. Each call works off what is due for a while; the next one goes on. Certificates are
+ * shared out among processes by claims. Domains are not: a registry bans who asks too fast, and only a process that asks
+ * alone can keep its pace.
+ */
+
+import { ALONE, type Crew } from '../cluster/members.js';
+import { pooled } from '../domain/common/pool.js';
+import type { Ctx } from '../domain/context.js';
+import { type CertificateLook, lookAtCertificate, storeLooks } from '../domain/monitoring/certificates.js';
+import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
+import { expiryClock } from '../domain/monitoring/expiry.js';
+import { hostOf } from '../domain/sites/urls.js';
+
+/** A call takes on no more after this. */
+const LONGEST_RUN_MS = 60_000;
+const CERTIFICATES_AT_ONCE = 20;
+/** Handshakes one after the other in each place, before results are stored. */
+const CERTIFICATES_STEPS = 10;
+/** Longer than a step of handshakes that all run out of time: such a claim needs no renewal. */
+const CERTIFICATES_CLAIM_MS = 5 * 60_000;
+/** The pace of each registry is kept by the probe; this is how many registries work for us at once. */
+const DOMAINS_AT_ONCE = 8;
+const DOMAINS_PER_STEP = 40;
+const SITES_PER_STEP = 1_000;
+
+/** Looks at the certificates whose day it is, or at this process's share of them. */
+export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<string> {
+  if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
+  await crew.join();
+  const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
+  let checked = 0;
+  let alerts = 0;
+  while (ctx.clock.elapsed() < endsAt) {
+    const now = ctx.clock.now();
+    ctx.signal.throwIfAborted();
+    const places = crew.places(CERTIFICATES_AT_ONCE);
+    if (places === 0) break;
+    const until = now + CERTIFICATES_CLAIM_MS;
+    const lapsed = now - ctx.clock.steps(CERTIFICATES_CLAIM_MS).forward;
+    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members(), lapsed };
+    const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
+    if (due.length === 0) break;
+    const looks: CertificateLook[] = [];
+    await pooled(due, places, async (row) => {
+      looks.push(await lookAtCertificate(ctx, row));
+    });
+    const done = await storeLooks(ctx, looks, until);
+    checked += done.stored;
+    alerts += done.alerts;
+  }
+  return `${checked} checked, ${alerts} alerts`;
+}
+
+/** Works out the domains of new sites and looks up those whose time has come. */
+export async function runDomains(ctx: Ctx): Promise<string> {
+  if (!ctx.config.modules.includes('domain-monitor')) return 'the module is off';
+  const { domains } = ctx.store;
+  const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
+  for (;;) {
+    const sites = await domains.unassigned(SITES_PER_STEP);
+    if (sites.length === 0) break;
+    await domains.assign(
+      sites.map(({ id, url }) => ({ site_id: id, domain: ctx.probe.registrableDomain(hostOf(url)) })),
+    );
+  }
+  await domains.dropUnused();
+  let found = 0;
+  let missed = 0;
+  while (ctx.clock.elapsed() < endsAt) {
+    ctx.signal.throwIfAborted();
+    const due = await domains.due(ctx.clock.now(), DOMAINS_PER_STEP);
+    if (due.length === 0) break;
+    await pooled(due, DOMAINS_AT_ONCE, async (domain) => {
+      const { outcome } = await lookUpDomain(ctx, domain);
+      if (outcome === 'found') found++;
+      else missed++;
+    });
+  }
+  return `${found} found, ${missed} without an answer`;
+}

@@ -1,0 +1,70 @@
+/** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
+
+import { isGone, type Place } from '../cluster/process-id.js';
+import { asServiceError } from '../core/errors.js';
+import type { Ctx } from '../domain/context.js';
+import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/jobs/chunk.js';
+import type { StepWatch } from './clock-steps.js';
+
+/** Jobs this process works on at the same time. */
+const AT_ONCE = 4;
+/** How often the queue is looked at when nobody says that something came in. */
+const POLL_MS = 1000;
+
+export interface JobRunner {
+  start(): void;
+  /** Something was queued: look now. */
+  kick(): void;
+  /** Takes no more chunks and waits for those under way; they are cut off by the context's signal. */
+  stop(): Promise<void>;
+}
+
+export function createJobRunner(parts: {
+  ctx(): Ctx;
+  owner: string;
+  steps: StepWatch;
+  place?: Place | undefined;
+  leaseMs?: number | undefined;
+}): JobRunner {
+  const leaseMs = parts.leaseMs ?? LEASE_MS;
+  const running = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
+
+  const fill = () => {
+    while (!stopped && running.size < AT_ONCE) {
+      const chunk = work().finally(() => running.delete(chunk));
+      running.add(chunk);
+    }
+  };
+  /** One lane: chunk after chunk until nothing is due. */
+  const work = async (): Promise<void> => {
+    const ctx = parts.ctx();
+    try {
+      await parts.steps.settle();
+      while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
+    } catch (error) {
+      // That storage is away is logged once where it is noticed, not by every lane and second.
+      if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')
+        ctx.log.error({ err: error }, 'the job runner failed and will try again');
+    }
+  };
+  return {
+    start() {
+      if (timer !== null) return;
+      timer = setInterval(fill, POLL_MS);
+      timer.unref();
+      const ctx = parts.ctx();
+      // A process that was killed left its jobs held: no need to wait for the leases to lapse.
+      releaseOrphans(ctx, (owner) => isGone(owner, parts.place))
+        .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
+        .finally(fill);
+    },
+    kick: fill,
+    async stop() {
+      stopped = true;
+      if (timer !== null) clearInterval(timer);
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -1,0 +1,223 @@
+/**
+ * One run of the monitors in one process: claims what is due in portions, looks at as many sites at once as its part of the
+ * settings' limit allows, and stores results in groups. A slow site holds back nobody: its place in the pool is taken, and
+ * nothing else. What is known is in the database only: a process may end, or be paused, anywhere in here.
+ */
+
+import type { Crew } from '../cluster/members.js';
+import { storageFailure } from '../core/errors.js';
+import type { Ctx } from '../domain/context.js';
+import { applyLooks, type Looked } from '../domain/monitoring/apply.js';
+import { lookAt } from '../domain/monitoring/check.js';
+import { type OwnNetwork, ownNetwork } from '../domain/monitoring/own-network.js';
+import { effectiveSettings, LONGEST_CHECK_S } from '../domain/monitoring/settings.js';
+import { isChange } from '../domain/monitoring/state.js';
+import type { MonitoringDefaults } from '../domain/settings/effects.js';
+import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
+import { Claims, type HeldClaim } from './claims.js';
+
+/** Results stored at once at most, and how long one may wait for company. */
+const GROUP = 100;
+const GROUP_MS = 1_000;
+/** A run takes on no more after this; the next call goes on. */
+const LONGEST_RUN_MS = 10 * 60_000;
+/** How often a run looks up while nothing happens, and how soon it asks again for what was not there. */
+const POLL_MS = 2_000;
+const POSTPONE_MS = 60_000;
+/** Together much shorter than a claim. */
+const RECORD_PAUSES_MS = [50, 200, 500, 1000] as const;
+
+interface Turn {
+  monitor: MonitorRow;
+  login: Login | undefined;
+  claim: HeldClaim;
+}
+
+type Judged = Omit<Looked, 'claim'> & { claim: HeldClaim };
+
+export class MonitorRun {
+  readonly #ctx: Ctx;
+  readonly #global: MonitoringDefaults;
+  readonly #crew: Crew;
+  readonly #claims: Claims;
+  readonly #endsAt: number;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #over = new AbortController();
+  /** What looks see: their signal ends with the run. */
+  readonly #looking: Ctx;
+  #queue: Turn[] = [];
+  #looked: Judged[] = [];
+  #failed: HeldClaim[] = [];
+  #storedAt: number;
+  #claimAgainAt = 0;
+  #network: OwnNetwork | null = null;
+  #held = false;
+  #done = { checked: 0, alerts: 0, held: 0, late: 0 };
+
+  constructor(ctx: Ctx, global: MonitoringDefaults, crew: Crew) {
+    this.#ctx = ctx;
+    this.#global = global;
+    this.#crew = crew;
+    this.#claims = new Claims(ctx, crew);
+    this.#looking = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#over.signal]) };
+    this.#storedAt = ctx.clock.elapsed();
+    this.#endsAt = this.#storedAt + LONGEST_RUN_MS;
+  }
+
+  summary(): string {
+    const { checked, alerts, held, late } = this.#done;
+    const waiting = this.#held ? `, ${held} put off: our own network is down` : '';
+    return `${checked} checked, ${alerts} alerts${late > 0 ? `, ${late} came too late` : ''}${waiting}`;
+  }
+
+  /** @param down this machine was known to be cut off before: asks whether it still is before it takes anything on */
+  async work(down: boolean): Promise<void> {
+    try {
+      if (down && (await this.#isCutOff())) return;
+      while (await this.#goOn());
+    } finally {
+      this.#over.abort();
+      await this.#claims.giveBackAll();
+    }
+  }
+
+  /** One step; false when there is nothing left to do. */
+  async #goOn(): Promise<boolean> {
+    const { clock, signal } = this.#ctx;
+    signal.throwIfAborted();
+    await this.#claims.keep();
+    await this.#startWhatFits();
+    const waited = this.#looked.length > 0 && clock.elapsed() - this.#storedAt >= GROUP_MS;
+    if (this.#looked.length >= GROUP || waited || this.#underWay.size === 0) await this.#store();
+    if (this.#underWay.size > 0) {
+      await this.#nextToFinish();
+      return true;
+    }
+    // Without a place nobody is waited for: what is queued goes back.
+    if (this.#held || this.#places() === 0) return false;
+    return this.#queue.length > 0 || (await this.#refill());
+  }
+
+  #places(): number {
+    return this.#held ? 0 : this.#crew.places(this.#global.concurrency);
+  }
+
+  async #startWhatFits(): Promise<void> {
+    while (this.#underWay.size < this.#places()) {
+      if (this.#queue.length === 0 && !(await this.#refill())) return;
+      const next = this.#queue.shift();
+      if (next === undefined) continue;
+      if (this.#claims.stands(next.claim)) this.#start(next);
+      else this.#claims.drop([next.claim]);
+    }
+  }
+
+  #start({ monitor, login, claim }: Turn): void {
+    const settings = effectiveSettings(monitor, this.#global);
+    const work = lookAt(this.#looking, monitor, settings, { login, limit: LONGEST_CHECK_S })
+      .then(
+        (look) => {
+          this.#looked.push({ ...look, monitor, settings, claim });
+        },
+        (error: unknown) => {
+          if (this.#looking.signal.aborted) return;
+          this.#ctx.log.error({ err: error, site_id: monitor.site_id }, 'a monitor could not be checked');
+          this.#failed.push(claim);
+        },
+      )
+      .finally(() => this.#underWay.delete(work));
+    this.#underWay.add(work);
+  }
+
+  /** Claims more of what is due. False when there is nothing. */
+  async #refill(): Promise<boolean> {
+    const now = this.#ctx.clock.elapsed();
+    if (this.#held || now >= this.#endsAt || now < this.#claimAgainAt) return false;
+    // Whoever takes on more has stored what it did: a claim is never held for long.
+    await this.#store();
+    const places = this.#places();
+    if (places === 0) return false;
+    const turns = await this.#claims.take(2 * places);
+    if (turns.length === 0) this.#claimAgainAt = now + POLL_MS;
+    const isOff = ({ monitor }: Turn) => monitor.suspended === 1 || !effectiveSettings(monitor, this.#global).active;
+    await this.#claims.pause(turns.filter(isOff).map(({ claim }) => claim));
+    this.#queue = turns.filter((turn) => !isOff(turn));
+    if (this.#queue.length > 0 && (await this.#isCutOff())) await this.#giveQueueBack();
+    return turns.length > 0 && !this.#held;
+  }
+
+  /** Asked once a run, and only when there is something to check: while we know that we are cut off, nobody is. */
+  async #isCutOff(): Promise<boolean> {
+    if (this.#network !== null) return this.#held;
+    this.#network = await ownNetwork(this.#ctx, this.#crew.host);
+    this.#held = await this.#network.isDown();
+    return this.#held;
+  }
+
+  /** Stores what was judged. Silence is not believed while our own network may be the cause. */
+  async #store(): Promise<void> {
+    const [all, failed] = [this.#looked, this.#failed];
+    this.#looked = [];
+    this.#failed = [];
+    this.#storedAt = this.#ctx.clock.elapsed();
+    await this.#claims.giveBack(failed, POSTPONE_MS);
+    const group = all.filter(({ claim }) => this.#claims.stands(claim));
+    const ours = group.length > 0 && (await this.#isOurSilence(group));
+    const believed = ours ? group.filter(({ verdict }) => !verdict.silent) : group;
+    if (ours) await this.#holdBack(group.filter(({ verdict }) => verdict.silent));
+    const { stored, alerts } = await this.#record(believed);
+    this.#claims.drop(all.map(({ claim }) => claim));
+    this.#done.checked += stored;
+    this.#done.alerts += alerts;
+    this.#done.late += all.length - group.length + believed.length - stored;
+  }
+
+  /** Tries again while the database is busy and the claims stand: nobody is asked twice for a moment of that. */
+  async #record(looks: readonly Judged[]): Promise<{ stored: number; alerts: number }> {
+    const claimed = looks.map((look) => ({ ...look, claim: look.claim.until }));
+    for (const pause of RECORD_PAUSES_MS) {
+      try {
+        return await applyLooks(this.#ctx, claimed);
+      } catch (error) {
+        if (storageFailure(error) === null) throw error;
+        await this.#ctx.clock.sleep(pause, this.#ctx.signal);
+      }
+    }
+    return applyLooks(this.#ctx, claimed);
+  }
+
+  /** We are cut off: others may look in our place at once; alone, we try again later. */
+  async #holdBack(silent: readonly Judged[]): Promise<void> {
+    this.#held = true;
+    this.#done.held += silent.length;
+    const wait = this.#crew.members() > 1 ? 0 : POSTPONE_MS;
+    await this.#claims.giveBack(
+      silent.map(({ claim }) => claim),
+      wait,
+    );
+    await this.#giveQueueBack();
+  }
+
+  async #giveQueueBack(): Promise<void> {
+    const queued = this.#queue.map(({ claim }) => claim);
+    this.#queue = [];
+    await this.#claims.giveBack(queued, 0);
+  }
+
+  /** Asked when silence would open an incident, or when most of a group is newly silent. */
+  async #isOurSilence(group: readonly Judged[]): Promise<boolean> {
+    const silent = group.filter(({ verdict, monitor }) => verdict.silent && monitor.settled === 1);
+    const answered = group.filter(({ verdict }) => verdict.http_code !== null).length;
+    const opens = silent.some(({ monitor, verdict, settings }) => isChange(monitor, verdict, settings));
+    if (!opens && (silent.length === 0 || silent.length < answered)) return false;
+    this.#network ??= await ownNetwork(this.#ctx, this.#crew.host);
+    return this.#network.explainsSilence();
+  }
+
+  async #nextToFinish(): Promise<void> {
+    const awake = new AbortController();
+    const poll = this.#ctx.clock.sleep(POLL_MS, awake.signal).catch(() => undefined);
+    await Promise.race([poll, ...this.#underWay]);
+    awake.abort();
+  }
+}

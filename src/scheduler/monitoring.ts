@@ -1,0 +1,55 @@
+/**
+ * The monitors by the clock. `runDueMonitors` is called every few seconds, in every process that works: each takes its share
+ * of what is due, by claims.
+ */
+
+import { ALONE, type Crew } from '../cluster/members.js';
+import type { Ctx } from '../domain/context.js';
+import { HOURS_KEPT_MS } from '../domain/monitoring/history.js';
+import { type MonitoringDefaults, monitoringDefaults } from '../domain/settings/effects.js';
+import { MonitorRun } from './monitor-run.js';
+
+/** Checks the monitors whose time has come, or this process's share of them. Answers what came of it, in a few words. */
+export async function runDueMonitors(ctx: Ctx, crew: Crew = ALONE): Promise<string> {
+  await crew.join();
+  // Read before the settings: so settings older than the plan are never taken for new ones.
+  const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), crew.host);
+  const global = await monitoringDefaults(ctx);
+  const replanned = await replanIfChanged(ctx, global, planned);
+  if ((due || replanned) && crew.places(global.concurrency) === 0)
+    return 'nothing: the places are taken by other processes';
+  const run = new MonitorRun(ctx, global, crew);
+  if (due || replanned) await run.work(down);
+  return run.summary();
+}
+
+/** Monitors that follow the global switch or interval get new turns when these change, whoever changed them. */
+async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: string): Promise<boolean> {
+  const plan = { active: global.active ? 1 : 0, interval_min: global.interval };
+  const after = JSON.stringify(plan);
+  if (before === after) return false;
+  await ctx.store.monitors.replan(plan, { before, after }, ctx.clock.now());
+  return true;
+}
+
+const DAY_MS = 24 * 3_600_000;
+/** Beats 180 days, hourly sums 31, incidents and alerts two years. */
+const KEEP = { beats: 180 * DAY_MS, hours: HOURS_KEPT_MS, incidents: 730 * DAY_MS } as const;
+const PRUNE_ROWS = 5_000;
+const PRUNE_STEPS = 40;
+
+/** Forgets what is older than its time, in small steps so that nobody waits for the writer long. Once an hour is plenty. */
+export async function pruneMonitoring(ctx: Ctx): Promise<string> {
+  const now = ctx.clock.now();
+  const before = { beats: now - KEEP.beats, hours: now - KEEP.hours, incidents: now - KEEP.incidents };
+  let total = 0;
+  for (let step = 0; step < PRUNE_STEPS && !ctx.signal.aborted; step++) {
+    const forgotten =
+      (await ctx.store.monitorResults.prune(before, PRUNE_ROWS)) +
+      (await ctx.store.alerts.prune(before.incidents, PRUNE_ROWS));
+    total += forgotten;
+    if (forgotten === 0) break;
+  }
+  total += await ctx.store.monitorNetwork.forgetOld(now);
+  return `${total} rows forgotten`;
+}

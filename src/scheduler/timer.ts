@@ -1,0 +1,50 @@
+/**
+ * Runs functions by croner patterns. Croner's own timers wait for an instant: after a step back of the clock they would come
+ * that much later. These look at the clock every second, and reckon anew when it shows less than before.
+ */
+
+import { Cron } from 'croner';
+import type { Clock } from '../domain/context.js';
+
+/** The least that the clock is looked at; also how late a run may be after a step. */
+const LOOK_MS = 1_000;
+
+export interface Timer {
+  stop(): void;
+}
+
+/** When a pattern comes up next after an instant, in UTC; null when never. */
+export function nextRun(pattern: string, after: number): number | null {
+  const cron = new Cron(pattern, { paused: true, timezone: 'UTC' });
+  return cron.nextRun(new Date(after))?.getTime() ?? null;
+}
+
+/** Calls `run` whenever the pattern comes up, never twice at once: a slow run makes the next one be left out. */
+export function startTimer(pattern: string, clock: Clock, run: () => Promise<void>): Timer {
+  let seen = clock.now();
+  let next = nextRun(pattern, seen);
+  let running = false;
+  let handle: NodeJS.Timeout;
+  const look = () => {
+    const now = clock.now();
+    if (now < seen) next = nextRun(pattern, now);
+    seen = now;
+    if (next !== null && now >= next) {
+      next = nextRun(pattern, now);
+      if (!running) {
+        running = true;
+        void run().finally(() => {
+          running = false;
+        });
+      }
+    }
+    wait();
+  };
+  const wait = () => {
+    const left = next === null ? LOOK_MS : next - clock.now();
+    handle = setTimeout(look, Math.max(1, Math.min(LOOK_MS, left)));
+    handle.unref();
+  };
+  wait();
+  return { stop: () => clearTimeout(handle) };
+}

@@ -1,0 +1,109 @@
+/** Everything that happens by the clock, in one place. Patterns are croner's, with seconds; all runs are bounded. */
+
+import type { Crew } from '../cluster/members.js';
+import { runAudits } from '../domain/audits/queue.js';
+import type { Ctx } from '../domain/context.js';
+import { reapJobs } from '../domain/jobs/chunk.js';
+import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
+import { forgetOld } from '../domain/jobs/retention.js';
+import { runToolJobs } from '../domain/jobs/tool-jobs.js';
+import { dailyDigest } from '../domain/mail/digest.js';
+import { sendMail } from '../domain/mail/mail.js';
+import { runCertificates, runDomains } from './expiry-checks.js';
+import { pruneMonitoring, runDueMonitors } from './monitoring.js';
+
+export interface Entry {
+  name: string;
+  about: string;
+  pattern: string;
+  /** Every process takes a share of it, by claims; all else runs in one process, which holds the lease. */
+  shared?: boolean;
+  /** Answers what came of it, in a few words. */
+  run(ctx: Ctx, crew: Crew): Promise<string>;
+}
+
+export const timetable: readonly Entry[] = [
+  {
+    name: 'reap-jobs',
+    about: 'Ends jobs past their time limit and forgets old ones.',
+    pattern: '*/30 * * * * *',
+    async run(ctx) {
+      const { timed_out, expired } = await reapJobs(ctx);
+      return `${timed_out} timed out, ${expired} forgotten`;
+    },
+  },
+  {
+    name: 'tool-jobs',
+    about: 'Goes on with tools jobs that a stopped process left.',
+    pattern: '15,45 * * * * *',
+    run: runToolJobs,
+  },
+  {
+    name: 'daily-sync',
+    about: 'Syncs every site as often a day as the settings say.',
+    pattern: '0 */5 * * * *',
+    run: syncDueSites,
+  },
+  {
+    name: 'abandoned-refresh',
+    about: 'Looks up abandoned plugins and themes, each site every two days.',
+    pattern: '30 */10 * * * *',
+    run: refreshAbandoned,
+  },
+  {
+    name: 'site-health',
+    about: 'Tells which sites report bad health.',
+    pattern: '0 15 6 * * *',
+    run: reportHealth,
+  },
+  {
+    name: 'audits',
+    about: 'Works off the queue of performance audits, one at a time.',
+    pattern: '*/20 * * * * *',
+    run: runAudits,
+  },
+  {
+    name: 'mail',
+    about: 'Writes about new alerts, and sends what waits in the outbox.',
+    pattern: '10,30,50 * * * * *',
+    run: sendMail,
+  },
+  {
+    name: 'daily-digest',
+    about: 'Puts the daily digest into the outbox, in the morning of the dashboard’s time zone.',
+    pattern: '0 5 * * * *',
+    run: dailyDigest,
+  },
+  {
+    name: 'monitors',
+    about: 'Checks the sites whose turn it is.',
+    pattern: '*/10 * * * * *',
+    shared: true,
+    run: runDueMonitors,
+  },
+  {
+    name: 'certificates',
+    about: 'Looks at the certificates of the sites, each once a day.',
+    pattern: '20 */5 * * * *',
+    shared: true,
+    run: runCertificates,
+  },
+  {
+    name: 'domains',
+    about: 'Asks the registries when the domains end: weekly, and daily near the end.',
+    pattern: '40 */5 * * * *',
+    run: runDomains,
+  },
+  {
+    name: 'prune-monitoring',
+    about: 'Forgets beats, figures, incidents and alerts whose time is over.',
+    pattern: '50 17 * * * *',
+    run: pruneMonitoring,
+  },
+  {
+    name: 'forget-old',
+    about: 'Forgets old audits, mails and history.',
+    pattern: '0 40 3 * * *',
+    run: forgetOld,
+  },
+];

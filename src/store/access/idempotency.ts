@@ -1,0 +1,75 @@
+/** Answers of calls that carried an Idempotency-Key, so that a repeat does not run again. */
+
+import { randomUUID } from 'node:crypto';
+import type { Db } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import type { Vault } from '../vault/vault.js';
+
+export type Claim =
+  /** The key is ours: run, then `finish` or `release`. */
+  | { state: 'claimed' }
+  | { state: 'running' }
+  /** The key stands for another call. */
+  | { state: 'reused' }
+  | { state: 'done'; body: string };
+
+export function createIdempotency(db: Db, vault: Vault) {
+  /** This process. Its own runs are never taken for dead. */
+  const owner = randomUUID();
+  const place = (principal: string, key: string) => `idempotency:${principal}:${key}`;
+
+  return {
+    /** Takes the key, or answers what stands there. Runs of other processes that began before `abandonedBefore` are taken over. */
+    async claim(
+      principal: string,
+      call: { key: string; fingerprint: string },
+      now: number,
+      abandonedBefore: number,
+    ): Promise<Claim> {
+      const results = await db.batch([
+        sql(
+          `DELETE FROM idempotency WHERE principal = ? AND key = ? AND fingerprint = ? AND body IS NULL AND owner <> ? AND created_at < ?`,
+          principal,
+          call.key,
+          call.fingerprint,
+          owner,
+          abandonedBefore,
+        ),
+        sql(
+          `INSERT INTO idempotency (principal, key, fingerprint, owner, created_at) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT (principal, key) DO NOTHING`,
+          principal,
+          call.key,
+          call.fingerprint,
+          owner,
+          now,
+        ),
+        sql('SELECT fingerprint, body FROM idempotency WHERE principal = ? AND key = ?', principal, call.key),
+      ]);
+      if ((results[1]?.changes ?? 0) > 0) return { state: 'claimed' };
+      const row = results[2]?.rows[0];
+      if (row?.fingerprint !== call.fingerprint) return { state: 'reused' };
+      if (typeof row.body !== 'string') return { state: 'running' };
+      return { state: 'done', body: vault.open(row.body, place(principal, call.key)) };
+    },
+
+    /** Keeps the answer of a claimed call. */
+    async finish(principal: string, key: string, body: string): Promise<void> {
+      await db.run('UPDATE idempotency SET body = ? WHERE principal = ? AND key = ?', [
+        vault.seal(body, place(principal, key)),
+        principal,
+        key,
+      ]);
+    },
+
+    /** Gives a claimed key back: the call may be made again. */
+    async release(principal: string, key: string): Promise<void> {
+      await db.run('DELETE FROM idempotency WHERE principal = ? AND key = ? AND body IS NULL', [principal, key]);
+    },
+
+    /** Forgets answers from before `before`. */
+    async forget(before: number): Promise<void> {
+      await db.run('DELETE FROM idempotency WHERE created_at < ? AND body IS NOT NULL', [before]);
+    },
+  };
+}

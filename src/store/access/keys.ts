@@ -1,0 +1,208 @@
+/** API keys: only digests are stored, so that a copy of the database logs nobody in (REST §1.2). */
+
+import { randomBytes } from 'node:crypto';
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/lists.js';
+import { hashToken } from '../vault/vault.js';
+import { deniedSites, principalDenials } from './denials.js';
+
+export type KeyScope = 'read' | 'write' | 'read_write';
+
+export interface KeyRow {
+  id: number;
+  version: 'v1' | 'v2';
+  /** `ck_…` of a legacy key, which is listed and removed but never logs in; null for v2. */
+  legacy_id: string | null;
+  user_id: number | null;
+  description: string;
+  scope: KeyScope;
+  /** Last 7 characters of the key part, to tell keys apart on a screen. */
+  last7: string;
+  enabled: boolean;
+  /** Milliseconds since the epoch. */
+  last_access: number | null;
+  created_at: number;
+}
+
+export interface NewKey {
+  scope: KeyScope;
+  description: string;
+  enabled: boolean;
+  user_id: number | null;
+  now: number;
+}
+
+export interface KeyChange {
+  scope?: KeyScope | undefined;
+  description?: string | undefined;
+  enabled?: boolean | undefined;
+}
+
+/** Number of a v2 key, or `ck_…` of a legacy key. */
+export type KeyRef = number | string;
+
+/** `last_writer`: no key would be left that could make any other key through the service (REST §6.1). */
+export type KeyOutcome = 'done' | 'absent' | 'last_writer';
+
+const COLUMNS =
+  'k.id, k.version, k.legacy_id, k.user_id, k.description, k.scope, k.last7, k.enabled, k.last_access, k.created_at';
+
+/**
+ * A condition of the statement itself, so that two calls at once cannot take the last two: it may weaken a key with one of
+ * these scopes only when another such key works.
+ */
+function othersWith(scopes: readonly KeyScope[]): string {
+  const works = (key: string) =>
+    `${key}.version = 'v2' AND ${key}.enabled = 1 AND ${key}.scope IN (${scopes.map((scope) => `'${scope}'`).join(', ')})`;
+  return `(NOT (${works('api_key')}) OR EXISTS (SELECT 1 FROM api_key o WHERE o.id <> api_key.id AND ${works('o')}))`;
+}
+
+/** A key that can only write makes no key that reads. */
+const KEEPS_BOTH = othersWith(['read_write']);
+const KEEPS_WRITER = othersWith(['write', 'read_write']);
+
+function keyOf(row: Row): KeyRow {
+  return {
+    id: Number(row.id),
+    version: row.version === 'v1' ? 'v1' : 'v2',
+    legacy_id: row.legacy_id === null ? null : String(row.legacy_id),
+    user_id: row.user_id === null ? null : Number(row.user_id),
+    description: String(row.description),
+    scope: row.scope as KeyScope,
+    last7: String(row.last7),
+    enabled: row.enabled === 1,
+    last_access: row.last_access === null ? null : Number(row.last_access),
+    created_at: Number(row.created_at),
+  };
+}
+
+/** A v2 key by number, a legacy key by its `ck_` name: neither is reachable by the other's form. */
+function refPredicate(ref: KeyRef): { where: string; arg: Value } {
+  return typeof ref === 'number'
+    ? { where: "id = ? AND version = 'v2'", arg: ref }
+    : { where: "legacy_id = ? AND version = 'v1'", arg: ref };
+}
+
+export function rightsOf(scope: KeyScope): ('read' | 'write')[] {
+  return scope === 'read_write' ? ['read', 'write'] : [scope];
+}
+
+export function createKeys(db: Db) {
+  async function find(ref: KeyRef): Promise<KeyRow | undefined> {
+    const { where, arg } = refPredicate(ref);
+    const row = await db.one(`SELECT ${COLUMNS} FROM api_key k WHERE ${where}`, [arg]);
+    return row === undefined ? undefined : keyOf(row);
+  }
+
+  /** A write that was refused: was it for want of the row, or to keep a writer? */
+  async function refused(ref: KeyRef): Promise<KeyOutcome> {
+    return (await find(ref)) === undefined ? 'absent' : 'last_writer';
+  }
+
+  return {
+    find,
+
+    /** One page, legacy keys first, then the newest. */
+    async list(page: number, perPage: number): Promise<{ items: KeyRow[]; total: number }> {
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT ${COLUMNS} FROM api_key k ORDER BY k.version, k.id DESC LIMIT ? OFFSET ?`,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql('SELECT count(*) AS n FROM api_key'),
+      ]);
+      return { items: items.map(keyOf), total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** A key as `auth` checks it, by the digest of its key part. Legacy keys never match. */
+    async login(keyHash: string) {
+      const row = await db.one(
+        `SELECT ${COLUMNS}, k.secret_hash, ${deniedSites("'key:' || k.id")} AS denied
+         FROM api_key k WHERE k.key_hash = ? AND k.version = 'v2'`,
+        [keyHash],
+      );
+      if (row === undefined) return undefined;
+      const key = keyOf(row);
+      return {
+        identity: {
+          type: 'key' as const,
+          id: key.id,
+          name: key.description === '' ? `key …${key.last7}` : key.description,
+          rights: rightsOf(key.scope),
+          denied_sites: principalDenials(row.denied),
+        },
+        proof: String(row.secret_hash),
+        enabled: key.enabled,
+        last_access: key.last_access,
+      };
+    },
+
+    /** Makes a key. The token `<secret40>==<key40>` is answered here and can never be read again. */
+    async add(key: NewKey): Promise<{ key: KeyRow; token: string }> {
+      const secret = randomBytes(20).toString('hex');
+      const part = randomBytes(20).toString('hex');
+      const { lastId } = await db.run(
+        `INSERT INTO api_key (version, key_hash, secret_hash, last7, description, scope, enabled, user_id, created_at)
+         VALUES ('v2', ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          hashToken(part),
+          hashToken(secret),
+          part.slice(-7),
+          key.description,
+          key.scope,
+          key.enabled,
+          key.user_id,
+          key.now,
+        ],
+      );
+      const made = await find(lastId);
+      if (made === undefined) throw new Error('The key that was just stored cannot be read.');
+      return { key: made, token: `${secret}==${part}` };
+    },
+
+    /** Changes a key. With `keepWriter`, not so that the last enabled key that writes, or that reads and writes, is no such key any more. */
+    async change(ref: KeyRef, change: KeyChange, keepWriter = false): Promise<KeyOutcome> {
+      const { where, arg } = refPredicate(ref);
+      const sets: string[] = [];
+      const args: Value[] = [];
+      for (const column of ['scope', 'description', 'enabled'] as const) {
+        const value = change[column];
+        if (value === undefined) continue;
+        sets.push(`${column} = ?`);
+        args.push(value);
+      }
+      if (sets.length === 0) return (await find(ref)) === undefined ? 'absent' : 'done';
+      const off = change.enabled === false;
+      const guards = [
+        ...(off || (change.scope ?? 'read_write') !== 'read_write' ? [KEEPS_BOTH] : []),
+        ...(off || change.scope === 'read' ? [KEEPS_WRITER] : []),
+      ];
+      const guarded = [where, ...(keepWriter ? guards : [])].join(' AND ');
+      const { changes } = await db.run(`UPDATE api_key SET ${sets.join(', ')} WHERE ${guarded}`, [...args, arg]);
+      return changes > 0 ? 'done' : refused(ref);
+    },
+
+    /** Removes a key with what was denied to it. With `keepWriter`, not the last enabled key that writes, or that reads and writes. */
+    async remove(ref: KeyRef, keepWriter = false): Promise<KeyOutcome> {
+      const { where, arg } = refPredicate(ref);
+      const guard = keepWriter ? ` AND ${KEEPS_BOTH} AND ${KEEPS_WRITER}` : '';
+      const [removed] = await db.batch([
+        { sql: `DELETE FROM api_key WHERE ${where}${guard}`, args: [arg] },
+        {
+          sql: `DELETE FROM site_denial WHERE principal = 'key:' || ? AND NOT EXISTS (SELECT 1 FROM api_key WHERE ${where})`,
+          args: [arg, arg],
+        },
+      ]);
+      return (removed?.changes ?? 0) > 0 ? 'done' : refused(ref);
+    },
+
+    /** Notes that a key was used. */
+    async touch(id: number, at: number): Promise<void> {
+      await db.run('UPDATE api_key SET last_access = ? WHERE id = ?', [at, id]);
+    },
+  };
+}
+
+export type Keys = ReturnType<typeof createKeys>;

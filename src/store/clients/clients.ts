@@ -1,0 +1,241 @@
+/** Clients and which sites are theirs. Writes are one batch each: all or nothing. */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import type { BatchResult, Db, Statement } from '../driver/db.js';
+import { StorageError, sql } from '../driver/db.js';
+import { among, except, type Fragment, join, offset } from '../driver/lists.js';
+import {
+  CLIENT_TEXTS,
+  type ClientFilter,
+  type ClientItemRow,
+  type ClientKey,
+  type ClientRow,
+  type ClientTexts,
+  type ClientWrite,
+  type MarkedSite,
+} from './rows.js';
+
+/** Sites hidden from the caller: not counted, not touched. */
+type Hidden = readonly number[];
+
+const ITEM = 'c.id, c.name, c.email, c.phone, c.suspended, c.created_at';
+/** Buckets of hours that serve one client and nobody else. */
+const ownBuckets = (id: string) =>
+  `time_bucket_client b WHERE b.client_id = ${id}
+   AND NOT EXISTS (SELECT 1 FROM time_bucket_client o WHERE o.bucket_id = b.bucket_id AND o.client_id <> b.client_id)`;
+const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.country, c.note, c.updated_at,
+  (SELECT count(*) FROM ${ownBuckets('c.id')}) AS own_buckets`;
+
+/** Wanted ids that no site has; one argument, the ids as JSON. Repeated inside a batch it finds the same each time. */
+const MISSING = 'FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM site x WHERE x.id = w.value)';
+
+function sitesCount(hidden: Hidden): Fragment {
+  const seen = except('s.id', hidden);
+  return {
+    text: `(SELECT count(*) FROM site s WHERE s.client_id = c.id${seen.text}) AS sites_count`,
+    args: seen.args,
+  };
+}
+
+function predicate(filter: ClientFilter): Fragment {
+  const parts = [among('c.id', filter.include), except('c.id', filter.exclude)];
+  if (filter.suspended !== undefined) parts.push({ text: ' AND c.suspended = ?', args: [filter.suspended] });
+  const text = needle(filter.search);
+  if (text !== '') {
+    parts.push({
+      text: " AND (instr(c.name_key, ?) > 0 OR instr(ifnull(c.email_key, ''), ?) > 0)",
+      args: [text, text],
+    });
+  }
+  return join(parts);
+}
+
+function oneClient(condition: string, args: Fragment['args'], hidden: Hidden): Statement {
+  const count = sitesCount(hidden);
+  return sql(`SELECT ${FULL}, ${count.text} FROM client c WHERE ${condition}`, ...count.args, ...args);
+}
+
+function emailKey(email: string): string | null {
+  return email === '' ? null : fold(email);
+}
+
+/** Outcome of a batch whose first statement finds missing sites and whose last reads the client back. */
+function written(results: readonly BatchResult[]): ClientWrite {
+  const missing = results[0]?.rows ?? [];
+  if (missing.length > 0) return { outcome: 'no_site', missing: missing.map((row) => Number(row.id)) };
+  const client = results.at(-1)?.rows[0];
+  return client === undefined ? { outcome: 'no_client' } : { outcome: 'stored', client: client as ClientRow };
+}
+
+/** The only unique column of a client besides its id is the e-mail. */
+async function orEmailTaken(work: Promise<BatchResult[]>): Promise<ClientWrite> {
+  try {
+    return written(await work);
+  } catch (error) {
+    if (error instanceof StorageError && error.kind === 'unique') return { outcome: 'email_taken' };
+    throw error;
+  }
+}
+
+export function createClients(db: Db) {
+  return {
+    /** One page in name order with the true total, in one snapshot. */
+    async list(filter: ClientFilter, page: number, perPage: number, hidden: Hidden) {
+      const { text, args } = predicate(filter);
+      const count = sitesCount(hidden);
+      const keys = `SELECT c.id FROM client c WHERE 1${text} ORDER BY c.name_key, c.id LIMIT ? OFFSET ?`;
+      const [items = [], totals = []] = await db.read([
+        sql(
+          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
+          ...count.args,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM client c WHERE 1${text}`, ...args),
+      ]);
+      return { items: items as ClientItemRow[], total: Number(totals[0]?.n ?? 0) };
+    },
+
+    async count(filter: ClientFilter): Promise<number> {
+      const { text, args } = predicate(filter);
+      const row = await db.one(`SELECT count(*) AS n FROM client c WHERE 1${text}`, args);
+      return Number(row?.n ?? 0);
+    },
+
+    find(key: ClientKey, hidden: Hidden): Promise<ClientRow | undefined> {
+      const query =
+        'id' in key
+          ? oneClient('c.id = ?', [key.id], hidden)
+          : oneClient('c.email_key = ?', [emailKey(key.email)], hidden);
+      return db.one<ClientRow>(query.sql, query.args);
+    },
+
+    /** Creates a client and moves the wanted sites over to it. */
+    add(texts: ClientTexts, siteIds: readonly number[], now: number, hidden: Hidden): Promise<ClientWrite> {
+      const wanted = JSON.stringify(siteIds);
+      // AUTOINCREMENT: within the batch the new client has the highest id of all.
+      const newest = '(SELECT max(id) FROM client)';
+      return orEmailTaken(
+        db.batch([
+          sql(`SELECT w.value AS id ${MISSING}`, wanted),
+          sql(
+            `INSERT INTO client (${CLIENT_TEXTS.join(', ')}, name_key, email_key, created_at, updated_at)
+             SELECT ${CLIENT_TEXTS.map(() => '?').join(', ')}, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 ${MISSING})`,
+            ...CLIENT_TEXTS.map((column) => texts[column]),
+            fold(texts.name),
+            emailKey(texts.email),
+            now,
+            now,
+            wanted,
+          ),
+          sql(
+            `UPDATE site SET client_id = ${newest}
+             WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 ${MISSING})`,
+            wanted,
+            wanted,
+          ),
+          oneClient(`c.id = ${newest}`, [], hidden),
+        ]),
+      );
+    },
+
+    /** Only the given texts change. `siteIds` replaces the client's sites, except those hidden from the caller. */
+    update(
+      id: number,
+      texts: Partial<ClientTexts>,
+      siteIds: readonly number[] | undefined,
+      now: number,
+      hidden: Hidden,
+    ) {
+      const wanted = JSON.stringify(siteIds ?? []);
+      const { name, email } = texts;
+      const kept = except('id', hidden);
+      const statements = [
+        sql(`SELECT w.value AS id ${MISSING}`, wanted),
+        sql(
+          `UPDATE client SET ${CLIENT_TEXTS.map((column) => `${column} = coalesce(?, ${column})`).join(', ')},
+             name_key = coalesce(?, name_key), email_key = CASE WHEN ? THEN ? ELSE email_key END, updated_at = ?
+           WHERE id = ? AND NOT EXISTS (SELECT 1 ${MISSING})`,
+          ...CLIENT_TEXTS.map((column) => texts[column] ?? null),
+          name === undefined ? null : fold(name),
+          email !== undefined,
+          emailKey(email ?? ''),
+          now,
+          id,
+          wanted,
+        ),
+      ];
+      if (siteIds !== undefined) {
+        statements.push(
+          sql(
+            `UPDATE site SET client_id = NULL WHERE client_id = ? AND NOT EXISTS (SELECT 1 ${MISSING})
+               AND id NOT IN (SELECT value FROM json_each(?))${kept.text}`,
+            id,
+            wanted,
+            wanted,
+            ...kept.args,
+          ),
+          sql(
+            `UPDATE site SET client_id = ? WHERE id IN (SELECT value FROM json_each(?)) AND client_id IS NOT ?
+               AND EXISTS (SELECT 1 FROM client WHERE id = ?) AND NOT EXISTS (SELECT 1 ${MISSING})`,
+            id,
+            wanted,
+            id,
+            id,
+            wanted,
+          ),
+        );
+      }
+      return orEmailTaken(db.batch([...statements, oneClient('c.id = ?', [id], hidden)]));
+    },
+
+    /**
+     * Sites and costs lose the client by their foreign keys. Hours that were bought for it alone go with it: a bucket
+     * without clients serves every client. False when it was gone already.
+     */
+    async remove(id: number): Promise<boolean> {
+      const [, removed] = await db.batch([
+        sql(`DELETE FROM time_bucket WHERE id IN (SELECT bucket_id FROM ${ownBuckets('?')})`, id),
+        sql('DELETE FROM client WHERE id = ?', id),
+      ]);
+      return (removed?.changes ?? 0) > 0;
+    },
+
+    /**
+     * Sets or lifts the suspension of a client and of its sites, except those hidden from the caller.
+     * Answers the sites whose mark changed, in URL order; undefined when there is no such client.
+     */
+    async mark(id: number, suspended: boolean, now: number, hidden: Hidden): Promise<MarkedSite[] | undefined> {
+      const kept = except('id', hidden);
+      const [, sites, known] = await db.batch([
+        sql(
+          'UPDATE client SET suspended = ?, updated_at = ? WHERE id = ? AND suspended <> ?',
+          suspended,
+          now,
+          id,
+          suspended,
+        ),
+        sql(
+          `UPDATE site SET suspended = ? WHERE client_id = ? AND suspended <> ?${kept.text} RETURNING id, url, url_key`,
+          suspended,
+          id,
+          suspended,
+          ...kept.args,
+        ),
+        sql('SELECT id FROM client WHERE id = ?', id),
+      ]);
+      if (known?.rows.length !== 1) return undefined;
+      const rows = sites?.rows ?? [];
+      return rows
+        .sort((a, b) => compare(String(a.url_key), String(b.url_key)) || Number(a.id) - Number(b.id))
+        .map((row) => ({ id: Number(row.id), url: String(row.url) }));
+    },
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export type Clients = ReturnType<typeof createClients>;

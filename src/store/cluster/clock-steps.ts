@@ -1,0 +1,108 @@
+/**
+ * What is stored as an instant of the wall clock, put right after that clock was stepped. Every statement leaves alone what is
+ * as it should be, so several processes may all do it: at worst something comes up once too early, never too late.
+ */
+
+import type { Db, Statement } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+
+/** Clocks of several machines may differ by so much: less is no step. */
+const SKEW_MS = 10_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** The longest lease of each table. One that ends later was taken before a step back, and may be that of a dead process. */
+const LEASES = [
+  ['job', 'lease_until', MINUTE_MS],
+  ['tool_job', 'lease_until', 2 * MINUTE_MS],
+  ['lease', 'until', MINUTE_MS],
+  ['audit', 'lease_until', 5 * MINUTE_MS],
+  ['mail', 'lease_until', 5 * MINUTE_MS],
+] as const;
+/** Instants at which something comes up, and the longest claim that may stand there instead: claims are not broken. */
+const DUE = [
+  ['monitor', 'next_check_at', MINUTE_MS],
+  ['monitor', 'flapping_until', MINUTE_MS],
+  ['certificate_plan', 'next_check_at', 5 * MINUTE_MS],
+  ['domain', 'next_check_at', MINUTE_MS],
+  ['audit', 'not_before', MINUTE_MS],
+  ['mail', 'next_try_at', MINUTE_MS],
+] as const;
+/** Instants at which something happened, from which it is reckoned when it is to happen again. */
+const PAST = [
+  ['site_detail', 'last_attempt'],
+  ['site_detail', 'abandoned_checked_at'],
+  ['idempotency', 'created_at'],
+  ['monitor_network', 'asked_at'],
+  ['monitor_network', 'ok_at'],
+  ['monitor_network', 'down_since'],
+] as const;
+/** Of a monitor, in milliseconds: its own, or that of the settings the plan was made with. */
+const INTERVAL = `(60000 * coalesce(interval_min, (SELECT CASE WHEN json_valid(planned) THEN planned ->> 'interval_min' END
+  FROM monitor_engine WHERE id = 1), 1440))`;
+
+export function createClockSteps(db: Db) {
+  return {
+    /**
+     * @param now by the clock as it is now
+     * @param steps by how much it was put forward and back since the last call; zero at the start of a process, when
+     *   nobody knows, and what lies impossibly far ahead is all there is to go by
+     */
+    async settle(now: number, { forward, back }: { forward: number; back: number }): Promise<void> {
+      await db.batch([...impossible(now), ...after(now, back), ...(forward > 0 ? ahead(now, forward) : [])]);
+    },
+  };
+}
+
+/** A lease that ends later than any can: its holder, if it lives, renews it long before the new end. */
+function impossible(now: number): Statement[] {
+  return [
+    ...LEASES.map(([table, column, ms]) =>
+      sql(`UPDATE ${table} SET ${column} = ? WHERE ${column} > ?`, now + ms, now + ms + SKEW_MS),
+    ),
+    sql('UPDATE job SET next_run_at = ? WHERE completed_at IS NULL AND next_run_at - delay_ms > ?', now, now + SKEW_MS),
+    sql('UPDATE job SET started_at = ? WHERE completed_at IS NULL AND started_at > ?', now, now + SKEW_MS),
+  ];
+}
+
+/** After a step back: what was planned comes as soon as it would have come without it. */
+function after(now: number, back: number): Statement[] {
+  const shifted = DUE.map(([table, column, claim]) =>
+    sql(`UPDATE ${table} SET ${column} = max(?, ${column} - ?) WHERE ${column} > ?`, now, back, now + claim),
+  );
+  return [
+    ...(back > 0 ? shifted : []),
+    ...PAST.map(([table, column]) =>
+      sql(`UPDATE ${table} SET ${column} = min(?, ${column} - ?) WHERE ${column} > ?`, now, back, now + SKEW_MS),
+    ),
+    // Of several steps, or one that nobody saw: the same point of the grid, one interval ahead at most.
+    sql(
+      `UPDATE monitor SET next_check_at = ? + (next_check_at - ?) % ${INTERVAL} WHERE next_check_at > ? + ${INTERVAL}`,
+      now,
+      now,
+      now + SKEW_MS,
+    ),
+    sql(
+      `UPDATE certificate_plan SET next_check_at = ? + (next_check_at - ?) % ${DAY_MS} WHERE next_check_at > ?`,
+      now,
+      now,
+      now + DAY_MS + SKEW_MS,
+    ),
+    sql('UPDATE domain SET next_check_at = ? WHERE next_check_at > ?', now, now + 30 * DAY_MS + SKEW_MS),
+  ];
+}
+
+/**
+ * After a step forward: the time that did not go by is not counted. A job that would be over soon gets its time back, and
+ * answers are kept for repeats as long as promised.
+ */
+function ahead(now: number, forward: number): Statement[] {
+  return [
+    sql(
+      `UPDATE job SET timeout_ms = timeout_ms + ? WHERE completed_at IS NULL AND started_at IS NOT NULL
+         AND started_at + timeout_ms <= ?`,
+      forward,
+      now + forward,
+    ),
+    sql('UPDATE idempotency SET created_at = created_at + ? WHERE created_at + ? <= ?', forward, forward, now),
+  ];
+}

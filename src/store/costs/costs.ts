@@ -1,0 +1,209 @@
+/** Cost records and what they cover. */
+
+import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { StorageError, sql } from '../driver/db.js';
+import { except, offset } from '../driver/lists.js';
+import { createCostShares } from './shares.js';
+
+export interface CostFields {
+  name: string;
+  url: string;
+  type: string;
+  product_type: string;
+  license_type: string;
+  cost_status: string;
+  payment_method: string;
+  /** Decimal text. */
+  price: string;
+  renewal_type: string | null;
+  /** `YYYY-MM-DD`. */
+  last_renewal: string | null;
+  note: string;
+}
+
+/** Ids of what a cost covers. `groups` are tags. */
+export interface CostTargets {
+  sites: readonly number[];
+  groups: readonly number[];
+  clients: readonly number[];
+}
+export type TargetField = keyof CostTargets;
+
+export interface CostRow extends CostFields, CostTargets {
+  id: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** `missing`: the first target that does not exist; then nothing was written. */
+export type CostWrite =
+  | { outcome: 'stored'; cost: CostRow }
+  | { outcome: 'no_cost' }
+  | { outcome: 'no_target'; missing: { field: TargetField; id: number } };
+
+type Hidden = readonly number[];
+
+const COLUMNS = [
+  'name',
+  'url',
+  'type',
+  'product_type',
+  'license_type',
+  'cost_status',
+  'payment_method',
+  'price',
+  'renewal_type',
+  'last_renewal',
+  'note',
+] as const satisfies readonly (keyof CostFields)[];
+
+const TARGETS: Record<TargetField, { column: string; table: string }> = {
+  sites: { column: 'site_id', table: 'site' },
+  groups: { column: 'tag_id', table: 'tag' },
+  clients: { column: 'client_id', table: 'client' },
+};
+const TARGET_FIELDS = Object.keys(TARGETS) as TargetField[];
+
+function targetInserts(cost: string, targets: Partial<CostTargets>): Statement[] {
+  return TARGET_FIELDS.flatMap((field) => {
+    const ids = targets[field];
+    if (ids === undefined || ids.length === 0) return [];
+    const { column } = TARGETS[field];
+    // OR IGNORE lets a target be named twice; an unknown one still breaks the foreign key.
+    return sql(
+      `INSERT OR IGNORE INTO cost_target (cost_id, ${column}) SELECT ${cost}, value FROM json_each(?)`,
+      JSON.stringify(ids),
+    );
+  });
+}
+
+export function createCosts(db: Db) {
+  const idsOf = (field: TargetField, hidden: Hidden) => {
+    const { column } = TARGETS[field];
+    const seen = field === 'sites' ? except(column, hidden) : { text: '', args: [] };
+    return {
+      text: `(SELECT json_group_array(${column}) FROM cost_target WHERE cost_id = c.id AND ${column} IS NOT NULL${seen.text}) AS ${field}`,
+      args: seen.args,
+    };
+  };
+
+  const select = (tail: string, args: readonly Value[], hidden: Hidden): Statement => {
+    const lists = TARGET_FIELDS.map((field) => idsOf(field, hidden));
+    const columns = ['id', ...COLUMNS, 'created_at', 'updated_at'].map((column) => `c.${column}`);
+    return sql(
+      `SELECT ${[...columns, ...lists.map(({ text }) => text)].join(', ')} FROM cost c ${tail}`,
+      ...lists.flatMap((list) => list.args),
+      ...args,
+    );
+  };
+
+  /** Runs a write whose only foreign keys are the targets and the cost itself. */
+  const write = async (statements: Statement[], targets: Partial<CostTargets>): Promise<CostWrite> => {
+    try {
+      const results = await db.batch(statements);
+      const row = results.at(-1)?.rows[0];
+      return row === undefined ? { outcome: 'no_cost' } : { outcome: 'stored', cost: toCost(row) };
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.kind !== 'foreign_key') throw error;
+      const missing = await firstMissing(db, targets);
+      return missing === undefined ? { outcome: 'no_cost' } : { outcome: 'no_target', missing };
+    }
+  };
+
+  return {
+    ...createCostShares(db),
+
+    /** One page in name order with the true total, in one snapshot. */
+    async list(page: number, perPage: number, hidden: Hidden): Promise<{ items: CostRow[]; total: number }> {
+      const order = 'ORDER BY c.name COLLATE NOCASE, c.id LIMIT ? OFFSET ?';
+      const [items = [], totals = []] = await db.read([
+        select(order, [perPage, offset(page, perPage)], hidden),
+        sql('SELECT count(*) AS n FROM cost'),
+      ]);
+      return { items: items.map(toCost), total: Number(totals[0]?.n ?? 0) };
+    },
+
+    async find(id: number, hidden: Hidden): Promise<CostRow | undefined> {
+      const query = select('WHERE c.id = ?', [id], hidden);
+      const row = await db.one(query.sql, query.args);
+      return row === undefined ? undefined : toCost(row);
+    },
+
+    /** Costs by id; absent ones are left out. */
+    async findMany(ids: readonly number[], hidden: Hidden): Promise<CostRow[]> {
+      const query = select(
+        'WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id',
+        [JSON.stringify(ids)],
+        hidden,
+      );
+      return (await db.all(query.sql, query.args)).map(toCost);
+    },
+
+    add(fields: CostFields, targets: Partial<CostTargets>, now: number, hidden: Hidden): Promise<CostWrite> {
+      // AUTOINCREMENT: within the batch the new cost has the highest id of all.
+      const newest = '(SELECT max(id) FROM cost)';
+      const insert = sql(
+        `INSERT INTO cost (${COLUMNS.join(', ')}, created_at, updated_at) VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
+        ...COLUMNS.map((column) => fields[column]),
+        now,
+        now,
+      );
+      return write([insert, ...targetInserts(newest, targets), select(`WHERE c.id = ${newest}`, [], hidden)], targets);
+    },
+
+    /** All fields are written; given targets replace the present ones, except sites hidden from the caller. */
+    update(
+      id: number,
+      fields: CostFields,
+      targets: Partial<CostTargets>,
+      now: number,
+      hidden: Hidden,
+    ): Promise<CostWrite> {
+      const sets = COLUMNS.map((column) => `${column} = ?`).join(', ');
+      const statements = [
+        sql(
+          `UPDATE cost SET ${sets}, updated_at = ? WHERE id = ?`,
+          ...COLUMNS.map((column) => fields[column]),
+          now,
+          id,
+        ),
+      ];
+      for (const field of TARGET_FIELDS) {
+        if (targets[field] === undefined) continue;
+        const { column } = TARGETS[field];
+        const kept = except(column, field === 'sites' ? hidden : []);
+        statements.push(
+          sql(`DELETE FROM cost_target WHERE cost_id = ? AND ${column} IS NOT NULL${kept.text}`, id, ...kept.args),
+        );
+      }
+      // The id is a number of ours, never text of a caller.
+      statements.push(...targetInserts(String(id), targets), select('WHERE c.id = ?', [id], hidden));
+      return write(statements, targets);
+    },
+
+    /** False when it was gone already. */
+    async remove(id: number): Promise<boolean> {
+      const { changes } = await db.run('DELETE FROM cost WHERE id = ?', [id]);
+      return changes > 0;
+    },
+  };
+}
+
+async function firstMissing(db: Db, targets: Partial<CostTargets>) {
+  const selects = TARGET_FIELDS.map(
+    (field) =>
+      `SELECT '${field}' AS field, value AS id FROM json_each(?) WHERE value NOT IN (SELECT id FROM ${TARGETS[field].table})`,
+  );
+  const row = await db.one(
+    `${selects.join(' UNION ALL ')} LIMIT 1`,
+    TARGET_FIELDS.map((field) => JSON.stringify(targets[field] ?? [])),
+  );
+  return row === undefined ? undefined : { field: row.field as TargetField, id: Number(row.id) };
+}
+
+function toCost(row: Row): CostRow {
+  const ids = (field: TargetField) => (JSON.parse(String(row[field])) as number[]).sort((a, b) => a - b);
+  return { ...(row as unknown as CostRow), sites: ids('sites'), groups: ids('groups'), clients: ids('clients') };
+}
+
+export type Costs = ReturnType<typeof createCosts>;

@@ -1,0 +1,72 @@
+/** Which costs cover a site or the sites of a client (operations §5.9). */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { except } from '../driver/lists.js';
+
+/** A cost with the number of sites its targets expand to; null where the price is not shared. */
+export interface CoveringCost extends Row {
+  id: number;
+  name: string;
+  type: string;
+  license_type: string;
+  cost_status: string;
+  price: string;
+  renewal_type: string | null;
+  last_renewal: string | null;
+  covered_sites: number | null;
+}
+
+export interface CoveredSite extends Row {
+  cost_id: number;
+  site_id: number;
+  site_name: string;
+}
+
+const COVERING = `c.id, c.name, c.type, c.license_type, c.cost_status, c.price, c.renewal_type, c.last_renewal,
+  CASE c.license_type WHEN 'multi_site' THEN (
+    SELECT count(*) FROM (
+      SELECT t.site_id FROM cost_target t WHERE t.cost_id = c.id AND t.site_id IS NOT NULL
+      UNION SELECT l.site_id FROM cost_target t JOIN site_tag l ON l.tag_id = t.tag_id WHERE t.cost_id = c.id
+      UNION SELECT s.id FROM cost_target t JOIN site s ON s.client_id = t.client_id WHERE t.cost_id = c.id
+    )
+  ) END AS covered_sites`;
+
+/** Pairs (cost_id, site_id), each once, of the sites that `mine` holds. */
+const PAIRS = `SELECT t.cost_id, m.id AS site_id FROM mine m JOIN cost_target t ON t.site_id = m.id
+  UNION SELECT t.cost_id, m.id FROM mine m JOIN site_tag l ON l.site_id = m.id JOIN cost_target t ON t.tag_id = l.tag_id
+  UNION SELECT t.cost_id, m.id FROM mine m JOIN cost_target t ON t.client_id = m.client_id`;
+
+export function createCostShares(db: Db) {
+  return {
+    /** Costs whose targets contain the site, once each. */
+    ofSite(siteId: number): Promise<CoveringCost[]> {
+      return db.all<CoveringCost>(
+        `WITH mine AS (SELECT id, client_id FROM site WHERE id = ?)
+         SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+        [siteId],
+      );
+    },
+
+    /** Costs that touch a client's sites, and every pair of such a cost and a site, in one snapshot. */
+    async ofClient(
+      clientId: number,
+      hidden: readonly number[],
+    ): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
+      const seen = except('id', hidden);
+      const mine = `WITH mine AS (SELECT id, client_id FROM site WHERE client_id = ?${seen.text})`;
+      const args = [clientId, ...seen.args];
+      const [costs = [], sites = []] = await db.read([
+        sql(
+          `${mine} SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
+          ...args,
+        ),
+        sql(
+          `${mine} SELECT p.cost_id, p.site_id, s.name AS site_name FROM (${PAIRS}) p JOIN site s ON s.id = p.site_id`,
+          ...args,
+        ),
+      ]);
+      return { costs: costs as CoveringCost[], sites: sites as CoveredSite[] };
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Replica, ReplicaOptions } from '../replica/replica.js';
+import type { Db } from './db.js';
+import type { FileIdentity } from './file-guard.js';
+
+export interface OpenOptions {
+  /** Access token of a server; a file has none. */
+  token?: string | undefined;
+  /** One writer per file, any number of readers. Default writer. */
+  mode?: 'writer' | 'reader';
+  /** The database file that must be there, see `FileGuard`. */
+  identity?: FileIdentity | null | undefined;
+}
+
+/**
+ * Opens the database that a URL names: `file:PATH` and `:memory:` in this process, `libsql://`, `https://`, `http://`,
+ * `wss://` and `ws://` on a server. Only the driver that is needed is loaded: the native one costs start time.
+ * @throws TypeError when the URL names neither
+ * @throws StorageError `unavailable` or `corrupt` when a file cannot be opened; a server is first asked by the first call
+ */
+export async function openDb(url: string, options: OpenOptions = {}): Promise<Db> {
+  const mode = options.mode ?? 'writer';
+  if (url === ':memory:' || url.startsWith('file:')) {
+    const { openEmbedded } = await import('./embedded.js');
+    return openEmbedded(url, { mode, identity: options.identity });
+  }
+  if (/^(libsql|https?|wss?):\/\//i.test(url)) {
+    const { openRemote } = await import('./remote.js');
+    return openRemote(url, options.token, { mode });
+  }
+  throw new TypeError(
+    'The database URL must begin with file:, libsql://, https://, http://, wss:// or ws://, or be :memory:.',
+  );
+}
+
+/**
+ * Opens a storage server for reading, with a copy of it in a file of this process that answers instead of it.
+ * @throws StorageError `other` when another process has the name of the copy, or a file has it
+ */
+export async function openReplicated(url: string, options: ReplicaOptions): Promise<Replica> {
+  const { openReplica } = await import('../replica/replica.js');
+  return openReplica(url, options);
+}

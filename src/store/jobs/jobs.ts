@@ -1,0 +1,244 @@
+/** Durable jobs: a row per job, a row per site. Counters are derived from the rows, never incremented. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+
+export type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
+
+export interface JobRow extends Row {
+  id: string;
+  type: string;
+  params: string;
+  status: JobStatus;
+  total: number;
+  chunk: number;
+  delay_ms: number;
+  timeout_ms: number;
+  created_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+  next_run_at: number;
+  timed_out: number;
+  owner: string | null;
+  lease_until: number | null;
+  fence: number;
+}
+
+export interface JobProgress extends JobRow {
+  succeeded: number;
+  failed: number;
+}
+
+export interface JobError extends Row {
+  site_id: number;
+  code: string;
+  message: string;
+}
+
+export interface NewJob {
+  id: string;
+  type: string;
+  params: unknown;
+  sites: readonly number[];
+  /** The sites were begun already and may have been changed: whoever works them off looks first. */
+  begun: boolean;
+  /** Entries refused before queueing: they belong to the final state too. */
+  refused: readonly { site_id: number; code: string; message: string }[];
+  chunk: number;
+  delay_ms: number;
+  timeout_ms: number;
+  next_run_at: number;
+}
+
+export interface SiteOutcome {
+  position: number;
+  /** '' = success. */
+  code: string;
+  message: string;
+}
+
+/** States of a job's site row. */
+export const WAITING = 0;
+export const STARTED = 1;
+export const SUCCEEDED = 2;
+export const FAILED = 3;
+export const REFUSED = 4;
+
+export function createJobs(db: Db) {
+  return {
+    async add(job: NewJob, now: number): Promise<void> {
+      await db.batch([
+        sql(
+          'INSERT INTO job (id, type, params, total, chunk, delay_ms, timeout_ms, created_at, next_run_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          job.id,
+          job.type,
+          '',
+          job.sites.length,
+          job.chunk,
+          job.delay_ms,
+          job.timeout_ms,
+          now,
+          job.next_run_at,
+        ),
+        sql(
+          'INSERT INTO job_site (job_id, position, site_id, state) SELECT ?, key, value, ? FROM json_each(?)',
+          job.id,
+          job.begun ? STARTED : WAITING,
+          JSON.stringify(job.sites),
+        ),
+        sql(
+          `INSERT INTO job_site (job_id, position, site_id, state, code, message, finished_at)
+           SELECT ?, ? + key, value ->> 0, ${REFUSED}, value ->> 1, value ->> 2, ? FROM json_each(?)`,
+          job.id,
+          job.sites.length,
+          now,
+          JSON.stringify(job.refused.map((entry) => [entry.site_id, entry.code, entry.message])),
+        ),
+        // Last: each row above looks its job up, and takes a long text along, of which there may be a megabyte.
+        sql('UPDATE job SET params = ? WHERE id = ?', JSON.stringify(job.params), job.id),
+      ]);
+    },
+
+    /** A job with its derived counters. */
+    find(id: string): Promise<JobProgress | undefined> {
+      return db.one<JobProgress>(
+        `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
+          (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed FROM job j WHERE j.id = ?`,
+        [id],
+      );
+    },
+
+    errors(id: string): Promise<JobError[]> {
+      return db.all<JobError>(
+        `SELECT site_id, code, message FROM job_site WHERE job_id = ? AND state IN (${FAILED}, ${REFUSED}) ORDER BY position`,
+        [id],
+      );
+    },
+
+    /**
+     * Takes the next due job for one chunk, or answers undefined. One statement: two processes never get the same one. The
+     * fence grows, so whoever held the job before can no longer write to it. Leases that end by `lapsed` are over.
+     */
+    async claim(owner: string, now: number, leaseMs: number, lapsed = now): Promise<JobRow | undefined> {
+      const [job] = await db.all<JobRow>(
+        `UPDATE job SET owner = ?, lease_until = ?, fence = fence + 1, status = 'processing', started_at = ifnull(started_at, ?)
+         WHERE completed_at IS NULL AND id = (
+           SELECT id FROM job WHERE completed_at IS NULL AND next_run_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
+           ORDER BY next_run_at, id LIMIT 1
+         ) RETURNING *`,
+        [owner, now + leaseMs, now, now, lapsed],
+      );
+      return job;
+    },
+
+    /** The next chunk's sites, marked as started. `resumed` ones were started under an earlier lease and may have been done. */
+    async startChunk(job: JobRow): Promise<{ position: number; site_id: number; resumed: boolean }[]> {
+      const rows = await db.all(
+        `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) ORDER BY position LIMIT ?`,
+        [job.id, job.chunk],
+      );
+      await db.run(
+        `UPDATE job_site SET state = ${STARTED} WHERE job_id = ? AND state = ${WAITING} AND position IN (SELECT value FROM json_each(?))
+         AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ?)`,
+        [job.id, JSON.stringify(rows.map((row) => row.position)), job.id, job.fence],
+      );
+      return rows.map((row) => ({
+        position: Number(row.position),
+        site_id: Number(row.site_id),
+        resumed: row.state === STARTED,
+      }));
+    },
+
+    /** Saves one site's outcome; false when the lease was lost meanwhile and nothing was written. */
+    async finishSite(job: JobRow, outcome: SiteOutcome, now: number): Promise<boolean> {
+      const result = await db.run(
+        `UPDATE job_site SET state = ?, code = ?, message = ?, finished_at = ? WHERE job_id = ? AND position = ? AND state = ${STARTED}
+         AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`,
+        [
+          outcome.code === '' ? SUCCEEDED : FAILED,
+          outcome.code,
+          outcome.message,
+          now,
+          job.id,
+          outcome.position,
+          job.id,
+          job.fence,
+        ],
+      );
+      return result.changes === 1;
+    },
+
+    /** Extends the lease; false when it was lost. */
+    async heartbeat(job: JobRow, until: number): Promise<boolean> {
+      const result = await db.run(
+        'UPDATE job SET lease_until = ? WHERE id = ? AND fence = ? AND completed_at IS NULL',
+        [until, job.id, job.fence],
+      );
+      return result.changes === 1;
+    },
+
+    /**
+     * Gives the job back after a chunk: completed when no site is left (failed when none succeeded), else due again at
+     * `next_run_at`. Answers the status, or undefined when the lease was lost.
+     */
+    async release(job: JobRow, now: number, nextRunAt: number): Promise<JobStatus | undefined> {
+      const [row] = await db.all(
+        `UPDATE job SET owner = NULL, lease_until = NULL, next_run_at = ?,
+           completed_at = CASE WHEN left_over.n = 0 THEN ? END,
+           status = CASE WHEN left_over.n > 0 THEN 'processing' WHEN left_over.ok > 0 OR total = 0 THEN 'completed' ELSE 'failed' END
+         FROM (SELECT count(*) FILTER (WHERE state IN (${WAITING}, ${STARTED})) AS n, count(*) FILTER (WHERE state = ${SUCCEEDED}) AS ok
+               FROM job_site WHERE job_id = ?) AS left_over
+         WHERE id = ? AND fence = ? AND completed_at IS NULL RETURNING status`,
+        [nextRunAt, now, job.id, job.id, job.fence],
+      );
+      return row?.status as JobStatus | undefined;
+    },
+
+    /** Who holds a job now. */
+    async owners(): Promise<string[]> {
+      const rows = await db.all('SELECT DISTINCT owner FROM job WHERE completed_at IS NULL AND owner IS NOT NULL');
+      return rows.map((row) => String(row.owner));
+    },
+
+    /** Takes the jobs of dead owners from them; answers how many. */
+    async dropLeases(owners: readonly string[]): Promise<number> {
+      const result = await db.run(
+        `UPDATE job SET owner = NULL, lease_until = NULL, fence = fence + 1
+         WHERE completed_at IS NULL AND owner IN (SELECT value FROM json_each(?))`,
+        [JSON.stringify(owners)],
+      );
+      return result.changes;
+    },
+
+    /** Ends jobs past their time limit, whoever works on them; answers their ids. */
+    async reap(now: number): Promise<string[]> {
+      const rows = await db.all(
+        `UPDATE job SET status = 'failed', timed_out = 1, completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
+         WHERE completed_at IS NULL AND started_at IS NOT NULL AND started_at + timeout_ms <= ? RETURNING id`,
+        [now, now],
+      );
+      return rows.map((row) => String(row.id));
+    },
+
+    /** Forgets jobs that ended before `before`; answers how many. */
+    async expire(before: number): Promise<number> {
+      return (await db.run('DELETE FROM job WHERE completed_at IS NOT NULL AND completed_at < ?', [before])).changes;
+    },
+
+    /** Age of the oldest due job and the number of unfinished ones, for health and metrics. */
+    async backlog(now: number): Promise<{ unfinished: number; oldest_ms: number }> {
+      const row = await db.one('SELECT count(*) AS n, min(created_at) AS oldest FROM job WHERE completed_at IS NULL');
+      const oldest = row?.oldest === null || row === undefined ? now : Number(row.oldest);
+      return { unfinished: Number(row?.n ?? 0), oldest_ms: Math.max(0, now - oldest) };
+    },
+
+    list(limit: number): Promise<JobProgress[]> {
+      return db.all<JobProgress>(
+        `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
+          (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed
+         FROM job j ORDER BY j.created_at DESC, j.id LIMIT ?`,
+        [limit],
+      );
+    },
+  };
+}

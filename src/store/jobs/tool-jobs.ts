@@ -1,0 +1,140 @@
+/** Tools jobs and their sites (REST §6.10.8). */
+
+import type { Db, Row } from '../driver/db.js';
+import { StorageError, sql } from '../driver/db.js';
+
+export type ToolKind = 'destroy' | 'renew' | 'disconnect';
+
+export interface ToolJobRow extends Row {
+  id: string;
+  kind: ToolKind;
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  total: number;
+  created_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+}
+
+export interface ToolJobProgress extends ToolJobRow {
+  succeeded: number;
+  failed: number;
+}
+
+const COLUMNS = 'j.id, j.kind, j.status, j.total, j.created_at, j.started_at, j.completed_at';
+const MINE = 'id = ? AND owner = ? AND completed_at IS NULL';
+
+export function createToolJobs(db: Db) {
+  return {
+    /** Stores the job, unless one of its kind is under way: then answers the id of that one. */
+    async add(
+      job: { id: string; kind: ToolKind; sites: readonly number[] },
+      now: number,
+    ): Promise<{ id: string; added: boolean }> {
+      for (;;) {
+        try {
+          await db.batch([
+            sql(
+              'INSERT INTO tool_job (id, kind, total, created_at) VALUES (?, ?, ?, ?)',
+              job.id,
+              job.kind,
+              job.sites.length,
+              now,
+            ),
+            sql(
+              'INSERT INTO tool_job_site (job_id, position, site_id) SELECT ?, key, value FROM json_each(?)',
+              job.id,
+              JSON.stringify(job.sites),
+            ),
+          ]);
+          return { id: job.id, added: true };
+        } catch (error) {
+          if (!(error instanceof StorageError) || error.kind !== 'unique') throw error;
+          const running = await db.one('SELECT id FROM tool_job WHERE kind = ? AND completed_at IS NULL', [job.kind]);
+          // It ended between the two statements: this one may start after all.
+          if (running !== undefined) return { id: String(running.id), added: false };
+        }
+      }
+    },
+
+    find(kind: ToolKind, id: string): Promise<ToolJobProgress | undefined> {
+      return db.one<ToolJobProgress>(
+        `SELECT ${COLUMNS}, (SELECT count(*) FROM tool_job_site s WHERE s.job_id = j.id AND s.state = 1) AS succeeded,
+           (SELECT count(*) FROM tool_job_site s WHERE s.job_id = j.id AND s.state = 2) AS failed
+         FROM tool_job j WHERE j.id = ? AND j.kind = ?`,
+        [id, kind],
+      );
+    },
+
+    errors(id: string, limit: number): Promise<{ site_id: number; message: string }[]> {
+      return db.all<Row & { site_id: number; message: string }>(
+        'SELECT site_id, message FROM tool_job_site WHERE job_id = ? AND state = 2 ORDER BY position LIMIT ?',
+        [id, limit],
+      );
+    },
+
+    /** Takes an open job that nobody works on: leases that end by `lapsed` are over. */
+    async claim(owner: string, now: number, until: number, lapsed = now): Promise<ToolJobRow | undefined> {
+      const rows = await db.all<ToolJobRow>(
+        `UPDATE tool_job SET owner = ?, lease_until = ?, status = 'processing', started_at = ifnull(started_at, ?)
+         WHERE id = (SELECT id FROM tool_job WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= ?)
+           ORDER BY created_at LIMIT 1)
+         RETURNING id, kind, status, total, created_at, started_at, completed_at`,
+        [owner, until, now, lapsed],
+      );
+      return rows[0];
+    },
+
+    /** Sites still to be done, first ones first. */
+    async next(id: string, limit: number): Promise<{ position: number; site_id: number }[]> {
+      const rows = await db.all(
+        'SELECT position, site_id FROM tool_job_site WHERE job_id = ? AND state = 0 ORDER BY position LIMIT ?',
+        [id, limit],
+      );
+      return rows.map((row) => ({ position: Number(row.position), site_id: Number(row.site_id) }));
+    },
+
+    /** Notes outcomes ('' = success) and keeps the job. False when it was lost to another process meanwhile. */
+    async note(
+      id: string,
+      owner: string,
+      outcomes: readonly { position: number; message: string }[],
+      until: number,
+    ): Promise<boolean> {
+      const [kept] = await db.batch([
+        sql(`UPDATE tool_job SET lease_until = ? WHERE ${MINE}`, until, id, owner),
+        sql(
+          `UPDATE tool_job_site SET state = CASE WHEN o.message = '' THEN 1 ELSE 2 END, message = o.message
+           FROM (SELECT value ->> 0 AS position, value ->> 1 AS message FROM json_each(?)) o
+           WHERE tool_job_site.job_id = ? AND tool_job_site.position = o.position`,
+          JSON.stringify(outcomes.map(({ position, message }) => [position, message])),
+          id,
+        ),
+      ]);
+      return (kept?.changes ?? 0) > 0;
+    },
+
+    /** Ends the job: failed when not one site succeeded. */
+    async finish(id: string, owner: string, now: number): Promise<void> {
+      await db.run(
+        `UPDATE tool_job SET completed_at = ?, owner = NULL, lease_until = NULL,
+           status = CASE WHEN EXISTS (SELECT 1 FROM tool_job_site s WHERE s.job_id = tool_job.id AND s.state = 1)
+             THEN 'completed' ELSE 'failed' END
+         WHERE ${MINE}`,
+        [now, id, owner],
+      );
+    },
+
+    /** Lets another process, or the next start, go on. */
+    async letGo(id: string, owner: string): Promise<void> {
+      await db.run(`UPDATE tool_job SET owner = NULL, lease_until = NULL WHERE ${MINE}`, [id, owner]);
+    },
+
+    /** Forgets jobs that ended before; answers how many. */
+    async expire(before: number): Promise<number> {
+      const result = await db.run('DELETE FROM tool_job WHERE completed_at IS NOT NULL AND completed_at <= ?', [
+        before,
+      ]);
+      return result.changes;
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/** The outbox: one mail per occasion, tried until it is taken or given up. */
+
+import type { Db, Row, Statement } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import type { AlertRow } from '../monitoring/alerts.js';
+
+export type MailStatus = 'queued' | 'sending' | 'sent' | 'failed';
+
+export interface NewMail {
+  /** Names the occasion: a second mail with the same key is none. */
+  event_key: string;
+  type: string;
+  site_id: number | null;
+  recipients: readonly string[];
+  subject: string;
+  text: string;
+  html: string;
+}
+
+export interface MailRow extends Row {
+  id: number;
+  event_key: string;
+  type: string;
+  site_id: number | null;
+  /** JSON array. */
+  recipients: string;
+  subject: string;
+  text: string;
+  html: string;
+  status: MailStatus;
+  attempts: number;
+  next_try_at: number;
+  last_error: string;
+  created_at: number;
+  sent_at: number | null;
+}
+
+/** An alert that nobody was written about yet, with the addresses of its site's own. */
+export interface WaitingAlert extends AlertRow {
+  site_name: string | null;
+  site_url: string | null;
+  /** Comma-separated; '' = as the global setting says. */
+  monitoring_emails: string;
+}
+
+function insert(mail: NewMail, now: number): Statement {
+  return sql(
+    `INSERT INTO mail (event_key, type, site_id, recipients, subject, text, html, next_try_at, created_at)
+     SELECT ?, ?, (SELECT id FROM site WHERE id = ?), ?, ?, ?, ?, ?, ? WHERE 1 ON CONFLICT (event_key) DO NOTHING`,
+    mail.event_key,
+    mail.type,
+    mail.site_id,
+    JSON.stringify(mail.recipients),
+    mail.subject,
+    mail.text,
+    mail.html,
+    now,
+    now,
+  );
+}
+
+export function createMail(db: Db) {
+  return {
+    /** False when there is a mail of this occasion already. */
+    async queue(mail: NewMail, now: number): Promise<boolean> {
+      const [result] = await db.batch([insert(mail, now)]);
+      return (result?.changes ?? 0) > 0;
+    },
+
+    /** Alerts that became no mail yet, oldest first. */
+    waitingAlerts(limit: number): Promise<WaitingAlert[]> {
+      return db.all<WaitingAlert>(
+        `SELECT a.id, a.key, a.kind, a.site_id, a.at, a.facts, a.delivered_at, s.name AS site_name, s.url AS site_url,
+           ifnull(d.monitoring_emails, '') AS monitoring_emails
+         FROM alert a LEFT JOIN site s ON s.id = a.site_id LEFT JOIN site_detail d ON d.site_id = a.site_id
+         WHERE a.delivered_at IS NULL ORDER BY a.id LIMIT ?`,
+        [limit],
+      );
+    },
+
+    /** Mails and the alerts they tell of, all or nothing: a crash between the two would write twice, or never. */
+    async queueAlerts(mails: readonly NewMail[], alertIds: readonly number[], now: number): Promise<void> {
+      await db.batch([
+        ...mails.map((mail) => insert(mail, now)),
+        sql(
+          'UPDATE alert SET delivered_at = ? WHERE id IN (SELECT value FROM json_each(?))',
+          now,
+          JSON.stringify(alertIds),
+        ),
+      ]);
+    },
+
+    /** Takes the next mail that is due. One whose sender died is taken over. */
+    async claim(now: number, until: number, lapsed = now): Promise<MailRow | undefined> {
+      const [row] = await db.all<MailRow>(
+        `UPDATE mail SET status = 'sending', attempts = attempts + 1, lease_until = ?
+         WHERE id = (SELECT id FROM mail WHERE (status = 'queued' AND next_try_at <= ?) OR (status = 'sending' AND lease_until <= ?)
+                     ORDER BY next_try_at, id LIMIT 1) RETURNING *`,
+        [until, now, lapsed],
+      );
+      return row;
+    },
+
+    async sent(id: number, now: number): Promise<void> {
+      await db.run("UPDATE mail SET status = 'sent', sent_at = ?, lease_until = NULL, last_error = '' WHERE id = ?", [
+        now,
+        id,
+      ]);
+    },
+
+    /** `nextTryAt` null gives the mail up. */
+    async notSent(id: number, error: string, nextTryAt: number | null): Promise<void> {
+      await db.run(
+        'UPDATE mail SET status = ?, lease_until = NULL, last_error = ?, next_try_at = ifnull(?, next_try_at) WHERE id = ?',
+        [nextTryAt === null ? 'failed' : 'queued', error, nextTryAt, id],
+      );
+    },
+
+    /** Newest first. */
+    list(limit: number): Promise<MailRow[]> {
+      return db.all<MailRow>('SELECT * FROM mail ORDER BY id DESC LIMIT ?', [limit]);
+    },
+
+    /** Forgets mails made before a moment, whatever came of them. */
+    async prune(before: number): Promise<number> {
+      const { changes } = await db.run('DELETE FROM mail WHERE created_at < ?', [before]);
+      return changes;
+    },
+
+    /** When the newest mail of a kind was made, by what the keys of its occasions begin with. */
+    async newest(kind: string): Promise<number | null> {
+      const row = await db.one(
+        'SELECT created_at FROM mail WHERE event_key > ? AND event_key < ? ORDER BY event_key DESC LIMIT 1',
+        [`${kind}:`, `${kind};`],
+      );
+      return row === undefined ? null : Number(row.created_at);
+    },
+
+    /** What the daily digest tells. Lists are cut at `limit`, counts are true. */
+    async digest(since: number, limit: number) {
+      const [updates = [], sites = [], disconnected = [], totals = [], down = [], done = []] = await db.read([
+        sql('SELECT type, n FROM update_count ORDER BY type'),
+        sql(
+          `SELECT s.id, s.name, s.url, u.n FROM (SELECT site_id, count(*) AS n FROM site_update WHERE ignored = 0 GROUP BY site_id) u
+           JOIN site s ON s.id = u.site_id WHERE s.suspended = 0 ORDER BY u.n DESC, s.url_key LIMIT ?`,
+          limit,
+        ),
+        sql(
+          `SELECT s.id, s.name, s.url, s.sync_error FROM site s WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
+          limit,
+        ),
+        sql(
+          `SELECT (SELECT n FROM site_count WHERE status = 'disconnected') AS lost,
+             (SELECT count(*) FROM incident WHERE ended_at IS NULL) AS down`,
+        ),
+        sql(
+          `SELECT s.id, s.name, s.url, i.started_at FROM incident i JOIN site s ON s.id = i.site_id WHERE i.ended_at IS NULL
+           ORDER BY i.started_at LIMIT ?`,
+          limit,
+        ),
+        sql('SELECT context, action, count(*) AS n FROM site_history WHERE at >= ? GROUP BY context, action', since),
+      ]);
+      return {
+        updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
+        most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
+        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: String(row.sync_error) })),
+        disconnected_total: Number(totals[0]?.lost ?? 0),
+        down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
+        down_total: Number(totals[0]?.down ?? 0),
+        done: done.map((row) => ({ context: String(row.context), action: String(row.action), n: Number(row.n) })),
+      };
+    },
+  };
+}
+
+function namesOf(row: Row): { id: number; name: string; url: string } {
+  return { id: Number(row.id), name: String(row.name), url: String(row.url) };
+}
+
+export type Digest = Awaited<ReturnType<ReturnType<typeof createMail>['digest']>>;

@@ -1,0 +1,99 @@
+/** What people are told, each thing once. Whoever delivers (mail) marks what has gone out. */
+
+import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { among, join, offset } from '../driver/lists.js';
+
+export interface NewAlert {
+  /** Names the occasion: a second alert with the same key is none. */
+  key: string;
+  /** Name of the event that goes with it. */
+  kind: string;
+  site_id: number | null;
+  at: number;
+  facts: Record<string, unknown>;
+}
+
+export interface AlertRow extends Row {
+  id: number;
+  key: string;
+  kind: string;
+  site_id: number | null;
+  at: number;
+  facts: string;
+  delivered_at: number | null;
+}
+
+const COLUMNS = 'id, key, kind, site_id, at, facts, delivered_at';
+
+/** Key, kind, site, time, facts: in the order of the columns. */
+export function alertValues(alert: NewAlert): Value[] {
+  return [alert.key, alert.kind, alert.site_id, alert.at, JSON.stringify(alert.facts)];
+}
+
+/** Stores an alert unless its key is known or its site is gone; one change when it was new. */
+function alertStatement(alert: NewAlert): Statement {
+  return sql(
+    `INSERT INTO alert (key, kind, site_id, at, facts) SELECT ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (SELECT 1 FROM site WHERE id = ?)
+     ON CONFLICT (key) DO NOTHING`,
+    ...alertValues(alert),
+    alert.site_id,
+    alert.site_id,
+  );
+}
+
+export function createAlerts(db: Db) {
+  return {
+    /** Stores those that are new and answers them, in order. */
+    async add(alerts: readonly NewAlert[]): Promise<NewAlert[]> {
+      if (alerts.length === 0) return [];
+      const results = await db.batch(alerts.map(alertStatement));
+      return alerts.filter((_, index) => results[index]?.changes === 1);
+    },
+
+    /** Not delivered yet, oldest first. */
+    waiting(limit: number): Promise<AlertRow[]> {
+      return db.all<AlertRow>(`SELECT ${COLUMNS} FROM alert WHERE delivered_at IS NULL ORDER BY id LIMIT ?`, [limit]);
+    },
+
+    async delivered(ids: readonly number[], at: number): Promise<void> {
+      await db.run('UPDATE alert SET delivered_at = ? WHERE id IN (SELECT value FROM json_each(?))', [
+        at,
+        JSON.stringify(ids),
+      ]);
+    },
+
+    /** One page, newest first, with the true total. Alerts of no single site are seen by all. */
+    async list(
+      filter: { site_ids?: readonly number[] | undefined; denied: readonly number[] },
+      page: number,
+      perPage: number,
+    ): Promise<{ items: AlertRow[]; total: number }> {
+      const sites = among('site_id', filter.site_ids);
+      const hidden = {
+        text: ' AND (site_id IS NULL OR site_id NOT IN (SELECT value FROM json_each(?)))',
+        args: [JSON.stringify(filter.denied)],
+      };
+      const { text, args } = filter.denied.length === 0 ? sites : join([sites, hidden]);
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT ${COLUMNS} FROM alert WHERE 1${text} ORDER BY id DESC LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM alert WHERE 1${text}`, ...args),
+      ]);
+      return { items: items as AlertRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Forgets alerts older than `before`; at most `limit` at a time. */
+    async prune(before: number, limit: number): Promise<number> {
+      const { changes } = await db.run(
+        'DELETE FROM alert WHERE id IN (SELECT id FROM alert WHERE at < ? ORDER BY at LIMIT ?)',
+        [before, limit],
+      );
+      return changes;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * Whose turn it is to check a monitor. To claim one is to move its `next_check_at` a little into the future: one statement,
+ * nobody else sees it as due meanwhile, and the claim of a process that died lapses by itself. The instant it was moved to
+ * is the proof of the claim: whatever is written about the monitor is written only while it stands there. It only grows
+ * from claim to claim, so no two claims of a monitor have the same; and every change of the plan ends a claim with it.
+ */
+
+import type { Db, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import type { Vault } from '../vault/vault.js';
+import { type Login, loginsOf, type MonitorRow, OWN_COLUMNS } from './monitors.js';
+
+/** A claim on one monitor: `until` is both when it lapses and the proof of it. */
+export interface Claim {
+  site_id: number;
+  until: number;
+}
+
+const of = (table: string, column: string, key: string) =>
+  `(SELECT ${column} FROM ${table} WHERE ${key} = monitor.site_id) AS ${column}`;
+/** What `MonitorRow` has, of tables that an UPDATE cannot join; and the login, which saves a round trip. */
+const RETURNED = [
+  'site_id',
+  ...['url', 'name', 'suspended'].map((column) => of('site', column, 'id')),
+  of('site_detail', 'ssl_verify', 'site_id'),
+  ...OWN_COLUMNS,
+  ...['http_user', 'http_pass'].map((column) => of('site_secret', column, 'site_id')),
+].join(', ');
+
+export function createMonitorClaims(db: Db, vault: Vault) {
+  return {
+    /**
+     * Claims monitors that are due, most overdue first: at most `most`, and no more than this process's part when several
+     * share what is due. Includes those to be switched off. `next_check_at` of the rows is `until`.
+     */
+    async claim(
+      now: number,
+      until: number,
+      { most, members }: { most: number; members: number },
+    ): Promise<{ rows: MonitorRow[]; logins: Map<number, Login> }> {
+      const found = await db.all<MonitorRow & { http_user: string | null; http_pass: string | null }>(
+        `UPDATE monitor SET next_check_at = ?1 WHERE site_id IN (
+           SELECT site_id FROM monitor WHERE next_check_at <= ?2 ORDER BY next_check_at, site_id LIMIT CAST(min(?3,
+             ((SELECT count(*) FROM (SELECT 1 FROM monitor WHERE next_check_at <= ?2 LIMIT ?3 * ?4)) + ?4 - 1) / ?4) AS INTEGER))
+         RETURNING ${RETURNED}`,
+        [until, now, most, members],
+      );
+      const logins = loginsOf(found, vault);
+      const rows = found.map(({ http_user: _user, http_pass: _pass, ...row }) => row as MonitorRow);
+      return { rows, logins };
+    },
+
+    /** Moves claims that still stand to another instant: to keep them, or to give them back. Answers which these were. */
+    async move(claims: readonly Claim[], now: number, until: number): Promise<Set<number>> {
+      if (claims.length === 0) return new Set();
+      const { where, args } = standing(claims);
+      const rows = await db.all(
+        `UPDATE monitor SET next_check_at = ? WHERE next_check_at > ? AND ${where} RETURNING site_id`,
+        [until, now, ...args],
+      );
+      return new Set(rows.map(({ site_id }) => Number(site_id)));
+    },
+
+    /** Takes claimed monitors out of the plan: their state is forgotten and an open incident ends, silently. */
+    async pause(claims: readonly Claim[], now: number): Promise<void> {
+      const { where, args } = standing(claims);
+      await db.batch([
+        sql(
+          `UPDATE incident SET ended_at = ? WHERE ended_at IS NULL AND site_id IN (SELECT site_id FROM monitor WHERE ${where})`,
+          now,
+          ...args,
+        ),
+        sql(
+          `UPDATE monitor SET next_check_at = NULL, status = 99, settled = 1, told = 1, failures = 0, down_count = 0, flapping_until = NULL,
+             seq = seq + 1 WHERE ${where}`,
+          ...args,
+        ),
+      ]);
+    },
+  };
+}
+
+/** The monitors whose claims still stand. By id first, for which there is an index. */
+function standing(claims: readonly Claim[]): { where: string; args: Value[] } {
+  const list = JSON.stringify(claims.map(({ site_id, until }) => [site_id, until]));
+  const id = "json_extract(value, '$[0]')";
+  return {
+    where: `site_id IN (SELECT ${id} FROM json_each(?)) AND (site_id, next_check_at) IN (SELECT ${id}, json_extract(value, '$[1]') FROM json_each(?))`,
+    args: [list, list],
+  };
+}

@@ -1,0 +1,57 @@
+/** Lists of sites by something that ends: certificates and domains. Whether one still holds depends on the time: it is asked when reading. */
+
+import { type Db, type Row, sql } from '../driver/db.js';
+import { included, offset } from '../driver/lists.js';
+import { sitePredicate } from '../sites/filter.js';
+
+export interface ExpiryFilter<S extends string> {
+  /** OR-ed; empty = all. */
+  status: readonly S[];
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  denied: readonly number[];
+}
+
+/** Instants that the statuses are told by. */
+export interface ExpiryClock {
+  now: number;
+  /** What ends before this is `expiring`. */
+  expiring: number;
+}
+
+/** Text of SQL; `status` binds the two instants of the clock, and so do `columns`. */
+export interface ExpiryTables {
+  columns: string;
+  status: string;
+  /** With `s` as the site; every site has one row. */
+  from: string;
+}
+
+/** One page in URL order with the true total. */
+export async function expiryList<T extends Row>(
+  db: Db,
+  { columns, status, from }: ExpiryTables,
+  filter: ExpiryFilter<string>,
+  at: ExpiryClock,
+  page: number,
+  perPage: number,
+): Promise<{ items: T[]; total: number }> {
+  const { search, include, exclude, denied } = filter;
+  const base = sitePredicate({ search, ids: included(include), exclude, denied });
+  const byStatus = filter.status.length > 0;
+  const where = byStatus ? `${base.where} AND ${status} IN (SELECT value FROM json_each(?))` : base.where;
+  const args = byStatus ? [...base.args, at.now, at.expiring, JSON.stringify(filter.status)] : base.args;
+  const [items = [], counts = []] = await db.read([
+    sql(
+      `SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+      at.now,
+      at.expiring,
+      ...args,
+      perPage,
+      offset(page, perPage),
+    ),
+    sql(`SELECT count(*) AS n FROM ${byStatus ? from : 'site s'} WHERE ${where}`, ...args),
+  ]);
+  return { items: items as T[], total: Number(counts[0]?.n ?? 0) };
+}

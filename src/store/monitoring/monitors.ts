@@ -1,0 +1,216 @@
+/** Uptime monitors: settings, plan, lists. Whose turn it is: monitor-claims.ts; what checks leave behind: monitor-results.ts. */
+
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { included, offset } from '../driver/lists.js';
+import { idList, sitePredicate } from '../sites/filter.js';
+import { createSeals } from '../sites/secrets.js';
+import type { Vault } from '../vault/vault.js';
+
+/** Own settings of a monitor; null = the global one. */
+export interface MonitorOwnSettings {
+  active: number | null;
+  interval_min: number | null;
+  timeout_s: number | null;
+  maxretries: number | null;
+  type: string | null;
+  method: string | null;
+  /** JSON array of codes. */
+  expected_status: string | null;
+  keyword: string | null;
+}
+
+export interface MonitorRow extends Row, MonitorOwnSettings {
+  site_id: number;
+  url: string;
+  name: string;
+  suspended: number;
+  ssl_verify: number;
+  status: number;
+  settled: number;
+  told: number;
+  failures: number;
+  down_count: number;
+  flapping_until: number | null;
+  last_check_at: number | null;
+  last_http_code: number | null;
+  last_ping_ms: number | null;
+  last_msg: string;
+  next_check_at: number | null;
+  seq: number;
+  phase: number;
+}
+
+/** HTTP login in front of a site. */
+export interface Login {
+  user: string;
+  pass: string;
+}
+
+export type MonitorWord = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
+
+export interface MonitorFilter {
+  /** OR-ed; empty = all. */
+  status: readonly MonitorWord[];
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  denied: readonly number[];
+  /** The global switch, for monitors that follow it. */
+  active: number;
+}
+
+/** What `MonitorRow` takes from the monitor itself; the rest is of its site. */
+export const OWN_COLUMNS = [
+  ...['active', 'interval_min', 'timeout_s', 'maxretries', 'type', 'method', 'expected_status', 'keyword'],
+  ...['status', 'settled', 'told', 'failures', 'down_count', 'flapping_until'],
+  ...['last_check_at', 'last_http_code', 'last_ping_ms', 'last_msg', 'next_check_at', 'seq', 'phase'],
+];
+const COLUMNS = `m.site_id, s.url, s.name, s.suspended, d.ssl_verify, ${OWN_COLUMNS.map((name) => `m.${name}`).join(', ')}`;
+const OF_SITE = 'JOIN site s ON s.id = m.site_id JOIN site_detail d ON d.site_id = m.site_id';
+const SWITCHED_ON = '(coalesce(m.active, ?) = 1 AND s.suspended = 0)';
+
+function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
+  const { where, args } = sitePredicate({
+    search: filter.search,
+    ids: included(filter.include),
+    exclude: filter.exclude,
+    denied: filter.denied,
+  });
+  const parts: string[] = [];
+  const values: Value[] = [];
+  for (const word of filter.status) {
+    if (word === 'up' || word === 'down' || word === 'pending') {
+      parts.push('m.status = ?');
+      values.push(word === 'up' ? 1 : word === 'down' ? 0 : 2);
+    } else if (word === 'unknown') {
+      parts.push(`(m.status = 99 AND NOT ${SWITCHED_ON})`);
+      values.push(filter.active);
+    } else {
+      parts.push(word === 'first' ? `(m.status = 99 AND ${SWITCHED_ON})` : `NOT ${SWITCHED_ON}`);
+      values.push(filter.active);
+    }
+  }
+  if (parts.length === 0) return { where, args };
+  return { where: `${where} AND (${parts.join(' OR ')})`, args: [...args, ...values] };
+}
+
+export function createMonitors(db: Db, vault: Vault) {
+  return {
+    one(siteId: number): Promise<MonitorRow | undefined> {
+      return db.one<MonitorRow>(`SELECT ${COLUMNS} FROM monitor m ${OF_SITE} WHERE m.site_id = ?`, [siteId]);
+    },
+
+    /** HTTP logins in front of sites; sites without one are absent. */
+    async logins(ids: readonly number[]): Promise<Map<number, Login>> {
+      const rows = await db.all(
+        'SELECT site_id, http_user, http_pass FROM site_secret WHERE http_user IS NOT NULL AND site_id IN (SELECT value FROM json_each(?))',
+        [idList(ids)],
+      );
+      return loginsOf(rows, vault);
+    },
+
+    /** One page in URL order with the true total. */
+    async list(filter: MonitorFilter, page: number, perPage: number): Promise<{ items: MonitorRow[]; total: number }> {
+      const { where, args } = predicate(filter);
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT ${COLUMNS} FROM (SELECT s.id FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?) k
+           JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY s.url_key, s.id`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`, ...args),
+      ]);
+      return { items: items as MonitorRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    async count(filter: MonitorFilter): Promise<number> {
+      const { where, args } = predicate(filter);
+      const row = await db.one(
+        `SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`,
+        args,
+      );
+      return Number(row?.n ?? 0);
+    },
+
+    /** Only the given settings change; the plan is made anew from the global interval and switch. */
+    async saveSettings(
+      siteId: number,
+      change: Partial<MonitorOwnSettings>,
+      global: { active: number; interval_min: number },
+      now: number,
+    ): Promise<void> {
+      const columns = Object.keys(change);
+      if (columns.length === 0) return;
+      await db.batch([
+        sql(
+          `UPDATE monitor SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE site_id = ?`,
+          ...(Object.values(change) as Value[]),
+          siteId,
+        ),
+        planStatement('site_id = ?', [siteId], global, now),
+      ]);
+    },
+
+    /** What a run begins with: the settings the plan was made with, whether anything is due, and whether `host` is cut off. */
+    async outlook(now: number, host: string): Promise<{ planned: string; due: boolean; down: boolean }> {
+      const row = await db.one(
+        `SELECT planned, EXISTS (SELECT 1 FROM monitor WHERE next_check_at <= ?) AS due,
+           EXISTS (SELECT 1 FROM monitor_network WHERE host = ? AND down_since IS NOT NULL) AS down FROM monitor_engine WHERE id = 1`,
+        [now, host],
+      );
+      return { planned: String(row?.planned ?? ''), due: row?.due === 1, down: row?.down === 1 };
+    },
+
+    /** Makes the plan of every monitor that follows a global setting anew, unless another process did so meanwhile. */
+    async replan(
+      global: { active: number; interval_min: number },
+      planned: { before: string; after: string },
+      now: number,
+    ): Promise<void> {
+      const unchanged = '(SELECT planned FROM monitor_engine WHERE id = 1) = ?';
+      await db.batch([
+        planStatement(`(active IS NULL OR interval_min IS NULL) AND ${unchanged}`, [planned.before], global, now),
+        sql('UPDATE monitor_engine SET planned = ? WHERE id = 1 AND planned = ?', planned.after, planned.before),
+      ]);
+    },
+  };
+}
+
+/** Logins out of rows of `site_id`, `http_user`, `http_pass`; sites without one are absent. */
+export function loginsOf(rows: readonly Row[], vault: Vault): Map<number, Login> {
+  const { open } = createSeals(vault);
+  return new Map(
+    rows.flatMap(({ site_id, http_user, http_pass }) => {
+      const id = Number(site_id);
+      if (http_user === null) return [];
+      return [[id, { user: open(id, 'http_user', http_user) ?? '', pass: open(id, 'http_pass', http_pass) ?? '' }]];
+    }),
+  );
+}
+
+/**
+ * Turns on the grid: the next one after now of the monitor's own phase. Never checked = at once; switched off = at once
+ * too, for the runner then ends what is open and takes it out of the plan. Checks under way are dropped by the new `seq`.
+ */
+function planStatement(
+  where: string,
+  args: readonly Value[],
+  global: { active: number; interval_min: number },
+  now: number,
+) {
+  const interval = '(coalesce(interval_min, ?) * 60000)';
+  return sql(
+    `UPDATE monitor SET seq = seq + 1, next_check_at = CASE WHEN coalesce(active, ?) = 0 OR next_check_at IS NULL OR last_check_at IS NULL THEN 0
+       ELSE ? - (? - CAST(phase * ${interval} AS INTEGER)) % ${interval} + ${interval} END WHERE ${where}`,
+    global.active,
+    now,
+    now,
+    global.interval_min,
+    global.interval_min,
+    global.interval_min,
+    ...args,
+  );
+}

@@ -1,0 +1,166 @@
+/** Judged checks and all that follows from them, in one transaction for any number. */
+
+import type { BatchResult, Db, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { alertValues, type NewAlert } from './alerts.js';
+
+/** Seconds in each state within one hour, and the answer time of a beat that was up. */
+export interface HourShare {
+  /** Hours since the epoch. */
+  hour: number;
+  up_s: number;
+  down_s: number;
+  pending_s: number;
+  ping_ms: number | null;
+}
+
+/** One judged check and all that follows from it. Recorded only while the monitor still has `seq` and its claim stands. */
+export interface CheckRecord {
+  site_id: number;
+  seq: number;
+  /** The claim it was made under (see monitor-claims.ts): recorded only while it stands. Null: by hand, without one. */
+  claim: number | null;
+  at: number;
+  beat: {
+    status: number;
+    important: boolean;
+    ping_ms: number | null;
+    http_code: number | null;
+    duration: number;
+    down_count: number;
+    msg: string;
+  };
+  state: { settled: number; told: number; failures: number; flapping_until: number | null };
+  next_check_at: number | null;
+  hours: readonly HourShare[];
+  incident: 'open' | 'continue' | 'close' | null;
+  alert: NewAlert | null;
+}
+
+const STANDS = 'site_id = ? AND seq = ? AND next_check_at IS coalesce(?, next_check_at)';
+const CURRENT = `FROM monitor WHERE ${STANDS}`;
+
+/** The arguments of `STANDS`. */
+function standing({ site_id, seq, claim }: CheckRecord): Value[] {
+  return [site_id, seq, claim];
+}
+
+/**
+ * Stores what is still current, each check wholly or not at all. Answers which were stored and the alerts that are
+ * new: a check measured against an older state (settings changed, a site deleted meanwhile), or under a claim that has
+ * lapsed and gone to another process, leaves nothing.
+ */
+export async function recordChecks(
+  db: Db,
+  checks: readonly CheckRecord[],
+): Promise<{ stored: Set<number>; alerts: NewAlert[] }> {
+  const statements: Statement[] = [];
+  const marks: { check: CheckRecord; update: number; alert: number | null }[] = [];
+  for (const check of checks) {
+    statements.push(...consequences(check));
+    const alert = check.alert === null ? null : statements.push(guardedAlert(check, check.alert)) - 1;
+    // Last, for it moves `seq` on, which all before it compare with.
+    marks.push({ check, alert, update: statements.push(stateStatement(check)) - 1 });
+  }
+  const results: BatchResult[] = await db.batch(statements);
+  const stored = new Set<number>();
+  const alerts: NewAlert[] = [];
+  for (const { check, update, alert } of marks) {
+    if (results[update]?.changes === 1) stored.add(check.site_id);
+    if (alert !== null && check.alert !== null && results[alert]?.changes === 1) alerts.push(check.alert);
+  }
+  return { stored, alerts };
+}
+
+/** The beat, the hours and the incident, each only while the monitor is as it was when the check began. */
+function consequences(check: CheckRecord): Statement[] {
+  const { beat, site_id, at } = check;
+  const statements = [
+    sql(
+      `INSERT INTO heartbeat (site_id, at, status, important, ping_ms, http_code, duration, down_count, msg)
+       SELECT site_id, ?, ?, ?, ?, ?, ?, ?, ? ${CURRENT}`,
+      at,
+      beat.status,
+      beat.important,
+      beat.ping_ms,
+      beat.http_code,
+      beat.duration,
+      beat.down_count,
+      beat.msg,
+      ...standing(check),
+    ),
+    ...check.hours.map((share) => hourStatement(check, share)),
+  ];
+  if (check.incident === 'open') {
+    statements.push(
+      sql(
+        `INSERT INTO incident (site_id, started_at, http_code, msg, down_count) SELECT site_id, ?, ?, ?, ? ${CURRENT}`,
+        at,
+        beat.http_code,
+        beat.msg,
+        beat.down_count,
+        ...standing(check),
+      ),
+    );
+  } else if (check.incident !== null) {
+    statements.push(
+      sql(
+        `UPDATE incident SET down_count = down_count + ?, ended_at = ? WHERE site_id = ? AND ended_at IS NULL AND EXISTS (SELECT 1 ${CURRENT})`,
+        check.incident === 'continue' ? 1 : 0,
+        check.incident === 'close' ? at : null,
+        site_id,
+        ...standing(check),
+      ),
+    );
+  }
+  return statements;
+}
+
+function hourStatement(check: CheckRecord, share: HourShare): Statement {
+  const { hour, up_s, down_s, pending_s, ping_ms } = share;
+  return sql(
+    `INSERT INTO monitor_hour (site_id, hour, up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max)
+     SELECT site_id, ?, ?, ?, ?, ?, ?, ?, ? ${CURRENT}
+     ON CONFLICT (site_id, hour) DO UPDATE SET up_s = up_s + excluded.up_s, down_s = down_s + excluded.down_s,
+       pending_s = pending_s + excluded.pending_s, pings = pings + excluded.pings, ping_sum = ping_sum + excluded.ping_sum,
+       ping_min = min(ifnull(ping_min, excluded.ping_min), ifnull(excluded.ping_min, ping_min)),
+       ping_max = max(ifnull(ping_max, excluded.ping_max), ifnull(excluded.ping_max, ping_max))`,
+    hour,
+    up_s,
+    down_s,
+    pending_s,
+    ping_ms === null ? 0 : 1,
+    ping_ms ?? 0,
+    ping_ms,
+    ping_ms,
+    ...standing(check),
+  );
+}
+
+function guardedAlert(check: CheckRecord, alert: NewAlert): Statement {
+  return sql(
+    `INSERT INTO alert (key, kind, site_id, at, facts) SELECT ?, ?, ?, ?, ? ${CURRENT} ON CONFLICT (key) DO NOTHING`,
+    ...alertValues(alert),
+    ...standing(check),
+  );
+}
+
+function stateStatement(check: CheckRecord): Statement {
+  const { at, beat, state, next_check_at } = check;
+  return sql(
+    `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?, last_check_at = ?,
+       last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + 1 WHERE ${STANDS}`,
+    beat.status,
+    state.settled,
+    state.told,
+    state.failures,
+    beat.down_count,
+    state.flapping_until,
+    at,
+    beat.http_code,
+    beat.ping_ms,
+    beat.msg,
+    next_check_at,
+    ...standing(check),
+  );
+}

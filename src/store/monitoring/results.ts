@@ -1,0 +1,182 @@
+/** What checks left behind: beats, hourly sums, incidents. Written by monitor-record.ts. */
+
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/lists.js';
+import { idList } from '../sites/filter.js';
+import { type CheckRecord, recordChecks } from './record.js';
+
+export interface BeatRow extends Row {
+  id: number;
+  site_id: number;
+  at: number;
+  status: number;
+  important: number;
+  ping_ms: number | null;
+  http_code: number | null;
+  duration: number;
+  down_count: number;
+  msg: string;
+}
+
+export interface IncidentRow extends Row {
+  id: number;
+  site_id: number;
+  started_at: number;
+  ended_at: number | null;
+  http_code: number | null;
+  msg: string;
+  down_count: number;
+}
+
+export interface MonitorSums extends Row {
+  site_id: number;
+  up_24h: number;
+  down_24h: number;
+  up_7d: number;
+  down_7d: number;
+  up_30d: number;
+  down_30d: number;
+  pings: number;
+  ping_sum: number;
+  ping_min: number | null;
+  ping_max: number | null;
+}
+
+const HOUR_MS = 3_600_000;
+
+export function createMonitorResults(db: Db) {
+  return {
+    /** See `recordChecks`. */
+    record: (checks: readonly CheckRecord[]) => recordChecks(db, checks),
+
+    /** Starts and ends of incidents since `since`, by site: how often each one changed. */
+    async changesSince(ids: readonly number[], since: number): Promise<Map<number, number>> {
+      const rows = await db.all(
+        `SELECT site_id, sum(started_at >= ?) + sum(ifnull(ended_at, 0) >= ?) AS n FROM incident
+         WHERE site_id IN (SELECT value FROM json_each(?)) AND (started_at >= ? OR ended_at >= ?) GROUP BY site_id`,
+        [since, since, idList(ids), since, since],
+      );
+      return new Map(rows.map((row) => [Number(row.site_id), Number(row.n)]));
+    },
+
+    /** Beats of one monitor, newest first, with the true total. */
+    async beats(
+      siteId: number,
+      range: { from: number; to: number; status: readonly number[] },
+      page: number,
+      limit: number,
+    ): Promise<{ items: BeatRow[]; total: number }> {
+      const status = range.status.length === 0 ? '' : ' AND status IN (SELECT value FROM json_each(?))';
+      const args: Value[] = [siteId, range.from, range.to, ...(status === '' ? [] : [idList(range.status)])];
+      const where = `site_id = ? AND at BETWEEN ? AND ?${status}`;
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT id, site_id, at, status, important, ping_ms, http_code, duration, down_count, msg FROM heartbeat WHERE ${where}
+           ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
+          ...args,
+          limit,
+          offset(page, limit),
+        ),
+        sql(`SELECT count(*) AS n FROM heartbeat WHERE ${where}`, ...args),
+      ]);
+      return { items: items as BeatRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Incidents of one monitor, newest first. */
+    async incidents(siteId: number, page: number, perPage: number): Promise<{ items: IncidentRow[]; total: number }> {
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT id, site_id, started_at, ended_at, http_code, msg, down_count FROM incident WHERE site_id = ?
+           ORDER BY started_at DESC, id DESC LIMIT ? OFFSET ?`,
+          siteId,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql('SELECT count(*) AS n FROM incident WHERE site_id = ?', siteId),
+      ]);
+      return { items: items as IncidentRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Incidents that began in a range. */
+    async countIncidents(siteId: number, from: number, to: number): Promise<number> {
+      const row = await db.one('SELECT count(*) AS n FROM incident WHERE site_id = ? AND started_at BETWEEN ? AND ?', [
+        siteId,
+        from,
+        to,
+      ]);
+      return Number(row?.n ?? 0);
+    },
+
+    /** Sums over the last 24 hours, 7 and 30 days, the hours of the last day, and incidents begun; by site. */
+    async metrics(ids: readonly number[], now: number) {
+      const list = idList(ids);
+      const hour = Math.floor(now / HOUR_MS);
+      const [sums = [], hours = [], incidents = []] = await db.read([
+        sql(
+          `SELECT site_id, sum(up_s) AS up_30d, sum(down_s) AS down_30d, sum(iif(hour >= ?, up_s, 0)) AS up_7d,
+             sum(iif(hour >= ?, down_s, 0)) AS down_7d, sum(iif(hour >= ?, up_s, 0)) AS up_24h, sum(iif(hour >= ?, down_s, 0)) AS down_24h,
+             sum(pings) AS pings, sum(ping_sum) AS ping_sum, min(ping_min) AS ping_min, max(ping_max) AS ping_max
+           FROM monitor_hour WHERE site_id IN (SELECT value FROM json_each(?)) AND hour >= ? GROUP BY site_id`,
+          hour - 168,
+          hour - 168,
+          hour - 24,
+          hour - 24,
+          list,
+          hour - 720,
+        ),
+        sql(
+          'SELECT site_id, hour, up_s, down_s, pending_s FROM monitor_hour WHERE site_id IN (SELECT value FROM json_each(?)) AND hour > ?',
+          list,
+          hour - 24,
+        ),
+        sql(
+          `SELECT site_id, count(*) AS n_30d, sum(started_at >= ?) AS n_7d FROM incident
+           WHERE site_id IN (SELECT value FROM json_each(?)) AND started_at >= ? GROUP BY site_id`,
+          now - 7 * 24 * HOUR_MS,
+          list,
+          now - 30 * 24 * HOUR_MS,
+        ),
+      ]);
+      return {
+        sums: new Map((sums as MonitorSums[]).map((row) => [row.site_id, row])),
+        hours: hours as (Row & { site_id: number; hour: number; up_s: number; down_s: number; pending_s: number })[],
+        incidents: new Map(
+          incidents.map((row) => [Number(row.site_id), { n_7d: Number(row.n_7d), n_30d: Number(row.n_30d) }]),
+        ),
+      };
+    },
+
+    /** Forgets what is older than its time, at most `limit` rows of each kind. Ids ascend with time. */
+    async prune(
+      before: { beats: number | null; hours: number; incidents: number | null },
+      limit: number,
+    ): Promise<number> {
+      const statements = [
+        sql(
+          'DELETE FROM monitor_hour WHERE (site_id, hour) IN (SELECT site_id, hour FROM monitor_hour WHERE hour < ? ORDER BY hour LIMIT ?)',
+          Math.floor(before.hours / HOUR_MS),
+          limit,
+        ),
+      ];
+      if (before.beats !== null)
+        statements.push(
+          sql(
+            'DELETE FROM heartbeat WHERE id IN (SELECT id FROM (SELECT id, at FROM heartbeat ORDER BY id LIMIT ?) WHERE at < ?)',
+            limit,
+            before.beats,
+          ),
+        );
+      if (before.incidents !== null)
+        statements.push(
+          sql(
+            'DELETE FROM incident WHERE id IN (SELECT id FROM incident WHERE ended_at < ? ORDER BY ended_at LIMIT ?)',
+            before.incidents,
+            limit,
+          ),
+        );
+      const results = await db.batch(statements);
+      return results.reduce((sum, { changes }) => sum + changes, 0);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** The files of a replica: one process has them, and what is not ours is left alone. */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type Database from 'libsql';
+import { StorageError } from '../driver/db.js';
+import { loadDriver } from '../driver/embedded-native.js';
+import { ensureFile } from '../driver/files.js';
+
+export interface ReplicaFiles {
+  /** Absolute path of the database file: the name that was asked for, and an ending of this replica alone. */
+  readonly path: string;
+  /** Changes whenever something was written to the replica. */
+  mark(): string;
+  /** Removes what others left. */
+  tidy(): void;
+  /** Removes the replica; the next one has another `path`. */
+  renew(): void;
+  /** Removes it and lets other processes have the name. */
+  release(): void;
+}
+
+/** What libSQL keeps beside a replica, under its name with these endings. */
+const ENDINGS = ['', '-wal', '-shm', '-client_wal_index', '-info'];
+const OURS = new RegExp(`^-[0-9a-f]{8}(${ENDINGS.join('|')})$`);
+
+/**
+ * Takes a name for the replicas of this process, for as long as it lives: the operating system lifts the lock of one that
+ * was killed. What an earlier process left is removed. That is on purpose: a copy that survived a power cut, a server that
+ * was put back to an older state or another server is told from a sound one only by comparing it whole, and copying it
+ * whole costs no more. So a replica never outlives its process.
+ *
+ * Each replica has an ending of its own, because the syncing process of a killed one may live a moment longer, and what it
+ * still writes must not meet ours.
+ * @throws StorageError `other` when another process has the name, or when there is a file of that name
+ */
+export function claimReplica(name: string): ReplicaFiles {
+  const stem = resolve(name);
+  if (existsSync(stem)) {
+    throw refused(`${stem} exists, and is no replica. Name a file that does not exist: its endings are added.`);
+  }
+  const lock = lockOf(stem);
+  const sweep = (keep?: string) => {
+    const folder = dirname(stem);
+    const start = basename(stem);
+    for (const file of readdirSync(folder)) {
+      if (!file.startsWith(start) || !OURS.test(file.slice(start.length))) continue;
+      if (keep === undefined || !file.startsWith(basename(keep))) rmSync(join(folder, file), { force: true });
+    }
+  };
+  const fresh = () => `${stem}-${randomBytes(4).toString('hex')}`;
+  sweep();
+  let path = fresh();
+  return {
+    get path() {
+      return path;
+    },
+    mark: () => ENDINGS.map((ending) => markOf(`${path}${ending}`)).join(' '),
+    tidy: () => sweep(path),
+    renew() {
+      sweep();
+      path = fresh();
+    },
+    release() {
+      sweep();
+      // The lock file stays: whoever removed it might take it from a process that just opened it.
+      lock.close();
+    },
+  };
+}
+
+/** An open transaction is the lock: SQLite knows how to lock a file on every system, Node does not. */
+function lockOf(stem: string): Database.Database {
+  const file = `${stem}-lock`;
+  ensureFile(file, true);
+  const Driver = loadDriver();
+  const lock = new Driver(file);
+  try {
+    lock.exec('PRAGMA busy_timeout=0; BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw refused(`${stem} is in use by another process. Each process needs a replica of its own.`, error);
+  }
+}
+
+function refused(message: string, cause?: unknown): StorageError {
+  return new StorageError('other', `SITEFLEET_DB_REPLICA: ${message}`, cause);
+}
+
+function markOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '-' : `${found.size}:${found.mtimeMs}`;
+}

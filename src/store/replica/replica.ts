@@ -1,0 +1,266 @@
+/** Reads of a storage server from a copy of it on this machine. */
+
+import { pathToFileURL } from 'node:url';
+import type { Db } from '../driver/db.js';
+import { StorageError } from '../driver/db.js';
+import { openEmbedded } from '../driver/embedded.js';
+import { reading } from '../driver/read-only.js';
+import { openRemote } from '../driver/remote.js';
+import { claimReplica, type ReplicaFiles } from './files.js';
+import { Freshness } from './freshness.js';
+import { Syncer } from './syncer.js';
+
+/**
+ * - `building`: there is no copy yet; the server answers.
+ * - `live`: the copy answers.
+ * - `behind`: the copy cannot be synced at the moment; the server answers.
+ * - `away`: the server does not answer; the copy does, as it is.
+ */
+export type ReplicaState = 'building' | 'live' | 'behind' | 'away';
+
+export interface ReplicaStatus {
+  state: ReplicaState;
+  /** Since the last good sync began: nothing older is missing. Null before the first. */
+  age_ms: number | null;
+  syncs: number;
+  failures: number;
+  /** Reads that the server answered. */
+  server_reads: number;
+}
+
+export interface Replica {
+  /** Reads, with everything that was written before the last `wrote`. Writing is refused. */
+  readonly db: Db;
+  /** Reads everything that was written before the call, by whomever: for logins. */
+  readonly current: Db;
+  /** This process wrote something to the server. */
+  wrote(): void;
+  status(): ReplicaStatus;
+  close(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  token?: string | undefined;
+  /** Name of the copy, to which endings are added. It is made anew, and removed at the end. */
+  file: string;
+  syncMs: number;
+  /** Program of the syncing process. */
+  program: URL;
+  /** Told when the state changes, or the reason for it; for the log. */
+  changed(state: ReplicaState, reason: string | null): void;
+  /** For tests. */
+  stuckMs?: number;
+  rebuildAfterMs?: number;
+}
+
+/** A read waits so long for the copy to catch up, or three times a usual sync; then the server is asked itself. */
+const CATCH_UP_MS = 500;
+/** And so long for the server, while there is a copy to fall back on. */
+const SERVER_MS = 2000;
+const RETRY_MS = 1000;
+const STUCK_MS = 10_000;
+/** A copy that cannot be synced for so long, although the server answers, is made anew. A server that cleans up its log may refuse for half a minute. */
+const REBUILD_AFTER_MS = 60_000;
+
+/**
+ * Opens a storage server for reading, with a copy beside. Answers at once; the copy is made in the background.
+ * @throws StorageError `other` when the name is in use
+ */
+export function openReplica(url: string, options: ReplicaOptions): Replica {
+  return new EmbeddedReplica(url, options);
+}
+
+class EmbeddedReplica implements Replica {
+  readonly db: Db;
+  readonly current: Db;
+  readonly #options: ReplicaOptions;
+  readonly #files: ReplicaFiles;
+  readonly #server: Db;
+  readonly #syncer: Syncer;
+  readonly #freshness: Freshness;
+  #local: Db | null = null;
+  /** The process whose file `#local` reads. */
+  #opened = 0;
+  #state: ReplicaState = 'building';
+  #reason: string | null = null;
+  #distrusted = false;
+  #synced: number | null = null;
+  #syncMs = 0;
+  #behindSince: number | null = null;
+  #syncs = 0;
+  #failures = 0;
+  #serverReads = 0;
+
+  constructor(url: string, options: ReplicaOptions) {
+    this.#options = options;
+    const { token, file, program, syncMs, stuckMs = STUCK_MS } = options;
+    this.#server = openRemote(url, token, { mode: 'reader' });
+    this.#files = claimReplica(file);
+    this.#syncer = new Syncer({ program, files: this.#files, url, token, stuckMs });
+    this.#freshness = new Freshness({
+      sync: () => this.#sync(),
+      ended: (failure) => this.#ended(failure),
+      everyMs: syncMs,
+      retryMs: RETRY_MS,
+    });
+    this.db = reading((work) => this.#read(work));
+    this.current = reading((work) => {
+      if (this.#state === 'live') this.#freshness.mark();
+      return this.#read(work);
+    });
+    this.#freshness.start();
+  }
+
+  wrote(): void {
+    this.#freshness.mark();
+  }
+
+  status(): ReplicaStatus {
+    return {
+      state: this.#state,
+      age_ms: this.#synced === null ? null : performance.now() - this.#synced,
+      syncs: this.#syncs,
+      failures: this.#failures,
+      server_reads: this.#serverReads,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#freshness.stop(() => this.#syncer.stop());
+    await this.#local?.close();
+    this.#local = null;
+    await this.#server.close();
+    this.#files.release();
+  }
+
+  async #read<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    const local = await this.#usable();
+    if (local !== null) {
+      try {
+        return await work(local);
+      } catch (error) {
+        if (!this.#broken(error, local)) throw error;
+      }
+    }
+    try {
+      return await this.#askServer(work);
+    } catch (error) {
+      const copy = this.#local;
+      if (copy === null || !isStorage(error, 'unavailable')) throw error;
+      this.#enter('away', error);
+      return work(copy);
+    }
+  }
+
+  /** The copy, if it may answer now. */
+  async #usable(): Promise<Db | null> {
+    if (this.#state === 'away') return this.#local;
+    if (this.#local === null) return null;
+    if (this.#freshness.fresh && this.#inTime()) return this.#local;
+    const patience = Math.min(SERVER_MS, Math.max(CATCH_UP_MS, 3 * this.#syncMs));
+    return (await this.#freshness.reached(patience)) && this.#inTime() ? this.#local : null;
+  }
+
+  /** A sync that hangs has not failed yet. */
+  #inTime(): boolean {
+    return this.#synced !== null && performance.now() - this.#synced < this.#options.syncMs + SERVER_MS;
+  }
+
+  /** Whether the copy is to blame, or only locked for a moment: then the server answers. */
+  #broken(error: unknown, local: Db): boolean {
+    if (isStorage(error, 'busy')) return true;
+    if (!isStorage(error, 'corrupt', 'unavailable')) return false;
+    if (this.#local === local) {
+      this.#distrusted = true;
+      this.#local = null;
+      this.#enter('building', error);
+      void local.close();
+      this.#freshness.mark();
+    }
+    return true;
+  }
+
+  async #askServer<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    this.#serverReads += 1;
+    try {
+      return await (this.#local === null ? work(this.#server) : within(SERVER_MS, work(this.#server)));
+    } finally {
+      // What the server just told may be newer than the copy, and nobody is to see it vanish again.
+      this.#freshness.mark();
+    }
+  }
+
+  async #sync(): Promise<void> {
+    if (this.#distrusted) {
+      await this.#syncer.stop();
+      await this.#local?.close();
+      this.#local = null;
+      this.#files.renew();
+      this.#distrusted = false;
+    }
+    const began = performance.now();
+    await this.#syncer.sync();
+    if (this.#opened !== this.#syncer.starts || this.#local === null) {
+      const before = this.#local;
+      const fresh = openEmbedded(pathToFileURL(this.#files.path).href, { mode: 'reader' });
+      // The file shrinks when the server's does, and whoever touches a mapped page that is gone is ended by the system.
+      await fresh.all('PRAGMA mmap_size=0');
+      this.#local = fresh;
+      this.#opened = this.#syncer.starts;
+      await before?.close();
+      this.#files.tidy();
+    }
+    this.#synced = began;
+    this.#syncMs = performance.now() - began;
+  }
+
+  async #ended(failure: Error | null): Promise<void> {
+    if (failure === null) {
+      this.#syncs += 1;
+      this.#behindSince = null;
+      this.#enter('live', null);
+      return;
+    }
+    this.#failures += 1;
+    const answers = await within(SERVER_MS, this.#server.one('SELECT 1')).then(
+      () => true,
+      (error: unknown) => !isStorage(error, 'unavailable'),
+    );
+    if (!answers) this.#behindSince = null;
+    else this.#behindSince ??= performance.now();
+    const { rebuildAfterMs = REBUILD_AFTER_MS } = this.#options;
+    const tooLong = this.#behindSince !== null && performance.now() - this.#behindSince > rebuildAfterMs;
+    if (tooLong || isStorage(failure, 'corrupt')) {
+      this.#distrusted = true;
+      this.#behindSince = null;
+    }
+    if (this.#local === null || this.#distrusted) this.#enter('building', failure);
+    else this.#enter(answers ? 'behind' : 'away', failure);
+  }
+
+  #enter(state: ReplicaState, reason: unknown): void {
+    const text = reason instanceof Error ? reason.message : null;
+    // The first failure of a replica that is not there yet changes nothing, and is to be known all the same.
+    if (this.#state === state && (text === null || text === this.#reason)) return;
+    this.#state = state;
+    this.#reason = text;
+    this.#options.changed(state, text);
+  }
+}
+
+function isStorage(error: unknown, ...kinds: StorageError['kind'][]): boolean {
+  return error instanceof StorageError && kinds.includes(error.kind);
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new StorageError('unavailable', `The storage server did not answer within ${ms} ms.`);
+    timer = setTimeout(() => reject(error), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,117 @@
+/** The process that syncs a replica, from the outside: started when it is needed, killed when it hangs. */
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { StorageError } from '../driver/db.js';
+import type { ReplicaFiles } from './files.js';
+import type { SyncReply, SyncRequest } from './process.js';
+
+export interface SyncerParts {
+  /** Program of the process; it calls `serveSyncs`. */
+  program: URL;
+  files: Pick<ReplicaFiles, 'path' | 'mark'>;
+  /** URL and token of the storage server, as configured. */
+  url: string;
+  token: string | undefined;
+  /** A sync that brings nothing for so long hangs. */
+  stuckMs: number;
+}
+
+/** What SQLite says of a broken file, in the words of libsql; and libsql of one whose making was interrupted. */
+const DAMAGED = /disk image is malformed|not a database|without a wal_index/;
+
+/** One call at a time. A sync fails by rejecting with a StorageError that may be logged: `corrupt`, else `unavailable`. */
+export class Syncer {
+  readonly #parts: SyncerParts;
+  #child: ChildProcess | null = null;
+  /** How many processes there were: another one may have another file open. */
+  starts = 0;
+
+  constructor(parts: SyncerParts) {
+    this.#parts = parts;
+  }
+
+  /** Brings the replica to what the server has now, or later. */
+  async sync(): Promise<void> {
+    const child = this.#child ?? (await this.#start());
+    await this.#ask(child, 'sync');
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.ref();
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async #start(): Promise<ChildProcess> {
+    // Nothing it says is for our own output; see there.
+    const child = fork(this.#parts.program, [], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
+    child.on('error', () => undefined);
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = null;
+    });
+    // A command that is done need not wait for it.
+    child.unref();
+    child.channel?.unref();
+    this.#child = child;
+    this.starts += 1;
+    await this.#ask(child, { path: this.#parts.files.path, ...target(this.#parts.url, this.#parts.token) });
+    return child;
+  }
+
+  async #ask(child: ChildProcess, request: SyncRequest): Promise<void> {
+    const reply = await this.#reply(child, request);
+    if (reply.ok) return;
+    // One that could not open the replica never will.
+    if (request !== 'sync') await this.stop();
+    const kind = DAMAGED.test(reply.message) ? 'corrupt' : 'unavailable';
+    throw new StorageError(kind, this.#printable(reply.message));
+  }
+
+  #reply(child: ChildProcess, request: SyncRequest): Promise<SyncReply> {
+    return new Promise((resolve) => {
+      let seen = '';
+      const lookEveryMs = Math.max(50, this.#parts.stuckMs / 4);
+      let quiet = 0;
+      const watch = setInterval(() => {
+        const mark = this.#parts.files.mark();
+        quiet = mark === seen ? quiet + lookEveryMs : 0;
+        seen = mark;
+        if (quiet >= this.#parts.stuckMs) child.kill('SIGKILL');
+      }, lookEveryMs).unref();
+      const end = (reply: SyncReply) => {
+        clearInterval(watch);
+        child.off('message', end).off('exit', ended).off('error', ended);
+        resolve(reply);
+      };
+      const ended = () =>
+        end({ ok: false, message: quiet > 0 ? 'the server does not answer' : 'the syncing process ended' });
+      child.on('message', end).on('exit', ended).on('error', ended);
+      if (child.connected) child.send(request, (error) => error && ended());
+      else ended();
+    });
+  }
+
+  /** The messages of libsql are dumps of its state with the reason somewhere in them; the token never belongs in a log. */
+  #printable(message: string): string {
+    const { token = '' } = target(this.#parts.url, this.#parts.token);
+    const open = token === '' ? message : message.replaceAll(token, '***');
+    const reason = /message: "([^"]+)"/.exec(open)?.[1] ?? open;
+    return reason.replace(/\p{Cc}+/gu, ' ').slice(0, 150);
+  }
+}
+
+/** Replication has no WebSocket form; a server answers both on one port. The token may stand in the URL. */
+function target(url: string, token: string | undefined): { url: string; token: string | undefined } {
+  // Of a scheme that it does not know, URL keeps the port.
+  const parsed = new URL(url.replace(/^[a-z]+:/i, 'server:'));
+  const plain = /^(http|ws):/i.test(url) || parsed.searchParams.get('tls') === '0';
+  return {
+    url: `${plain ? 'http' : 'https'}://${parsed.host}${parsed.pathname.replace(/\/$/, '')}`,
+    token: token ?? parsed.searchParams.get('authToken') ?? undefined,
+  };
+}

@@ -1,0 +1,185 @@
+/** What reports read beside the records of other nouns: changes of a range, uptime of a range, records of other tools. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+
+export interface ChangeEvent extends Row {
+  source: string;
+  context: string;
+  action: string;
+  item: string;
+  user_login: string;
+  /** Unix seconds with fraction. */
+  created: number;
+}
+
+export interface RecordRow extends Row {
+  id: number;
+  action: string;
+  /** JSON object. */
+  facts: string;
+  at: number;
+}
+
+export interface UptimeDay extends Row {
+  /** Days since the epoch, UTC. */
+  day: number;
+  up_s: number;
+  down_s: number;
+  pending_s: number;
+  pings: number;
+  ping_sum: number;
+  ping_min: number | null;
+  ping_max: number | null;
+}
+
+export interface IncidentOf extends Row {
+  id: number;
+  started_at: number;
+  ended_at: number | null;
+  http_code: number | null;
+  msg: string;
+}
+
+/** Records of one site and segment that are kept. */
+const MAX_RECORDS = 10_000;
+
+export function createReportData(db: Db) {
+  return {
+    /** Changes of these contexts (lower case), newest first, and how many there are of each kind. Seconds, `to` exclusive. */
+    async changes(siteId: number, contexts: readonly string[], from: number, to: number, limit: number) {
+      const where =
+        'site_id = ? AND created >= ? AND created < ? AND lower(context) IN (SELECT value FROM json_each(?))';
+      const args = [siteId, from, to, JSON.stringify(contexts)];
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT source, context, action, item, user_login, created FROM site_change WHERE ${where} ORDER BY created DESC, id DESC LIMIT ?`,
+          ...args,
+          limit,
+        ),
+        sql(`SELECT action, count(*) AS n FROM site_change WHERE ${where} GROUP BY action`, ...args),
+      ]);
+      return {
+        items: items as ChangeEvent[],
+        counts: counts.map((row) => ({ action: String(row.action), n: Number(row.n) })),
+      };
+    },
+
+    async historyCounts(siteId: number, context: string, from: number, to: number) {
+      const rows = await db.all(
+        'SELECT action, count(*) AS n FROM site_history WHERE site_id = ? AND context = ? AND at >= ? AND at < ? GROUP BY action',
+        [siteId, context, from, to],
+      );
+      return rows.map((row) => ({ action: String(row.action), n: Number(row.n) }));
+    },
+
+    /** Uptime by day within whole hours of a range in ms; `to` exclusive. */
+    uptimeDays(siteId: number, from: number, to: number): Promise<UptimeDay[]> {
+      return db.all<UptimeDay>(
+        `SELECT hour / 24 AS day, sum(up_s) AS up_s, sum(down_s) AS down_s, sum(pending_s) AS pending_s, sum(pings) AS pings,
+           sum(ping_sum) AS ping_sum, min(ping_min) AS ping_min, max(ping_max) AS ping_max
+         FROM monitor_hour WHERE site_id = ? AND hour >= ? AND hour < ? GROUP BY hour / 24 ORDER BY 1`,
+        [siteId, Math.floor(from / 3_600_000), Math.ceil(to / 3_600_000)],
+      );
+    },
+
+    /** Seconds up and down since each of these moments until `to`, in the same order; ms. */
+    async uptimeSums(siteId: number, since: readonly number[], to: number): Promise<{ up: number; down: number }[]> {
+      const rows = await db.all(
+        `SELECT w.key AS i, sum(h.up_s) AS up, sum(h.down_s) AS down FROM json_each(?) w
+         LEFT JOIN monitor_hour h ON h.site_id = ? AND h.hour >= w.value AND h.hour < ? GROUP BY w.key ORDER BY w.key`,
+        [JSON.stringify(since.map((at) => Math.floor(at / 3_600_000))), siteId, Math.ceil(to / 3_600_000)],
+      );
+      return rows.map((row) => ({ up: Number(row.up ?? 0), down: Number(row.down ?? 0) }));
+    },
+
+    /** Whether a site was checked before a moment in ms. */
+    async checkedBefore(siteId: number, at: number): Promise<boolean> {
+      return (
+        (await db.one('SELECT 1 AS found FROM heartbeat WHERE site_id = ? AND at < ? LIMIT 1', [siteId, at])) !==
+        undefined
+      );
+    },
+
+    /** Incidents that touched a range in ms, newest first; `to` exclusive. */
+    async incidents(siteId: number, from: number, to: number, limit: number) {
+      // What ended at the very start has no time in the range; what began there and ended at once still belongs to it.
+      const where = 'site_id = ? AND started_at < ? AND (ended_at IS NULL OR ended_at > ? OR started_at >= ?)';
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT id, started_at, ended_at, http_code, msg FROM incident WHERE ${where} ORDER BY started_at DESC, id DESC LIMIT ?`,
+          siteId,
+          to,
+          from,
+          from,
+          limit,
+        ),
+        sql(`SELECT count(*) AS n FROM incident WHERE ${where}`, siteId, to, from, from),
+      ]);
+      return { items: items as IncidentOf[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Records of a range, newest first, how many there are by action, and whether there ever was one. */
+    async records(siteId: number, segment: string, from: number, to: number, limit: number) {
+      const where = 'site_id = ? AND segment = ? AND at >= ? AND at < ?';
+      const [items = [], counts = [], any = []] = await db.read([
+        sql(
+          `SELECT id, action, facts, at FROM report_record WHERE ${where} ORDER BY at DESC, id DESC LIMIT ?`,
+          siteId,
+          segment,
+          from,
+          to,
+          limit,
+        ),
+        sql(
+          `SELECT action, count(*) AS n FROM report_record WHERE ${where} GROUP BY action`,
+          siteId,
+          segment,
+          from,
+          to,
+        ),
+        sql('SELECT 1 AS found FROM report_record WHERE site_id = ? AND segment = ? LIMIT 1', siteId, segment),
+      ]);
+      return {
+        items: items as RecordRow[],
+        counts: new Map(counts.map((row) => [String(row.action), Number(row.n)])),
+        any: any.length > 0,
+      };
+    },
+
+    /** Stores a record; the oldest beyond the limit go. Answers its id. */
+    async addRecord(siteId: number, segment: string, action: string, facts: unknown, at: number): Promise<number> {
+      const [added] = await db.batch([
+        sql(
+          'INSERT INTO report_record (site_id, segment, action, facts, at) VALUES (?, ?, ?, ?, ?)',
+          siteId,
+          segment,
+          action,
+          JSON.stringify(facts),
+          at,
+        ),
+        sql(
+          `DELETE FROM report_record WHERE site_id = ? AND segment = ? AND id NOT IN
+             (SELECT id FROM report_record WHERE site_id = ? AND segment = ? ORDER BY at DESC, id DESC LIMIT ${MAX_RECORDS})
+             AND (SELECT count(*) FROM report_record WHERE site_id = ? AND segment = ?) > ${MAX_RECORDS}`,
+          siteId,
+          segment,
+          siteId,
+          segment,
+          siteId,
+          segment,
+        ),
+      ]);
+      return added?.lastId ?? 0;
+    },
+
+    /** Answers how many went. */
+    async removeRecords(siteId: number, segment: string): Promise<number> {
+      const { changes } = await db.run('DELETE FROM report_record WHERE site_id = ? AND segment = ?', [
+        siteId,
+        segment,
+      ]);
+      return changes;
+    },
+  };
+}

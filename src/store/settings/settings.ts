@@ -1,0 +1,77 @@
+/** Settings: one row per value that differs from the standard. Secrets are sealed for their own key. */
+
+import type { Db, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import type { Vault } from '../vault/vault.js';
+
+/** What one key is set to; undefined removes it, and the standard value holds again. */
+export interface SettingWrite {
+  key: string;
+  value: unknown;
+  secret?: boolean;
+}
+
+const PREFIX_END = '\u{10FFFF}';
+
+export function createSettings(db: Db, vault: Vault) {
+  const place = (key: string) => `setting:${key}`;
+  const statement = (write: SettingWrite, now: number) => {
+    if (write.value === undefined) return sql('DELETE FROM setting WHERE key = ?', write.key);
+    const plain = JSON.stringify(write.value);
+    const stored: Value = write.secret === true ? vault.seal(plain, place(write.key)) : plain;
+    return sql(
+      `INSERT INTO setting (key, value, updated_at) VALUES (?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+      write.key,
+      stored,
+      now,
+    );
+  };
+
+  return {
+    /** Values of all keys that begin so, without the prefix. Sealed ones must be read with `secret`. */
+    async group(prefix: string): Promise<Map<string, unknown>> {
+      const rows = await db.all('SELECT key, value FROM setting WHERE key >= ? AND key < ?', [
+        prefix,
+        prefix + PREFIX_END,
+      ]);
+      return new Map(rows.map((row) => [String(row.key).slice(prefix.length), parsed(String(row.value))]));
+    },
+
+    async one(key: string): Promise<unknown> {
+      const row = await db.one('SELECT value FROM setting WHERE key = ?', [key]);
+      return row === undefined ? undefined : parsed(String(row.value));
+    },
+
+    /** A sealed value in clear; undefined when there is none. Throws when the present keys cannot open it. */
+    async secret(key: string): Promise<unknown> {
+      const row = await db.one('SELECT value FROM setting WHERE key = ?', [key]);
+      return row === undefined ? undefined : parsed(vault.open(String(row.value), place(key)));
+    },
+
+    /** All or nothing. */
+    async write(writes: readonly SettingWrite[], now: number): Promise<void> {
+      if (writes.length > 0) await db.batch(writes.map((write) => statement(write, now)));
+    },
+
+    /** Whether a cost names this product type or payment method. */
+    async isUsedByCost(column: 'product_type' | 'payment_method', slug: string): Promise<boolean> {
+      return (await db.one(`SELECT 1 AS used FROM cost WHERE ${column} = ? LIMIT 1`, [slug])) !== undefined;
+    },
+
+    /** User who owns an API key; null when it is gone or was made without one. */
+    async ownerOfKey(id: number): Promise<number | null> {
+      const row = await db.one('SELECT user_id FROM api_key WHERE id = ?', [id]);
+      return row === undefined || row.user_id === null ? null : Number(row.user_id);
+    },
+  };
+}
+
+/** A sealed text is no JSON: it reads as null, never as its cipher. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,198 @@
+/** Which sites a list holds: one predicate for items and totals alike, and the ways to search. */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import { type Db, type Statement, sql, type Value } from '../driver/db.js';
+import { packed } from '../driver/json-rows.js';
+import type { SiteRow, SiteStatus } from './rows.js';
+
+export interface SiteFilter {
+  status?: SiteStatus | readonly SiteStatus[] | undefined;
+  /** Case-insensitive substring of name or URL; blank = no filter. */
+  search?: string | undefined;
+  /** A search finds the digits of ids, too (REST §3.2). */
+  search_ids?: boolean | undefined;
+  client_id?: number | undefined;
+  tag_id?: number | undefined;
+  ids?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  /** Sites hidden from the caller. */
+  denied?: readonly number[] | undefined;
+  /** Only sites with at least one visible offer. */
+  with_updates?: boolean | undefined;
+}
+
+const LISTED = ['id', 'url', 'name', 'status', 'client_id'];
+export const LIST_COLUMNS = LISTED.map((name) => `s.${name}`).join(', ');
+/** Rows of `LIST_COLUMNS`. */
+export const siteRows = packed<SiteRow>(LISTED);
+
+/** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
+const NEAR = 100;
+
+/** Statement of one page of sites in an order of columns of `s`. */
+export function pageStatement(
+  { where, args }: ReturnType<typeof sitePredicate>,
+  order: string,
+  skip: number,
+  perPage: number,
+): Statement {
+  const keys = `FROM site s WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+  // Keys first: the rows before the page are walked in the index only. CROSS keeps the page in front: SQLite likes to
+  // walk all sites in order and look each up in the page.
+  const rows = `FROM (SELECT s.id ${keys}) k CROSS JOIN site s ON s.id = k.id ORDER BY ${order}`;
+  return sql(`SELECT ${LIST_COLUMNS} ${skip <= NEAR ? keys : rows}`, ...args, perPage, skip);
+}
+
+/** Ids as one JSON argument: any number of them is one bound value. */
+export function idList(ids: readonly number[]): string {
+  return JSON.stringify(ids);
+}
+
+export function searchText(name: string, url: string): string {
+  return fold(`${name}\u001f${url}`);
+}
+
+export function needleOf({ search }: SiteFilter): string {
+  return needle(search);
+}
+
+/** The index knows triples of characters; shorter searches read the rows. */
+export function isIndexed(needle: string): boolean {
+  return [...needle].length >= 3;
+}
+
+function phrase(needle: string): string {
+  return `"${needle.replaceAll('"', '""')}"`;
+}
+
+function likePattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, (char) => `\\${char}`)}%`;
+}
+
+/** The shared predicate of site lists, with `s` as the site. */
+export function sitePredicate(filter: SiteFilter): { where: string; args: Value[] } {
+  const parts: string[] = [];
+  const args: Value[] = [];
+  const add = (text: string, ...values: Value[]) => {
+    parts.push(text);
+    args.push(...values);
+  };
+  if (typeof filter.status === 'string') add('s.status = ?', filter.status);
+  else if (filter.status !== undefined)
+    add('s.status IN (SELECT value FROM json_each(?))', JSON.stringify(filter.status));
+  if (filter.client_id !== undefined) add('s.client_id = ?', filter.client_id);
+  if (filter.tag_id !== undefined)
+    add('EXISTS (SELECT 1 FROM site_tag t WHERE t.tag_id = ? AND t.site_id = s.id)', filter.tag_id);
+  if (filter.ids !== undefined) add('s.id IN (SELECT value FROM json_each(?))', idList(filter.ids));
+  if (filter.exclude !== undefined && filter.exclude.length > 0)
+    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.exclude));
+  if (filter.denied !== undefined && filter.denied.length > 0)
+    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.denied));
+  if (filter.with_updates === true)
+    add('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0)');
+  const needle = needleOf(filter);
+  if (needle !== '') {
+    const indexed = isIndexed(needle);
+    const found = indexed
+      ? 's.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)'
+      : "s.search LIKE ? ESCAPE '\\'";
+    const values = [indexed ? phrase(needle) : likePattern(needle)];
+    // Only digits can be in an id: other searches keep to the index.
+    if (filter.search_ids === true && /^\d+$/.test(needle))
+      add(`(${found} OR instr(CAST(s.id AS TEXT), ?) > 0)`, ...values, needle);
+    else add(found, ...values);
+  }
+  return { where: parts.length === 0 ? '1' : parts.join(' AND '), args };
+}
+
+export function isUnfiltered(filter: SiteFilter): boolean {
+  const { status, denied, ...rest } = filter;
+  return (
+    (status === undefined || typeof status === 'string') &&
+    (denied === undefined || denied.length === 0) &&
+    Object.values(rest).every(
+      (value) =>
+        value === undefined ||
+        value === '' ||
+        value === false ||
+        (Array.isArray(value) && value.length === 0 && value !== rest.ids),
+    )
+  );
+}
+
+/** Statement that counts a list: from the kept counters where only the status filters, else by the predicate. */
+export function countStatement(filter: SiteFilter): Statement {
+  if (isUnfiltered(filter) && filter.ids === undefined) {
+    return filter.status === undefined
+      ? sql('SELECT sum(n) AS n FROM site_count')
+      : sql('SELECT sum(n) AS n FROM site_count WHERE status = ?', filter.status as string);
+  }
+  const { where, args } = sitePredicate(filter);
+  return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
+}
+
+/** A longer needle is taken for rare: its few matches are fetched at once, and need not be counted and found again. */
+const RARE_FROM = 8;
+const RARE_MATCHES = 200;
+
+interface Found {
+  items: SiteRow[];
+  total: number;
+}
+
+/**
+ * A page of a search without other filters. Many matches: the list is walked in its order until the page is full, which
+ * is soon. Few: the matches come from the index and are sorted. Null = the two ways disagree on what matches (they fold
+ * rare letters differently, or a site changed in between), and the shared predicate decides.
+ */
+export async function searchPage(db: Db, needle: string, offset: number, perPage: number): Promise<Found | null> {
+  if ([...needle].length >= RARE_FROM) {
+    const found = await rarePage(db, needle, offset, perPage);
+    if (found !== 'many') return found;
+  }
+  const count = await db.one(
+    'SELECT count(*) AS n, (SELECT sum(n) FROM site_count) AS sites FROM site_search WHERE site_search MATCH ?',
+    [phrase(needle)],
+  );
+  const total = Number(count?.n ?? 0);
+  if (offset >= total) return { items: [], total };
+  const rowsWalked = ((offset + perPage) * Number(count?.sites ?? 0)) / total;
+  // A match costs about three times as much as a row that is only walked by.
+  const walks = rowsWalked < 3 * total;
+  const matching = walks
+    ? "site s WHERE s.search LIKE ? ESCAPE '\\'"
+    : 'site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?';
+  const page = sql(
+    `SELECT ${LIST_COLUMNS} FROM ${matching} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+    walks ? likePattern(needle) : phrase(needle),
+    perPage,
+    offset,
+  );
+  const items = await siteRows.all(db, page);
+  return full({ items, total }, offset, perPage);
+}
+
+async function rarePage(db: Db, needle: string, offset: number, perPage: number): Promise<Found | null | 'many'> {
+  const matches = await db.one(
+    `SELECT count(*) AS n, json_group_array(id) AS ids
+     FROM (SELECT rowid AS id FROM site_search WHERE site_search MATCH ? LIMIT ${RARE_MATCHES + 1})`,
+    [phrase(needle)],
+  );
+  const total = Number(matches?.n ?? 0);
+  if (total > RARE_MATCHES) return 'many';
+  if (offset >= total) return { items: [], total };
+  const page = sql(
+    `SELECT ${LIST_COLUMNS} FROM json_each(?) f CROSS JOIN site s ON s.id = f.value
+     ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+    matches?.ids ?? '[]',
+    perPage,
+    offset,
+  );
+  const items = await siteRows.all(db, page);
+  return full({ items, total }, offset, perPage);
+}
+
+/** Null when sites went away between the count and the page. */
+function full(found: Found, offset: number, perPage: number): Found | null {
+  return found.items.length === Math.min(perPage, found.total - offset) ? found : null;
+}

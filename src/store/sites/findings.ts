@@ -1,0 +1,117 @@
+/** What a look at a site told about its state: abandoned items, security, changes. */
+
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/lists.js';
+import { idList } from './filter.js';
+
+export interface AbandonedRow extends Row {
+  site_id: number;
+  site_url: string;
+  slug: string;
+  name: string;
+  version: string;
+  last_updated: number;
+}
+
+export interface ChangeRow extends Row {
+  id: number;
+  source: string;
+  context: string;
+  action: string;
+  item: string;
+  user_login: string;
+  user_id: number;
+  created: number;
+  duration: number | null;
+}
+
+export function createReports(db: Db) {
+  return {
+    /** Items whose last release is at or before `before` (unix seconds), by site URL then slug. */
+    async abandoned(
+      filter: { kind: number; before: number; site_id?: number | undefined; denied: readonly number[] },
+      page: number,
+      perPage: number,
+    ): Promise<{ items: AbandonedRow[]; total: number }> {
+      const parts = ['a.kind = ?', 'a.last_updated <= ?'];
+      const args: Value[] = [filter.kind, filter.before];
+      if (filter.site_id !== undefined) {
+        parts.push('a.site_id = ?');
+        args.push(filter.site_id);
+      }
+      if (filter.denied.length > 0) {
+        parts.push('a.site_id NOT IN (SELECT value FROM json_each(?))');
+        args.push(idList(filter.denied));
+      }
+      const where = parts.join(' AND ');
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT a.site_id, s.url AS site_url, a.slug, a.name, a.version, a.last_updated FROM site_abandoned a JOIN site s ON s.id = a.site_id
+           WHERE ${where} ORDER BY a.url_key, a.slug, a.site_id LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM site_abandoned a WHERE ${where}`, ...args),
+      ]);
+      return { items: items as AbandonedRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Stored security checks of a site by key. */
+    async security(siteId: number): Promise<{ check_id: string; value: string }[]> {
+      const rows = await db.all('SELECT check_id, value FROM site_security WHERE site_id = ? ORDER BY check_id', [
+        siteId,
+      ]);
+      return rows.map((row) => ({ check_id: String(row.check_id), value: String(row.value) }));
+    },
+
+    /** Outcome of the last certificate check, if there was one. */
+    async certificate(siteId: number): Promise<{ good: number; valid_to: number | null } | undefined> {
+      const row = await db.one('SELECT good, valid_to FROM site_certificate WHERE site_id = ?', [siteId]);
+      return row === undefined
+        ? undefined
+        : { good: Number(row.good), valid_to: row.valid_to === null ? null : Number(row.valid_to) };
+    },
+
+    /** Health counts of every site that reported some; suspended ones are left alone. */
+    async health(): Promise<
+      {
+        site_id: number;
+        health_good: number | null;
+        health_recommended: number | null;
+        health_critical: number | null;
+        disable_health_checking: number;
+        health_threshold: number;
+      }[]
+    > {
+      const rows = await db.all(
+        `SELECT d.site_id, d.health_good, d.health_recommended, d.health_critical, d.disable_health_checking, d.health_threshold
+         FROM site_detail d JOIN site s ON s.id = d.site_id WHERE d.health_good IS NOT NULL AND s.suspended = 0`,
+      );
+      const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
+      return rows.map((row) => ({
+        site_id: Number(row.site_id),
+        health_good: number(row.health_good),
+        health_recommended: number(row.health_recommended),
+        health_critical: number(row.health_critical),
+        disable_health_checking: Number(row.disable_health_checking),
+        health_threshold: Number(row.health_threshold),
+      }));
+    },
+
+    /** Changes made on the site itself, newest first. */
+    async changes(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
+      const [items = [], counts = []] = await db.read([
+        sql(
+          'SELECT id, source, context, action, item, user_login, user_id, created, duration FROM site_change WHERE site_id = ? ORDER BY created DESC, id DESC LIMIT ? OFFSET ?',
+          siteId,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql('SELECT count(*) AS n FROM site_change WHERE site_id = ?', siteId),
+      ]);
+      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * What a site has installed and on offer. A look at a site is compared with what is stored, and only differences are
+ * written; an unchanged site is recognised by a digest and costs one small write.
+ */
+
+import type { Snapshot } from '../../../schemas/snapshot.js';
+import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
+import { refreshIgnored } from '../updates/ignored.js';
+import { idList } from './filter.js';
+import { extensionStatements, offerStatements, wantedOffers } from './inventory-diff.js';
+import {
+  type ExtensionRow,
+  KIND,
+  NO_INVENTORY,
+  type OfferRow,
+  type SaveTarget,
+  type StoredInventory,
+} from './inventory-rows.js';
+import {
+  abandonedStatements,
+  changeStatements,
+  contentHash,
+  detailStatement,
+  documentStatements,
+  securityStatements,
+} from './snapshot-statements.js';
+
+export type { ExtensionRow, OfferRow, SaveTarget, StoredInventory } from './inventory-rows.js';
+
+const EXTENSION_COLUMNS = `e.site_id, e.kind, e.package_id, p.slug, p.name, p.description, e.position, e.version, e.active, e.flags, e.update_version`;
+
+export function createInventory(db: Db) {
+  return {
+    async read(siteId: number): Promise<StoredInventory> {
+      const [extensions = [], offers = []] = await db.read([
+        sql(
+          `SELECT ${EXTENSION_COLUMNS} FROM site_extension e JOIN package p ON p.id = e.package_id WHERE e.site_id = ? ORDER BY e.kind, e.position`,
+          siteId,
+        ),
+        sql(
+          'SELECT site_id, type, slug, position, name, current_version, new_version, ignored FROM site_update WHERE site_id = ? ORDER BY type, position',
+          siteId,
+        ),
+      ]);
+      return { extensions: extensions as ExtensionRow[], offers: offers as OfferRow[] };
+    },
+
+    /** Inventories of many sites in one round trip. */
+    async readMany(siteIds: readonly number[]): Promise<Map<number, StoredInventory>> {
+      const [extensions = [], offers = []] = await db.read([
+        sql(
+          `SELECT ${EXTENSION_COLUMNS} FROM site_extension e JOIN package p ON p.id = e.package_id WHERE e.site_id IN (SELECT value FROM json_each(?)) ORDER BY e.site_id, e.kind, e.position`,
+          idList(siteIds),
+        ),
+        sql(
+          'SELECT site_id, type, slug, position, name, current_version, new_version, ignored FROM site_update WHERE site_id IN (SELECT value FROM json_each(?)) ORDER BY site_id, type, position',
+          idList(siteIds),
+        ),
+      ]);
+      const found = new Map<number, StoredInventory>(siteIds.map((id) => [id, { extensions: [], offers: [] }]));
+      for (const row of extensions as ExtensionRow[]) found.get(row.site_id)?.extensions.push(row);
+      for (const row of offers as OfferRow[]) found.get(row.site_id)?.offers.push(row);
+      return found;
+    },
+
+    /** Plugins or themes of one site in the child's order. */
+    extensions(siteId: number, kind: number): Promise<ExtensionRow[]> {
+      return db.all<ExtensionRow>(
+        `SELECT ${EXTENSION_COLUMNS} FROM site_extension e JOIN package p ON p.id = e.package_id WHERE e.site_id = ? AND e.kind = ? ORDER BY e.position`,
+        [siteId, kind],
+      );
+    },
+
+    /** Statements that store the first look at a new site. */
+    first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
+      return [
+        ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),
+        ...succeededStatements(siteId, now, false),
+      ];
+    },
+
+    /**
+     * Stores a full or partial look. `succeeded` says that the site answered a sync: it clears the sync error and stamps
+     * last_sync; a look that came along with an action does not. With `since`, the last attempt as it was when the look was
+     * asked for, nothing is stored and the answer is false when somebody else looked at the site meanwhile: a process that
+     * was paused must not bring old news.
+     */
+    async save(
+      target: SaveTarget,
+      snapshot: Snapshot,
+      now: number,
+      succeeded: boolean,
+      since?: { last_attempt: number | null },
+    ): Promise<boolean> {
+      const digest = contentHash(snapshot);
+      const marks = succeededStatements(target.site_id, now, target.disconnected === 1);
+      const guard = since === undefined ? [] : [unlessLookedAt(target.site_id, since.last_attempt)];
+      if (digest === target.content_hash) {
+        const changes = changeStatements(target.site_id, snapshot);
+        return guarded(db, [...guard, ...(succeeded ? marks : []), ...changes]);
+      }
+      const stored = await this.read(target.site_id);
+      const statements = saveStatements(target, snapshot, digest, stored);
+      return guarded(db, [...guard, ...statements, ...(succeeded ? marks : [])]);
+    },
+
+    /** A sync that failed: the reason, and when it was tried. The last known versions stay (operations §11.15). For `since` see `save`. */
+    async saveFailure(
+      siteId: number,
+      code: string,
+      message: string,
+      now: number,
+      since?: { last_attempt: number | null },
+    ): Promise<boolean> {
+      return guarded(db, [
+        ...(since === undefined ? [] : [unlessLookedAt(siteId, since.last_attempt)]),
+        sql('UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?', message, siteId, message),
+        sql('UPDATE site_detail SET last_attempt = ?, sync_error_code = ? WHERE site_id = ?', now, code, siteId),
+      ]);
+    },
+  };
+}
+
+/** Breaks a rule of the table, and with it the whole batch, when the site was looked at since: a batch has no other "if". */
+function unlessLookedAt(siteId: number, lastAttempt: number | null): Statement {
+  return sql(
+    `UPDATE site SET check_state = 9 WHERE id = ?
+     AND EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site.id AND d.last_attempt IS NOT ?)`,
+    siteId,
+    lastAttempt,
+  );
+}
+
+async function guarded(db: Db, statements: readonly Statement[]): Promise<boolean> {
+  try {
+    await db.batch(statements);
+    return true;
+  } catch (error) {
+    if (error instanceof StorageError && error.kind === 'check' && error.message.includes('check_state')) return false;
+    throw error;
+  }
+}
+
+function succeededStatements(siteId: number, now: number, reconnects: boolean): Statement[] {
+  return [
+    reconnects
+      ? sql("UPDATE site SET sync_error = '', disconnected = 0 WHERE id = ?", siteId)
+      : sql("UPDATE site SET sync_error = '' WHERE id = ? AND sync_error <> ''", siteId),
+    sql(
+      "UPDATE site_detail SET last_sync = ?, last_attempt = ?, sync_error_code = '' WHERE site_id = ?",
+      now,
+      now,
+      siteId,
+    ),
+  ];
+}
+
+function saveStatements(
+  target: Pick<SaveTarget, 'site_id' | 'url_key'>,
+  snapshot: Snapshot,
+  digest: string,
+  stored: StoredInventory,
+): Statement[] {
+  const { site_id: siteId, url_key: urlKey } = target;
+  const offers = wantedOffers(snapshot, stored);
+  const extensions = extensionStatements(siteId, snapshot, stored, offers);
+  const updates = offerStatements(siteId, urlKey, offers, stored.offers);
+  return [
+    ...extensions,
+    ...updates,
+    ...(updates.length > 0 ? [refreshIgnored(siteId)] : []),
+    ...securityStatements(siteId, snapshot.security),
+    ...abandonedStatements(siteId, urlKey, KIND.plugin, snapshot.abandoned_plugins, snapshot.plugins),
+    ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, snapshot.themes),
+    ...documentStatements(siteId, snapshot),
+    ...changeStatements(siteId, snapshot),
+    detailStatement(siteId, snapshot, digest),
+  ];
+}

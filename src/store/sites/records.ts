@@ -1,0 +1,172 @@
+/** What the REST record of a site holds beside its row: tags, client, ignore lists, recent content. */
+
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/lists.js';
+import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './filter.js';
+import type { ChangeRow } from './findings.js';
+import type { SiteFilter, SiteRow } from './sites.js';
+
+export interface SiteTag {
+  id: number;
+  name: string;
+  color: string | null;
+}
+
+export interface IgnoredEntry {
+  type: number;
+  slug: string;
+  name: string;
+  /** `*` = every version. */
+  version: string;
+}
+
+/** Everything of one site that stands in other tables. */
+export interface SiteParts {
+  tags: SiteTag[];
+  client_name: string | null;
+  ignored: IgnoredEntry[];
+  /** JSON texts as stored, by kind. */
+  documents: Map<string, string>;
+}
+
+/** Columns in the order of an index where there is one: a column said twice would already have SQLite sort all sites. */
+const ORDERS = {
+  name: ['s.name COLLATE NOCASE', 's.url_key', 's.id'],
+  url: ['s.url_key', 's.id'],
+  id: ['s.id'],
+  last_sync: ['(SELECT d.last_sync FROM site_detail d WHERE d.site_id = s.id)', 's.url_key', 's.id'],
+} as const;
+export type SiteOrder = keyof typeof ORDERS;
+
+export interface SiteListFilter extends SiteFilter {
+  /** Sites with updates on offer match too, beside those of `status`. */
+  or_with_updates?: boolean | undefined;
+}
+
+export interface ChangeFilter {
+  /** Empty = all. */
+  actions: readonly string[];
+  contexts: readonly string[];
+  oldest_first: boolean;
+}
+
+/** `status` and `or_with_updates` are alternatives; everything else narrows. */
+function listPredicate(filter: SiteListFilter): { where: string; args: Value[] } {
+  const { or_with_updates, status, ...rest } = filter;
+  if (or_with_updates !== true) return sitePredicate(filter);
+  const narrowed = sitePredicate(rest);
+  const statuses = status === undefined ? [] : typeof status === 'string' ? [status] : status;
+  return {
+    where: `${narrowed.where} AND (s.status IN (SELECT value FROM json_each(?))
+      OR EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0))`,
+    args: [...narrowed.args, JSON.stringify(statuses)],
+  };
+}
+
+export function createSiteRecords(db: Db) {
+  return {
+    /** One page with the true total, in one snapshot. */
+    async list(
+      filter: SiteListFilter,
+      order: { by: SiteOrder; descending: boolean },
+      page: number,
+      perPage: number,
+    ): Promise<{ items: SiteRow[]; total: number }> {
+      const matching = listPredicate(filter);
+      const way = order.descending ? 'DESC' : 'ASC';
+      const by = ORDERS[order.by].map((column) => `${column} ${way}`).join(', ');
+      const count =
+        filter.or_with_updates === true
+          ? sql(`SELECT count(*) FROM site s WHERE ${matching.where}`, ...matching.args)
+          : countStatement(filter);
+      return siteRows.page(db, pageStatement(matching, by, offset(page, perPage), perPage), count);
+    },
+
+    async count(filter: SiteListFilter): Promise<number> {
+      const { where, args } = listPredicate(filter);
+      const row = await db.one(`SELECT count(*) AS n FROM site s WHERE ${where}`, args);
+      return Number(row?.n ?? 0);
+    },
+
+    /** Parts of any number of sites in one round trip. `documents` are read only when asked for: they are large. */
+    async parts(ids: readonly number[], withDocuments: boolean): Promise<Map<number, SiteParts>> {
+      const list = idList(ids);
+      const [tags = [], clients = [], ignored = [], documents = []] = await db.read([
+        sql(
+          `SELECT st.site_id, t.id, t.name, t.color FROM site_tag st JOIN tag t ON t.id = st.tag_id
+           WHERE st.site_id IN (SELECT value FROM json_each(?)) ORDER BY t.name_key, t.id`,
+          list,
+        ),
+        sql(
+          `SELECT s.id AS site_id, c.name FROM site s JOIN client c ON c.id = s.client_id
+           WHERE s.id IN (SELECT value FROM json_each(?))`,
+          list,
+        ),
+        sql(
+          `SELECT site_id, type, slug, name, version FROM ignored_update
+           WHERE site_id IN (SELECT value FROM json_each(?)) ORDER BY type, slug, version`,
+          list,
+        ),
+        sql(
+          'SELECT site_id, kind, body FROM site_document WHERE site_id IN (SELECT value FROM json_each(?))',
+          withDocuments ? list : '[]',
+        ),
+      ]);
+      const parts = new Map<number, SiteParts>(
+        ids.map((id) => [id, { tags: [], client_name: null, ignored: [], documents: new Map() }]),
+      );
+      const of = (row: Row) => parts.get(Number(row.site_id));
+      for (const row of tags)
+        of(row)?.tags.push({
+          id: Number(row.id),
+          name: String(row.name),
+          color: row.color === null ? null : String(row.color),
+        });
+      for (const row of clients) {
+        const part = of(row);
+        if (part !== undefined) part.client_name = String(row.name);
+      }
+      for (const row of ignored)
+        of(row)?.ignored.push({
+          type: Number(row.type),
+          slug: String(row.slug),
+          name: String(row.name),
+          version: String(row.version),
+        });
+      for (const row of documents) of(row)?.documents.set(String(row.kind), String(row.body));
+      return parts;
+    },
+
+    /** Changes made on the site itself, as filtered. */
+    async changes(
+      siteId: number,
+      filter: ChangeFilter,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: ChangeRow[]; total: number }> {
+      const parts = ['site_id = ?'];
+      const args: Value[] = [siteId];
+      const narrow = (column: string, values: readonly string[]) => {
+        if (values.length === 0) return;
+        parts.push(`${column} IN (SELECT value FROM json_each(?))`);
+        args.push(JSON.stringify(values));
+      };
+      narrow('action', filter.actions);
+      narrow('context', filter.contexts);
+      const where = parts.join(' AND ');
+      const way = filter.oldest_first ? 'ASC' : 'DESC';
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT id, source, context, action, item, user_login, user_id, created, duration FROM site_change
+           WHERE ${where} ORDER BY created ${way}, id ${way} LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM site_change WHERE ${where}`, ...args),
+      ]);
+      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Rows of sites, as lists, records and connections hold them. */
+
+import type { Row } from '../driver/db.js';
+
+export type SiteStatus = 'connected' | 'disconnected' | 'suspended';
+
+export interface SiteRow extends Row {
+  id: number;
+  url: string;
+  name: string;
+  status: SiteStatus;
+  client_id: number | null;
+}
+
+export interface SiteRecord extends SiteRow {
+  site_id: number;
+  url_key: string;
+  suspended: number;
+  disconnected: number;
+  check_state: number;
+  sync_error: string;
+  created_at: number;
+  admin_username: string;
+  notes: string;
+  ssl_verify: number;
+  child_version: string;
+  wp_version: string;
+  php_version: string;
+  mysql_version: string;
+  memory_limit: string;
+  database_size: string;
+  language: string;
+  ip: string;
+  timezone: string;
+  gmt_offset: string;
+  health_good: number | null;
+  health_recommended: number | null;
+  health_critical: number | null;
+  last_post: number | null;
+  last_sync: number | null;
+  last_attempt: number | null;
+  sync_error_code: string;
+  http_status: number | null;
+  response_time_ms: number | null;
+  checked_at: number | null;
+  ignore_core: number;
+  ignore_plugins: number;
+  ignore_themes: number;
+  abandoned_checked_at: number | null;
+  changes_after: number;
+  content_hash: string;
+  ssl_version: number;
+  force_use_ipv4: number;
+  automatic_update: number;
+  backup_before_upgrade: number;
+  disable_health_checking: number;
+  health_threshold: number;
+  monitoring_emails: string;
+  is_staging: number;
+}
+
+/** How a site is reached, from its stored settings: 0 no, 1 yes, 2 as the global one; 6 TLS 1.2, 7 TLS 1.3. */
+export function reachOf(force_use_ipv4: number, ssl_version: number): Pick<SiteConnection, 'ipv4_only' | 'min_tls'> {
+  return {
+    ipv4_only: force_use_ipv4 === 2 ? undefined : force_use_ipv4 === 1,
+    min_tls: ssl_version === 7 ? 'TLSv1.3' : ssl_version === 6 ? 'TLSv1.2' : undefined,
+  };
+}
+
+/** What a call to the child needs, unsealed. Never leaves the process. */
+export interface SiteConnection {
+  site_id: number;
+  url: string;
+  user: string;
+  private_key: string;
+  regverify: string | null;
+  unique_id: string;
+  http_user: string | null;
+  http_pass: string | null;
+  ssl_verify: boolean;
+  /** undefined = as the global setting says. */
+  ipv4_only: boolean | undefined;
+  min_tls: 'TLSv1.2' | 'TLSv1.3' | undefined;
+}
+
+export interface NewSite {
+  url: string;
+  url_key: string;
+  name: string;
+  client_id: number | null;
+  tags: readonly number[];
+  admin_username: string;
+  ssl_verify: boolean;
+  unique_id: string;
+  private_key: string;
+  regverify: string | null;
+  http_user: string | null;
+  http_pass: string | null;
+}

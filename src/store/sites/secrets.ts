@@ -1,0 +1,110 @@
+/** Secrets of sites, sealed by the vault for their row and column. Never read by a list. */
+
+import { type Db, type Row, sql } from '../driver/db.js';
+import { type Vault, VaultError } from '../vault/vault.js';
+import { idList } from './filter.js';
+import { reachOf, type SiteConnection } from './rows.js';
+
+/** Sites per transaction when many are sealed. */
+const AT_ONCE = 500;
+
+/** Seals and opens a column of one site's secrets. */
+export function createSeals(vault: Vault) {
+  const place = (siteId: number, column: string) => `site_secret:${siteId}:${column}`;
+  const seal = (siteId: number, column: string, plain: string | null) =>
+    plain === null ? null : vault.seal(plain, place(siteId, column));
+  const open = (siteId: number, column: string, sealed: unknown) =>
+    typeof sealed === 'string' ? vault.open(sealed, place(siteId, column)) : null;
+  return { seal, open };
+}
+
+export function createSiteSecrets(db: Db, vault: Vault) {
+  const { seal, open } = createSeals(vault);
+
+  /**
+   * Databases from before schema 7 have unique ids in the clear, and a migration knows no key: they are sealed when one is
+   * there. Costs a look into an empty index once that is done; two processes may do it at once.
+   */
+  const sealPlain = async (): Promise<void> => {
+    const rows = await db.all("SELECT site_id, unique_id FROM site_detail WHERE unique_id <> ''");
+    if (rows.length === 0) return;
+    for (let from = 0; from < rows.length; from += AT_ONCE) {
+      await db.batch(
+        rows.slice(from, from + AT_ONCE).flatMap(({ site_id, unique_id }) => {
+          const id = Number(site_id);
+          const sealed = seal(id, 'unique_id', String(unique_id));
+          return [
+            sql('UPDATE site_secret SET unique_id = ifnull(unique_id, ?) WHERE site_id = ?', sealed, id),
+            sql("UPDATE site_detail SET unique_id = '' WHERE site_id = ?", id),
+          ];
+        }),
+      );
+    }
+    // What stood there can still be read from unused space, of which a file is rid by writing it anew; a server has its own
+    // ways. While others write, or without room for it, that does not go; backups are free of it in any case.
+    if (db.kind === 'embedded') await db.run('VACUUM').catch(() => undefined);
+  };
+
+  /** Undefined when a secret does not open: that must not stop the calls to the other sites. */
+  const connectionOf = (row: Row): SiteConnection | undefined => {
+    const id = Number(row.id);
+    try {
+      return {
+        site_id: id,
+        url: String(row.url),
+        user: String(row.admin_username),
+        private_key: open(id, 'private_key', row.private_key) ?? '',
+        regverify: open(id, 'regverify', row.regverify),
+        unique_id: open(id, 'unique_id', row.unique_id) ?? '',
+        http_user: open(id, 'http_user', row.http_user),
+        http_pass: open(id, 'http_pass', row.http_pass),
+        ssl_verify: row.ssl_verify === 1,
+        ...reachOf(Number(row.force_use_ipv4), Number(row.ssl_version)),
+      };
+    } catch (error) {
+      if (error instanceof VaultError) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    sealPlain,
+
+    /** Connections of any number of sites; a site without a stored key that opens is absent. */
+    async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
+      const rows = await db.all(
+        `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
+         FROM site s JOIN site_detail d ON d.site_id = s.id JOIN site_secret x ON x.site_id = s.id
+         WHERE s.id IN (SELECT value FROM json_each(?))`,
+        [idList(ids)],
+      );
+      const connections = new Map<number, SiteConnection>();
+      for (const row of rows) {
+        const connection = connectionOf(row);
+        if (connection !== undefined) connections.set(connection.site_id, connection);
+      }
+      return connections;
+    },
+
+    /** After a new registration: the new key in place of the old, and every mark of a lost connection gone. */
+    async replaceKey(
+      id: number,
+      secret: { private_key: string; regverify: string | null; unique_id: string },
+    ): Promise<void> {
+      await db.run(
+        'UPDATE site_secret SET private_key = ?, regverify = ifnull(?, regverify), unique_id = ? WHERE site_id = ?',
+        [
+          seal(id, 'private_key', secret.private_key),
+          seal(id, 'regverify', secret.regverify),
+          seal(id, 'unique_id', secret.unique_id || null),
+          id,
+        ],
+      );
+    },
+
+    /** A fresh reconnect secret; the key stays. */
+    async keepRegverify(id: number, regverify: string): Promise<void> {
+      await db.run('UPDATE site_secret SET regverify = ? WHERE site_id = ?', [seal(id, 'regverify', regverify), id]);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** Settings of one site, over its row, details, secrets and tags. */
+
+import type { Db, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { refreshIgnored } from '../updates/ignored.js';
+import type { Vault } from '../vault/vault.js';
+import { searchText } from './filter.js';
+
+/** Fields of a site that a caller may set; absent ones keep their value. */
+export interface SiteSettings {
+  name?: string;
+  notes?: string;
+  client_id?: number | null;
+  tags?: readonly number[];
+  /** Whole URL with the new scheme. */
+  url?: string;
+  suspended?: boolean;
+  admin_username?: string;
+  unique_id?: string;
+  /** null clears. */
+  http_user?: string | null;
+  http_pass?: string | null;
+  ssl_verify?: boolean;
+  ssl_version?: number;
+  force_use_ipv4?: number;
+  automatic_update?: number;
+  backup_before_upgrade?: number;
+  disable_health_checking?: number;
+  health_threshold?: number;
+  monitoring_emails?: string;
+  ignore_core?: number;
+  ignore_plugins?: number;
+  ignore_themes?: number;
+}
+
+const DETAIL_COLUMNS = [
+  'notes',
+  'admin_username',
+  'ssl_verify',
+  'ssl_version',
+  'force_use_ipv4',
+  'automatic_update',
+  'backup_before_upgrade',
+  'disable_health_checking',
+  'health_threshold',
+  'monitoring_emails',
+  'ignore_core',
+  'ignore_plugins',
+  'ignore_themes',
+] as const satisfies readonly (keyof SiteSettings)[];
+
+const SECRET_COLUMNS = ['http_user', 'http_pass', 'unique_id'] as const;
+
+export function createSiteSettings(db: Db, vault: Vault) {
+  return {
+    /** Only the given fields change, all in one transaction. Rejects with StorageError `unique` when the URL is taken. */
+    async change(site: { id: number; url: string; name: string }, settings: SiteSettings): Promise<void> {
+      const statements = [
+        ...siteStatements(site, settings),
+        ...detailStatements(site.id, settings),
+        ...secretStatements(vault, site.id, settings),
+        ...tagStatements(site.id, settings.tags),
+      ];
+      if (statements.length > 0) await db.batch(statements);
+    },
+  };
+}
+
+function siteStatements(site: { id: number; url: string; name: string }, settings: SiteSettings): Statement[] {
+  const columns: Record<string, Value | undefined> = {
+    name: settings.name,
+    url: settings.url,
+    client_id: settings.client_id,
+    suspended: settings.suspended,
+    search:
+      settings.name === undefined && settings.url === undefined
+        ? undefined
+        : searchText(settings.name ?? site.name, settings.url ?? site.url),
+  };
+  return updateOf('site', 'id', site.id, columns);
+}
+
+function detailStatements(id: number, settings: SiteSettings): Statement[] {
+  const columns = Object.fromEntries(DETAIL_COLUMNS.map((column) => [column, settings[column]]));
+  const update = updateOf('site_detail', 'site_id', id, columns);
+  const hides = settings.ignore_core ?? settings.ignore_plugins ?? settings.ignore_themes;
+  return hides === undefined ? update : [...update, refreshIgnored(id)];
+}
+
+function secretStatements(vault: Vault, id: number, settings: SiteSettings): Statement[] {
+  const columns: Record<string, Value | undefined> = {};
+  for (const column of SECRET_COLUMNS) {
+    const plain = settings[column];
+    // A site without a unique id has an empty one.
+    const none = plain === null || (column === 'unique_id' && plain === '');
+    columns[column] = none ? null : plain && vault.seal(plain, `site_secret:${id}:${column}`);
+  }
+  return updateOf('site_secret', 'site_id', id, columns);
+}
+
+function tagStatements(id: number, tags: readonly number[] | undefined): Statement[] {
+  if (tags === undefined) return [];
+  return [
+    sql('DELETE FROM site_tag WHERE site_id = ?', id),
+    sql('INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)', id, JSON.stringify(tags)),
+  ];
+}
+
+function updateOf(table: string, key: string, id: number, columns: Record<string, Value | undefined>): Statement[] {
+  const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);
+  if (given.length === 0) return [];
+  const sets = given.map(([name]) => `${name} = ?`).join(', ');
+  return [sql(`UPDATE ${table} SET ${sets} WHERE ${key} = ?`, ...given.map(([, value]) => value), id)];
+}

@@ -1,0 +1,272 @@
+/** Sites: lists, lookups and records. */
+
+import { fold } from '../../../schemas/fold.js';
+import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
+import { offset } from '../driver/lists.js';
+import type { Vault } from '../vault/vault.js';
+import {
+  countStatement,
+  idList,
+  isIndexed,
+  isUnfiltered,
+  LIST_COLUMNS,
+  needleOf,
+  pageStatement,
+  type SiteFilter,
+  searchPage,
+  searchText,
+  sitePredicate,
+  siteRows,
+} from './filter.js';
+import type { NewSite, SiteRecord, SiteRow } from './rows.js';
+import { createSeals, createSiteSecrets } from './secrets.js';
+
+export type { SiteFilter } from './filter.js';
+export type { NewSite, SiteConnection, SiteRecord, SiteRow, SiteStatus } from './rows.js';
+
+/** How often an id is chosen anew when other processes add sites at the same moment. */
+const LAST_ATTEMPT = 20;
+
+export function createSites(db: Db, vault: Vault) {
+  let adding: Promise<void> = Promise.resolve();
+  const { seal } = createSeals(vault);
+
+  return {
+    ...createSiteSecrets(db, vault),
+
+    /** One page in URL order with the true total, in one snapshot; a search counts first and then chooses its way. */
+    async list(filter: SiteFilter, page: number, perPage: number): Promise<{ items: SiteRow[]; total: number }> {
+      const skip = offset(page, perPage);
+      const needle = needleOf(filter);
+      if (isIndexed(needle) && filter.status === undefined && isUnfiltered({ ...filter, search: '' })) {
+        const found = await searchPage(db, needle, skip, perPage);
+        if (found !== null) return found;
+      }
+      const rows = pageStatement(sitePredicate(filter), 's.url_key, s.id', skip, perPage);
+      return siteRows.page(db, rows, countStatement(filter));
+    },
+
+    /** Every match in URL order. */
+    all(filter: SiteFilter): Promise<SiteRow[]> {
+      const { where, args } = sitePredicate(filter);
+      return siteRows.all(
+        db,
+        sql(`SELECT ${LIST_COLUMNS} FROM site s WHERE ${where} ORDER BY s.url_key, s.id`, ...args),
+      );
+    },
+
+    async count(filter: SiteFilter): Promise<number> {
+      const [rows = []] = await db.read([countStatement(filter)]);
+      return Number(rows[0]?.n ?? 0);
+    },
+
+    /** Candidates for any number of references, by id or by identifying URL form. */
+    candidates(ids: readonly number[], keys: readonly string[]): Promise<(SiteRow & { url_key: string })[]> {
+      return db.all(
+        `SELECT ${LIST_COLUMNS}, s.url_key FROM site s WHERE s.id IN (SELECT value FROM json_each(?))
+         UNION SELECT ${LIST_COLUMNS}, s.url_key FROM site s WHERE s.url_key IN (SELECT value FROM json_each(?)) ORDER BY 1`,
+        [idList(ids), JSON.stringify(keys)],
+      );
+    },
+
+    record(id: number): Promise<SiteRecord | undefined> {
+      return db.one<SiteRecord>(
+        'SELECT s.*, s.status, d.* FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id = ?',
+        [id],
+      );
+    },
+
+    records(ids: readonly number[]): Promise<SiteRecord[]> {
+      return db.all<SiteRecord>(
+        'SELECT s.*, s.status, d.* FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.url_key, s.id',
+        [idList(ids)],
+      );
+    },
+
+    /**
+     * Stores a new site with its secrets, tags and first inventory, or nothing. The id is chosen first because it
+     * authenticates the sealed secrets. Answers undefined when the same site (by url_key) is stored already.
+     */
+    async add(
+      site: NewSite,
+      now: number,
+      inventory: (siteId: number) => readonly Statement[],
+    ): Promise<number | undefined> {
+      // On a server, sites added at once would all choose the same id; those of one process take turns.
+      const before = adding;
+      let done = () => {};
+      adding = new Promise((resolve) => {
+        done = resolve;
+      });
+      await before;
+      try {
+        return await this.addInTurn(site, now, inventory);
+      } finally {
+        done();
+      }
+    },
+
+    /** `add`, with nobody else in this process doing the same. */
+    async addInTurn(
+      site: NewSite,
+      now: number,
+      inventory: (siteId: number) => readonly Statement[],
+    ): Promise<number | undefined> {
+      for (let attempt = 0; ; attempt++) {
+        const next = await db.one(
+          "SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'site'), 0), ifnull(max(id), 0)) + 1 AS id FROM site",
+        );
+        const id = Number(next?.id ?? 1);
+        try {
+          await db.batch([
+            // No row for a known site: the next statement then breaks its foreign key, and the batch leaves nothing.
+            sql(
+              `INSERT INTO site (id, url, url_key, name, search, client_id, created_at)
+               SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)`,
+              id,
+              site.url,
+              site.url_key,
+              site.name,
+              searchText(site.name, site.url),
+              site.client_id,
+              now,
+              site.url_key,
+            ),
+            sql(
+              'INSERT INTO site_detail (site_id, admin_username, ssl_verify) VALUES (?, ?, ?)',
+              id,
+              site.admin_username,
+              site.ssl_verify,
+            ),
+            sql(
+              'INSERT INTO site_secret (site_id, private_key, regverify, http_user, http_pass, unique_id) VALUES (?, ?, ?, ?, ?, ?)',
+              id,
+              seal(id, 'private_key', site.private_key),
+              seal(id, 'regverify', site.regverify),
+              seal(id, 'http_user', site.http_user),
+              seal(id, 'http_pass', site.http_pass),
+              seal(id, 'unique_id', site.unique_id || null),
+            ),
+            ...tagStatements(id, site.tags),
+            ...inventory(id),
+          ]);
+          return id;
+        } catch (error) {
+          const taken = await db.one('SELECT id FROM site WHERE url_key = ?', [site.url_key]);
+          if (taken !== undefined) return undefined;
+          // Another process took the same id between the two statements: choose again.
+          const raced = error instanceof StorageError && error.kind === 'unique';
+          if (!raced || attempt === LAST_ATTEMPT) throw error;
+        }
+      }
+    },
+
+    /** Which of a client and some tags do not exist. */
+    async unknownLinks(
+      clientId: number | undefined,
+      tags: readonly number[],
+    ): Promise<{ client: number | null; tags: number[] }> {
+      const [clients = [], missing = []] = await db.read([
+        sql('SELECT id FROM client WHERE id = ?', clientId ?? null),
+        sql(
+          'SELECT value AS id FROM json_each(?) WHERE value NOT IN (SELECT id FROM tag) ORDER BY key',
+          JSON.stringify(tags),
+        ),
+      ]);
+      return {
+        client: clientId !== undefined && clients.length === 0 ? clientId : null,
+        tags: missing.map((row) => Number(row.id)),
+      };
+    },
+
+    /** Only the given fields change. `tags` replaces. */
+    async update(
+      id: number,
+      change: { name?: string; notes?: string; client_id?: number | null; tags?: readonly number[] },
+    ): Promise<void> {
+      const statements: Statement[] = [];
+      if (change.name !== undefined) {
+        statements.push(
+          sql(
+            'UPDATE site SET name = ?, search = ? || char(31) || lower(url) WHERE id = ?',
+            change.name,
+            fold(change.name),
+            id,
+          ),
+        );
+      }
+      if (change.notes !== undefined)
+        statements.push(sql('UPDATE site_detail SET notes = ? WHERE site_id = ?', change.notes, id));
+      if (change.client_id !== undefined)
+        statements.push(sql('UPDATE site SET client_id = ? WHERE id = ?', change.client_id, id));
+      if (change.tags !== undefined) {
+        statements.push(sql('DELETE FROM site_tag WHERE site_id = ?', id), ...tagStatements(id, change.tags));
+      }
+      if (statements.length > 0) await db.batch(statements);
+    },
+
+    /** The record and all that hangs on it. False when it was gone already. */
+    async remove(id: number): Promise<boolean> {
+      const result = await db.run('DELETE FROM site WHERE id = ?', [id]);
+      return result.changes > 0;
+    },
+
+    /** Sets or lifts a mark on any number of sites; answers the ids that changed. */
+    async mark(ids: readonly number[], marks: { suspended?: boolean; disconnected?: boolean }): Promise<number[]> {
+      const columns = Object.entries(marks).filter(([, value]) => value !== undefined);
+      const sets = columns.map(([name]) => `${name} = ?`).join(', ');
+      const differs = columns.map(([name]) => `${name} <> ?`).join(' OR ');
+      const values = columns.map(([, value]) => (value ? 1 : 0));
+      const rows = await db.all(
+        `UPDATE site SET ${sets} WHERE id IN (SELECT value FROM json_each(?)) AND (${differs}) RETURNING id`,
+        [...values, idList(ids), ...values],
+      );
+      return rows.map((row) => Number(row.id));
+    },
+
+    /** Outcome of a visit of the front page (operations §5.12). */
+    async recordCheck(
+      id: number,
+      check: { state: -1 | 0 | 1; http_status: number; response_time_ms: number; at: number },
+    ): Promise<void> {
+      await db.batch([
+        sql('UPDATE site SET check_state = ? WHERE id = ?', check.state, id),
+        sql(
+          'UPDATE site_detail SET http_status = ?, response_time_ms = ?, checked_at = ? WHERE site_id = ?',
+          check.http_status,
+          check.response_time_ms,
+          check.at,
+          id,
+        ),
+      ]);
+    },
+
+    /** The child's own spelling of the address; false, and left alone, when another site has it already. */
+    async moveUrl(id: number, to: { url: string; url_key: string }): Promise<boolean> {
+      const { changes } = await db.run(
+        `UPDATE site SET url = ?, url_key = ?, search = substr(search, 1, instr(search, char(31))) || ? WHERE id = ? AND url <> ?
+         AND NOT EXISTS (SELECT 1 FROM site o WHERE o.url = ? AND o.id <> ?)`,
+        [to.url, to.url_key, to.url.toLowerCase(), id, to.url, to.url, id],
+      );
+      return changes > 0;
+    },
+
+    async markConnected(id: number): Promise<void> {
+      await db.run(
+        "UPDATE site SET disconnected = 0, sync_error = '', check_state = CASE WHEN check_state = -1 THEN 0 ELSE check_state END WHERE id = ?",
+        [id],
+      );
+    },
+  };
+}
+
+function tagStatements(siteId: number, tags: readonly number[]): Statement[] {
+  if (tags.length === 0) return [];
+  return [
+    sql(
+      'INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)',
+      siteId,
+      JSON.stringify(tags),
+    ),
+  ];
+}

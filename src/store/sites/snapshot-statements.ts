@@ -1,0 +1,161 @@
+/** The parts of a look beside the inventory: security, abandoned items, documents, changes, facts of the site. */
+
+import { createHash } from 'node:crypto';
+import type { Snapshot, SnapshotAbandoned, SnapshotExtension } from '../../../schemas/snapshot.js';
+import { type Statement, sql, type Value } from '../driver/db.js';
+
+/** Digest of everything but the change list, which is appended and never replaced. */
+export function contentHash(snapshot: Snapshot): string {
+  const { changes: _appended, regverify: _secret, ...content } = snapshot;
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+}
+
+export function securityStatements(siteId: number, security: Record<string, string> | undefined): Statement[] {
+  if (security === undefined) return [];
+  const rows = JSON.stringify(Object.entries(security));
+  return [
+    sql(
+      'DELETE FROM site_security WHERE site_id = ? AND check_id NOT IN (SELECT value ->> 0 FROM json_each(?))',
+      siteId,
+      rows,
+    ),
+    sql(
+      `INSERT INTO site_security (site_id, check_id, value) SELECT ?, value ->> 0, value ->> 1 FROM json_each(?) WHERE true
+       ON CONFLICT (site_id, check_id) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
+      siteId,
+      rows,
+    ),
+  ];
+}
+
+/**
+ * A sync reads only the child's cache, which is empty until a check ran and two days after: an empty list beside an inventory
+ * says nothing. What is no longer installed goes all the same (child protocol §6.6).
+ */
+export function abandonedStatements(
+  siteId: number,
+  urlKey: string,
+  kind: number,
+  items: readonly SnapshotAbandoned[] | undefined,
+  installed: readonly SnapshotExtension[] | undefined,
+): Statement[] {
+  if (installed !== undefined && (items === undefined || items.length === 0)) {
+    return [
+      sql(
+        'DELETE FROM site_abandoned WHERE site_id = ? AND kind = ? AND slug NOT IN (SELECT value FROM json_each(?))',
+        siteId,
+        kind,
+        JSON.stringify(installed.map((item) => item.slug)),
+      ),
+    ];
+  }
+  if (items === undefined) return [];
+  const present = installed === undefined ? null : new Set(installed.map((item) => item.slug));
+  const rows = JSON.stringify(
+    items
+      .filter((item) => present?.has(item.slug) ?? true)
+      .map((item) => [
+        item.slug,
+        item.name === '' ? item.slug : item.name,
+        item.version,
+        Math.trunc(item.last_updated),
+      ]),
+  );
+  return [
+    sql(
+      'DELETE FROM site_abandoned WHERE site_id = ? AND kind = ? AND slug NOT IN (SELECT value ->> 0 FROM json_each(?))',
+      siteId,
+      kind,
+      rows,
+    ),
+    sql(
+      `INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key)
+       SELECT ?, ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, ? FROM json_each(?) WHERE true
+       ON CONFLICT (site_id, kind, slug) DO UPDATE SET name = excluded.name, version = excluded.version, last_updated = excluded.last_updated`,
+      siteId,
+      kind,
+      urlKey,
+      rows,
+    ),
+  ];
+}
+
+const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
+
+export function documentStatements(siteId: number, snapshot: Snapshot): Statement[] {
+  return DOCUMENTS.flatMap((kind) => {
+    const body = snapshot[kind];
+    if (body === undefined) return [];
+    return [
+      sql(
+        `INSERT INTO site_document (site_id, kind, body) VALUES (?, ?, ?)
+         ON CONFLICT (site_id, kind) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
+        siteId,
+        kind,
+        JSON.stringify(body),
+      ),
+    ];
+  });
+}
+
+/** WordPress' own timers fill the child's log; nobody made those changes. */
+const TIMERS: ReadonlySet<string> = new Set(['cron-job']);
+
+export function changeStatements(siteId: number, snapshot: Snapshot): Statement[] {
+  const changes = snapshot.changes ?? [];
+  if (changes.length === 0) return [];
+  // Where the next look goes on: all entries count, also those that are not kept.
+  const newest = Math.max(...changes.map((change) => change.created));
+  const kept = changes.filter((change) => !TIMERS.has(change.context));
+  return [
+    sql(
+      `INSERT OR IGNORE INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created, duration)
+       SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8 FROM json_each(?)`,
+      siteId,
+      JSON.stringify(
+        kept.map((c) => [
+          c.source,
+          c.child_id,
+          c.context,
+          c.action,
+          c.item,
+          c.user_login,
+          c.user_id,
+          c.created,
+          c.duration,
+        ]),
+      ),
+    ),
+    sql('UPDATE site_detail SET changes_after = max(changes_after, ?) WHERE site_id = ?', newest, siteId),
+  ];
+}
+
+/** Columns of `site_detail` that a look fills, where it brought them. */
+export function detailStatement(siteId: number, snapshot: Snapshot, digest: string): Statement {
+  const bit = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0);
+  const columns: Record<string, Value | undefined> = {
+    child_version: snapshot.child_version,
+    wp_version: snapshot.wp_version,
+    php_version: snapshot.php_version,
+    mysql_version: snapshot.mysql_version,
+    memory_limit: snapshot.memory_limit,
+    database_size: snapshot.database_size,
+    language: snapshot.language,
+    ip: snapshot.ip,
+    timezone: snapshot.timezone,
+    gmt_offset: snapshot.gmt_offset,
+    debug_mode: bit(snapshot.debug_mode),
+    search_visible: bit(snapshot.search_visible),
+    health_good: snapshot.health?.good,
+    health_recommended: snapshot.health?.recommended,
+    health_critical: snapshot.health?.critical,
+    last_post: snapshot.last_post,
+    content_hash: digest,
+  };
+  const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);
+  return sql(
+    `UPDATE site_detail SET ${given.map(([name]) => `${name} = ?`).join(', ')} WHERE site_id = ?`,
+    ...given.map(([, value]) => value),
+    siteId,
+  );
+}

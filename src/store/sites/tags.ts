@@ -1,0 +1,170 @@
+/** Tags, and the sites and clients that carry them. */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import type { BatchResult, Db, Row } from '../driver/db.js';
+import { StorageError, sql } from '../driver/db.js';
+import { among, except, type Fragment, join, offset } from '../driver/lists.js';
+
+export interface TagItemRow extends Row {
+  id: number;
+  name: string;
+  color: string | null;
+  sites_count: number;
+}
+
+export interface TagRow extends TagItemRow {
+  created_at: number;
+  updated_at: number;
+}
+
+export interface TagFilter {
+  /** Case-insensitive substring of the name or of the id's digits; blank = no filter. */
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+}
+
+export interface TagClientRow extends Row {
+  id: number;
+  name: string;
+  email: string;
+  sites_with_tag: number;
+}
+
+/** Sites hidden from the caller: not counted. */
+type Hidden = readonly number[];
+
+export type TagWrite = { outcome: 'stored'; tag: TagRow } | { outcome: 'name_taken' } | { outcome: 'no_tag' };
+
+const ITEM = 't.id, t.name, t.color';
+const FULL = `${ITEM}, t.created_at, t.updated_at`;
+
+function sitesCount(hidden: Hidden): Fragment {
+  const seen = except('l.site_id', hidden);
+  return {
+    text: `(SELECT count(*) FROM site_tag l WHERE l.tag_id = t.id${seen.text}) AS sites_count`,
+    args: seen.args,
+  };
+}
+
+function predicate(filter: TagFilter): Fragment {
+  const parts = [among('t.id', filter.include), except('t.id', filter.exclude)];
+  const text = needle(filter.search);
+  if (text !== '') {
+    parts.push({ text: ' AND (instr(t.name_key, ?) > 0 OR instr(CAST(t.id AS TEXT), ?) > 0)', args: [text, text] });
+  }
+  return join(parts);
+}
+
+/** The only unique column of a tag besides its id is the folded name. */
+async function orNameTaken(work: Promise<BatchResult[]>): Promise<TagWrite> {
+  try {
+    const results = await work;
+    const tag = results.at(-1)?.rows[0];
+    return tag === undefined ? { outcome: 'no_tag' } : { outcome: 'stored', tag: tag as TagRow };
+  } catch (error) {
+    if (error instanceof StorageError && error.kind === 'unique') return { outcome: 'name_taken' };
+    throw error;
+  }
+}
+
+export function createTags(db: Db) {
+  const oneTag = (condition: string, args: Fragment['args'], hidden: Hidden) => {
+    const count = sitesCount(hidden);
+    return sql(`SELECT ${FULL}, ${count.text} FROM tag t WHERE ${condition}`, ...count.args, ...args);
+  };
+
+  return {
+    /** One page in name order with the true total, in one snapshot. */
+    async list(filter: TagFilter, page: number, perPage: number, hidden: Hidden) {
+      const { text, args } = predicate(filter);
+      const count = sitesCount(hidden);
+      const keys = `SELECT t.id FROM tag t WHERE 1${text} ORDER BY t.name_key, t.id LIMIT ? OFFSET ?`;
+      const [items = [], totals = []] = await db.read([
+        sql(
+          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
+          ...count.args,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM tag t WHERE 1${text}`, ...args),
+      ]);
+      return { items: items as TagItemRow[], total: Number(totals[0]?.n ?? 0) };
+    },
+
+    find(id: number, hidden: Hidden): Promise<TagRow | undefined> {
+      const query = oneTag('t.id = ?', [id], hidden);
+      return db.one<TagRow>(query.sql, query.args);
+    },
+
+    add(name: string, color: string | null, now: number): Promise<TagWrite> {
+      return orNameTaken(
+        db.batch([
+          sql(
+            'INSERT INTO tag (name, name_key, color, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
+            name,
+            fold(name),
+            color,
+            now,
+            now,
+          ),
+          // AUTOINCREMENT: within the batch the new tag has the highest id of all.
+          oneTag('t.id = (SELECT max(id) FROM tag)', [], []),
+        ]),
+      );
+    },
+
+    /** Only the given fields change; a color of null clears it. */
+    update(
+      id: number,
+      change: { name?: string | undefined; color?: string | null | undefined },
+      now: number,
+      hidden: Hidden,
+    ): Promise<TagWrite> {
+      const { name = null, color } = change;
+      return orNameTaken(
+        db.batch([
+          sql(
+            `UPDATE tag SET name = coalesce(?, name), name_key = coalesce(?, name_key),
+               color = CASE WHEN ? THEN ? ELSE color END, updated_at = ? WHERE id = ?`,
+            name,
+            name === null ? null : fold(name),
+            color !== undefined,
+            color ?? null,
+            now,
+            id,
+          ),
+          oneTag('t.id = ?', [id], hidden),
+        ]),
+      );
+    },
+
+    /** Links to sites and costs go by their foreign keys. False when it was gone already. */
+    async remove(id: number): Promise<boolean> {
+      const { changes } = await db.run('DELETE FROM tag WHERE id = ?', [id]);
+      return changes > 0;
+    },
+
+    /** Clients with at least one site that carries the tag, once each, in name order. */
+    async clients(tagId: number, page: number, perPage: number, hidden: Hidden) {
+      const seen = except('s.id', hidden);
+      const links = `FROM site_tag l JOIN site s ON s.id = l.site_id WHERE l.tag_id = ? AND s.client_id IS NOT NULL${seen.text}`;
+      const [items = [], totals = []] = await db.read([
+        sql(
+          `SELECT c.id, c.name, c.email, o.n AS sites_with_tag
+           FROM (SELECT s.client_id, count(*) AS n ${links} GROUP BY s.client_id) o JOIN client c ON c.id = o.client_id
+           ORDER BY c.name_key, c.id LIMIT ? OFFSET ?`,
+          tagId,
+          ...seen.args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(DISTINCT s.client_id) AS n ${links}`, tagId, ...seen.args),
+      ]);
+      return { items: items as TagClientRow[], total: Number(totals[0]?.n ?? 0) };
+    },
+  };
+}
+
+export type Tags = ReturnType<typeof createTags>;

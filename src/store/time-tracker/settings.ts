@@ -1,0 +1,112 @@
+/** Settings of the time tracker: the global ones, and what single clients have otherwise. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+
+export interface TimeSettings {
+  timer_mode: 'count_up' | 'count_down';
+  currency_symbol: string;
+  currency_position: 'left' | 'right' | 'left_space' | 'right_space';
+  thousand_separator: string;
+  decimal_separator: string;
+  decimals: number;
+  rounding_enabled: boolean;
+  rounding_direction: 'nearest' | 'up' | 'down';
+  rounding_minutes: number;
+  /** Decimal text. */
+  hourly_price: string;
+}
+
+export type TimeSettingsChange = { [K in keyof TimeSettings]?: TimeSettings[K] | null | undefined };
+
+const COLUMNS = [
+  'timer_mode',
+  'currency_symbol',
+  'currency_position',
+  'thousand_separator',
+  'decimal_separator',
+  'decimals',
+  'rounding_enabled',
+  'rounding_direction',
+  'rounding_minutes',
+  'hourly_price',
+] as const satisfies readonly (keyof TimeSettings)[];
+
+/** In force when neither the client nor the global row says otherwise; also what clearing a global setting means. */
+export const TIME_DEFAULTS: TimeSettings = {
+  timer_mode: 'count_up',
+  currency_symbol: '$',
+  currency_position: 'left',
+  thousand_separator: ',',
+  decimal_separator: '.',
+  decimals: 2,
+  rounding_enabled: false,
+  rounding_direction: 'nearest',
+  rounding_minutes: 15,
+  hourly_price: '0',
+};
+
+const GLOBAL = 0;
+
+export function createTimeSettings(db: Db) {
+  return {
+    /** What is in force for a client, or globally, and whether the client has anything of its own. */
+    async effective(clientId: number | null): Promise<{ settings: TimeSettings; own: boolean }> {
+      const rows = await db.all(`SELECT client_id, ${COLUMNS.join(', ')} FROM time_setting WHERE client_id IN (?, ?)`, [
+        GLOBAL,
+        clientId ?? GLOBAL,
+      ]);
+      const own = rows.find((row) => row.client_id === clientId && clientId !== null);
+      const global = rows.find((row) => row.client_id === GLOBAL);
+      return { settings: merged([own, global]), own: own !== undefined };
+    },
+
+    /** What takes the place of a setting that is cleared: of a client the global one, globally the default. */
+    async behind(clientId: number | null): Promise<TimeSettings> {
+      return clientId === null ? TIME_DEFAULTS : (await this.effective(null)).settings;
+    },
+
+    /** Which of these clients have settings of their own. */
+    async withOwn(clientIds: readonly number[]): Promise<Set<number>> {
+      const rows = await db.all(
+        'SELECT client_id FROM time_setting WHERE client_id <> 0 AND client_id IN (SELECT value FROM json_each(?))',
+        [JSON.stringify(clientIds)],
+      );
+      return new Set(rows.map((row) => Number(row.client_id)));
+    },
+
+    /** Only the given settings change; null clears: a client then follows the global setting, the global one its default. */
+    async change(clientId: number | null, change: TimeSettingsChange): Promise<void> {
+      const target = clientId ?? GLOBAL;
+      const given = COLUMNS.filter((column) => change[column] !== undefined);
+      const values = given.map((column) => {
+        const value = change[column] ?? null;
+        return value === null && target === GLOBAL ? TIME_DEFAULTS[column] : value;
+      });
+      await db.batch([
+        sql('INSERT OR IGNORE INTO time_setting (client_id) VALUES (?)', target),
+        ...(given.length === 0
+          ? []
+          : [
+              sql(
+                `UPDATE time_setting SET ${given.map((column) => `${column} = ?`).join(', ')} WHERE client_id = ?`,
+                ...values,
+                target,
+              ),
+            ]),
+        sql(
+          `DELETE FROM time_setting WHERE client_id <> 0 AND ${COLUMNS.map((column) => `${column} IS NULL`).join(' AND ')}`,
+        ),
+      ]);
+    },
+  };
+}
+
+function merged(rows: readonly (Row | undefined)[]): TimeSettings {
+  const pick = (column: keyof TimeSettings) => {
+    const value = rows.map((row) => row?.[column]).find((cell) => cell !== null && cell !== undefined);
+    if (value === undefined) return TIME_DEFAULTS[column];
+    return column === 'rounding_enabled' ? value === 1 : value;
+  };
+  return Object.fromEntries(COLUMNS.map((column) => [column, pick(column)])) as unknown as TimeSettings;
+}

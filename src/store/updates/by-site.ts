@@ -1,0 +1,163 @@
+/** Updates by site, as the REST interface lists them, and what is ignored. */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/lists.js';
+import { idList } from '../sites/filter.js';
+import type { IgnoredEntry } from '../sites/records.js';
+
+export interface SiteOffer extends Row {
+  site_id: number;
+  type: number;
+  slug: string;
+  name: string;
+  current_version: string;
+  new_version: string;
+  /** 1 = active on the site; 0 for what has no such state. */
+  active: number;
+}
+
+export interface SiteOfferFilter {
+  /** Numbers of the update types; empty = all. */
+  types: readonly number[];
+  search: string;
+  ids?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  denied: readonly number[];
+}
+
+interface Chosen extends SiteOfferFilter {
+  /** The texts that the search is part of, where SQLite cannot tell. */
+  texts?: readonly string[] | undefined;
+}
+
+/** What is searched of an offer. */
+const TEXT = 'u.slug || char(31) || u.name';
+
+interface Part {
+  text: string;
+  args: Value[];
+}
+
+function joined(parts: readonly Part[]): Part {
+  return { text: parts.map(({ text }) => text).join(' AND '), args: parts.flatMap(({ args }) => args) };
+}
+
+/** Which sites, with `s` as the site. */
+function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
+  const hidden = [...exclude, ...denied];
+  return joined([
+    { text: 's.suspended = 0', args: [] },
+    ...(ids === undefined ? [] : [{ text: 's.id IN (SELECT value FROM json_each(?))', args: [idList(ids)] }]),
+    ...(hidden.length === 0 ? [] : [{ text: 's.id NOT IN (SELECT value FROM json_each(?))', args: [idList(hidden)] }]),
+  ]);
+}
+
+/** Which offers, with `u` as the offer. */
+function offerParts({ types, search, texts }: Chosen): Part {
+  const part = needle(search);
+  return joined([
+    { text: 'u.ignored = 0', args: [] },
+    ...(types.length === 0 ? [] : [{ text: 'u.type IN (SELECT value FROM json_each(?))', args: [idList(types)] }]),
+    ...(part === '' || texts !== undefined ? [] : [{ text: `instr(lower(${TEXT}), ?) > 0`, args: [part] }]),
+    ...(texts === undefined
+      ? []
+      : [{ text: `${TEXT} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(texts)] }]),
+  ]);
+}
+
+/** SQLite folds ASCII only, so a search with other letters is held against the offers here. */
+async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
+  const part = needle(filter.search);
+  if (/^\p{ASCII}*$/u.test(part)) return filter;
+  const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
+  return { ...filter, texts: rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part)) };
+}
+
+export function createSiteUpdates(db: Db) {
+  return {
+    /** Offers of one page of sites in URL order, and how many sites have any. */
+    async page(
+      asked: SiteOfferFilter,
+      page: number,
+      perPage: number,
+    ): Promise<{ offers: SiteOffer[]; sites: number[]; total: number }> {
+      const filter = await withTexts(db, asked);
+      const [chosen, offered] = [siteParts(filter), offerParts(filter)];
+      // By site, not by offer: the walk stops at the end of the page, and each look is one seek in the primary key.
+      const from = `FROM site s WHERE ${chosen.text}
+        AND EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${offered.text})`;
+      const args = [...chosen.args, ...offered.args];
+      const [sites = [], counts = []] = await db.read([
+        sql(
+          `SELECT s.id AS site_id ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n ${from}`, ...args),
+      ]);
+      const ids = sites.map((row) => Number(row.site_id));
+      const offers = ids.length === 0 ? [] : await this.offers({ ...filter, ids });
+      return { offers, sites: ids, total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** All matching offers, by site, type and position. */
+    offers(filter: Chosen): Promise<SiteOffer[]> {
+      const { text, args } = joined([siteParts(filter), offerParts(filter)]);
+      return db.all<SiteOffer>(
+        `SELECT u.site_id, u.type, u.slug, u.name, u.current_version, u.new_version,
+           ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
+             WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active
+         FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,
+        args,
+      );
+    },
+
+    /** Ignored on every site. */
+    async ignoredEverywhere(): Promise<IgnoredEntry[]> {
+      return entries(
+        await db.all('SELECT type, slug, name, version FROM ignored_everywhere ORDER BY type, slug, version'),
+      );
+    },
+
+    /** Ignored on one site: its own entries, and the global ones that they do not override. */
+    async ignoredOn(siteId: number): Promise<IgnoredEntry[]> {
+      return entries(
+        await db.all(
+          `SELECT type, slug, name, version FROM ignored_update WHERE site_id = ?
+           UNION ALL SELECT type, slug, name, version FROM ignored_everywhere g WHERE NOT EXISTS (
+             SELECT 1 FROM ignored_update i WHERE i.site_id = ? AND i.type = g.type AND i.slug = g.slug)
+           ORDER BY 1, 2, 4`,
+          [siteId, siteId],
+        ),
+      );
+    },
+
+    /** An unfinished job of a type: the newest, or the one that still has this site to do. */
+    async runningJob(type: string, siteId?: number): Promise<{ id: string; created_at: number } | undefined> {
+      const row =
+        siteId === undefined
+          ? await db.one(
+              'SELECT id, created_at FROM job WHERE completed_at IS NULL AND type = ? ORDER BY created_at DESC LIMIT 1',
+              [type],
+            )
+          : await db.one(
+              `SELECT j.id, j.created_at FROM job_site s JOIN job j ON j.id = s.job_id
+               WHERE s.site_id = ? AND s.state IN (0, 1) AND j.completed_at IS NULL AND j.type = ? LIMIT 1`,
+              [siteId, type],
+            );
+      return row === undefined ? undefined : { id: String(row.id), created_at: Number(row.created_at) };
+    },
+  };
+}
+
+function entries(rows: readonly Row[]): IgnoredEntry[] {
+  return rows.map((row) => ({
+    type: Number(row.type),
+    slug: String(row.slug),
+    name: String(row.name),
+    version: String(row.version),
+  }));
+}

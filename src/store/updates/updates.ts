@@ -1,0 +1,246 @@
+/** Updates on offer, and what is ignored. Lists read the kept `updates` rows and counters; nothing is computed per site. */
+
+import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { packed } from '../driver/json-rows.js';
+import { offset } from '../driver/lists.js';
+import { idList } from '../sites/filter.js';
+import { refreshIgnored } from './ignored.js';
+
+export interface FleetOffer extends Row {
+  site_id: number;
+  site_url: string;
+  site_name: string;
+  type: number;
+  slug: string;
+  name: string;
+  current_version: string;
+  new_version: string;
+}
+
+export interface OfferFilter {
+  /** Numbers of the update types; empty = all. */
+  types: readonly number[];
+  /** Sites in the order wanted; undefined = the whole fleet in URL order. */
+  site_ids?: readonly number[] | undefined;
+  denied: readonly number[];
+}
+
+export interface IgnoredRow extends Row {
+  site_id: number;
+  site_url: string;
+  site_name: string;
+  type: number;
+  slug: string;
+  name: string;
+  versions: string;
+}
+
+/** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
+const NEAR = 100;
+
+const OFFER = {
+  site_id: 'u.site_id',
+  site_url: 's.url',
+  site_name: 's.name',
+  type: 'u.type',
+  slug: 'u.slug',
+  name: 'u.name',
+  current_version: 'u.current_version',
+  new_version: 'u.new_version',
+};
+const COLUMNS = Object.entries(OFFER)
+  .map(([name, column]) => `${column} AS ${name}`)
+  .join(', ');
+const offers = packed<FleetOffer>(Object.keys(OFFER));
+
+export function createUpdates(db: Db) {
+  return {
+    /** Visible offers of one page, and the counts of all matches by type. The counts come first: they say from which end to walk. */
+    async page(
+      filter: OfferFilter,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: FleetOffer[]; counts: Map<number, number> }> {
+      const skip = offset(page, perPage);
+      const chosen = filter.site_ids !== undefined;
+      const counts = await countByType(db, filter);
+      const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+      if (skip >= total) return { items: [], counts };
+      const items = chosen
+        ? await chosenPage(db, filter, perPage, skip)
+        : await fleetPage(db, filter, perPage, skip, total);
+      return { items, counts };
+    },
+
+    /** Visible offers of some sites, for applying them. */
+    ofSites(siteIds: readonly number[], types: readonly number[]): Promise<FleetOffer[]> {
+      const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+      const rows = sql(
+        `SELECT ${COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
+         WHERE u.site_id IN (SELECT value FROM json_each(?)) AND u.ignored = 0 ${typed} ORDER BY u.site_id, u.type, u.position`,
+        idList(siteIds),
+        ...(types.length === 0 ? [] : [idList(types)]),
+      );
+      return offers.all(db, rows);
+    },
+
+    /**
+     * An applied offer leaves the list at once. The digest goes with it: the next look must be compared with what is
+     * stored now, or an offer that comes back unchanged would be taken for known.
+     */
+    async drop(siteId: number, type: number, slugs: readonly string[]): Promise<void> {
+      await db.batch([
+        sql(
+          'DELETE FROM site_update WHERE site_id = ? AND type = ? AND slug IN (SELECT value FROM json_each(?))',
+          siteId,
+          type,
+          JSON.stringify(slugs),
+        ),
+        sql("UPDATE site_detail SET content_hash = '' WHERE site_id = ?", siteId),
+      ]);
+    },
+
+    /** Adds or removes entries for every version of the slugs; answers the site's list of that type afterwards. */
+    async setIgnored(siteId: number, type: number, slugs: readonly string[], ignore: boolean): Promise<string[]> {
+      const list = JSON.stringify(slugs);
+      const write: Statement[] = [
+        // "Every version" replaces a list of single versions (operations §5.6).
+        sql(
+          'DELETE FROM ignored_update WHERE site_id = ? AND type = ? AND slug IN (SELECT value FROM json_each(?))',
+          siteId,
+          type,
+          list,
+        ),
+      ];
+      if (ignore) {
+        write.push(
+          sql(
+            `INSERT INTO ignored_update (site_id, type, slug, version, name)
+             SELECT ?, ?, j.value, '*', ifnull((SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
+               WHERE e.site_id = ? AND e.kind = ? - 1 AND p.slug = j.value), j.value) FROM json_each(?) j`,
+            siteId,
+            type,
+            siteId,
+            type,
+            list,
+          ),
+        );
+      }
+      const results = await db.batch([
+        ...write,
+        refreshIgnored(siteId),
+        sql('SELECT DISTINCT slug FROM ignored_update WHERE site_id = ? AND type = ? ORDER BY slug', siteId, type),
+      ]);
+      return (results.at(-1)?.rows ?? []).map((row) => String(row.slug));
+    },
+
+    /** Ignored entries: per site its own and the global ones that its own do not override (operations §5.6). */
+    async ignored(
+      denied: readonly number[],
+      page: number,
+      perPage: number,
+    ): Promise<{ items: IgnoredRow[]; total: number }> {
+      const hidden = denied.length === 0 ? '' : 'AND s.id NOT IN (SELECT value FROM json_each(?))';
+      const args: Value[] = denied.length === 0 ? [] : [idList(denied), idList(denied)];
+      const entries = `
+        SELECT s.id AS site_id, s.url AS site_url, s.name AS site_name, s.url_key, i.type, i.slug, max(i.name) AS name,
+          group_concat(CASE i.version WHEN '*' THEN 'all_versions' ELSE i.version END, ', ') AS versions
+        FROM ignored_update i JOIN site s ON s.id = i.site_id WHERE 1 ${hidden} GROUP BY s.id, i.type, i.slug
+        UNION ALL
+        SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name),
+          group_concat(CASE g.version WHEN '*' THEN 'all_versions' ELSE g.version END, ', ')
+        FROM ignored_everywhere g JOIN site s
+        WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug) ${hidden}
+        GROUP BY s.id, g.type, g.slug`;
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM (${entries})`, ...args),
+      ]);
+      return { items: items as IgnoredRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+  };
+}
+
+async function countByType(db: Db, filter: OfferFilter): Promise<Map<number, number>> {
+  const wanted = filter.types.length === 0 ? null : new Set(filter.types);
+  const rows =
+    filter.site_ids === undefined && filter.denied.length === 0
+      ? await db.all('SELECT type, n FROM update_count')
+      : await db.all(
+          filter.site_ids === undefined
+            ? 'SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id NOT IN (SELECT value FROM json_each(?)) GROUP BY type'
+            : 'SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id IN (SELECT value FROM json_each(?)) GROUP BY type',
+          [idList(filter.site_ids ?? filter.denied)],
+        );
+  return new Map(
+    rows.map((row) => [Number(row.type), wanted === null || wanted.has(Number(row.type)) ? Number(row.n) : 0]),
+  );
+}
+
+/** A page of the whole fleet: keys from a covering index, then the rows. The second half is walked from its end. */
+function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number, total: number): Promise<FleetOffer[]> {
+  const [single] = filter.types;
+  const oneType = filter.types.length === 1 && single !== undefined;
+  const parts: string[] = ['ignored = 0'];
+  const args: Value[] = [];
+  if (oneType) {
+    parts.push('type = ?');
+    args.push(single);
+  } else if (filter.types.length > 1) {
+    parts.push('type IN (SELECT value FROM json_each(?))');
+    args.push(idList(filter.types));
+  }
+  if (filter.denied.length > 0) {
+    parts.push('site_id NOT IN (SELECT value FROM json_each(?))');
+    args.push(idList(filter.denied));
+  }
+  const size = Math.min(perPage, total - offset);
+  const backwards = offset > total / 2;
+  const skip = backwards ? total - offset - size : offset;
+  const direction = backwards ? 'DESC' : 'ASC';
+  const order = (alias: string, way: string) =>
+    ['url_key', 'site_id', 'type', 'position'].map((column) => `${alias}${column} ${way}`).join(', ');
+  const index = oneType ? 'site_update_page_by_type' : 'site_update_page';
+  if (offset <= NEAR) {
+    // Nothing to skip: the rows come in order as they are, and the keys need no sorting of their own.
+    const near = sql(
+      `SELECT ${COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
+       WHERE ${parts.map((part) => `u.${part}`).join(' AND ')} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
+      ...args,
+      perPage,
+      offset,
+    );
+    return offers.all(db, near);
+  }
+  const far = sql(
+    `SELECT ${COLUMNS} FROM (
+       SELECT url_key, site_id, type, position, slug FROM site_update INDEXED BY ${index}
+       WHERE ${parts.join(' AND ')} ORDER BY ${order('', direction)} LIMIT ? OFFSET ?
+     ) k CROSS JOIN site_update u ON u.site_id = k.site_id AND u.type = k.type AND u.slug = k.slug
+     JOIN site s ON s.id = u.site_id ORDER BY ${order('k.', 'ASC')}`,
+    ...args,
+    size,
+    skip,
+  );
+  return offers.all(db, far);
+}
+
+/** A page of chosen sites, in the order they were given. */
+function chosenPage(db: Db, filter: OfferFilter, perPage: number, offset: number): Promise<FleetOffer[]> {
+  const typed = filter.types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+  const rows = sql(
+    `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN site_update u ON u.site_id = j.value
+     JOIN site s ON s.id = u.site_id WHERE u.ignored = 0 ${typed} ORDER BY j.key, u.type, u.position LIMIT ? OFFSET ?`,
+    idList(filter.site_ids ?? []),
+    ...(filter.types.length === 0 ? [] : [idList(filter.types)]),
+    perPage,
+    offset,
+  );
+  return offers.all(db, rows);
+}

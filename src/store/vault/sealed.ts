@@ -1,0 +1,188 @@
+/**
+ * Every sealed column of the database. This list is the only one: the start, key rotation, `check`, `restore` and `backup`
+ * go by it, and a test finds any sealed column that is missing from it.
+ */
+
+import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import type { Vault } from './vault.js';
+
+interface SealedTable {
+  table: string;
+  /** Primary key, by which the table is read in pages. */
+  keys: readonly string[];
+  columns: readonly string[];
+  /** What the text of a row and column was sealed for. */
+  place(row: Row, column: string): string;
+}
+
+export const SEALED: readonly SealedTable[] = [
+  {
+    table: 'site_secret',
+    keys: ['site_id'],
+    columns: ['private_key', 'regverify', 'http_user', 'http_pass', 'unique_id'],
+    place: (row, column) => `site_secret:${row.site_id}:${column}`,
+  },
+  { table: 'setting', keys: ['key'], columns: ['value'], place: (row) => `setting:${row.key}` },
+  {
+    table: 'idempotency',
+    keys: ['principal', 'key'],
+    columns: ['body'],
+    place: (row) => `idempotency:${row.principal}:${row.key}`,
+  },
+];
+
+/** What is sealed, by key, and what of it the present keys cannot open. */
+export interface SealedReport {
+  sealed: number;
+  unreadable: number;
+  /** Per key id; `null` for texts that are not whole. */
+  keys: { id: string | null; sealed: number; unreadable: number }[];
+  /** The first unreadable ones: `site_secret:12:private_key`. */
+  places: string[];
+}
+
+interface SealedText {
+  column: string;
+  place: string;
+  text: string;
+}
+
+interface SealedRow {
+  in: SealedTable;
+  row: Row;
+  texts: SealedText[];
+}
+
+const PAGE = 500;
+const PLACES_NAMED = 20;
+/** Rows that a running server sealed with the old key meanwhile are caught by another pass. */
+const PASSES = 3;
+
+/** Pages of rows with sealed texts. `firstPage` is for callers that expect to be done after one row. */
+async function* sealedRows(db: Db, firstPage = PAGE): AsyncGenerator<SealedRow[]> {
+  for (const each of SEALED) {
+    const found = await db.one("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", [each.table]);
+    // A database of an earlier version may lack the table, or a column.
+    const columns = each.columns.filter((column) => new RegExp(`\\b${column}\\b`).test(String(found?.sql ?? '')));
+    if (columns.length === 0) continue;
+    const order = each.keys.join(', ');
+    const marks = each.keys.map(() => '?').join(', ');
+    let after: Row | undefined;
+    for (let limit = firstPage; ; limit = PAGE) {
+      const rows: Row[] = await db.all(
+        `SELECT ${order}, ${columns.join(', ')} FROM ${each.table}
+         ${after === undefined ? '' : `WHERE (${order}) > (${marks})`} ORDER BY ${order} LIMIT ${limit}`,
+        after === undefined ? [] : each.keys.map((key) => after?.[key] ?? null),
+      );
+      yield rows.map((row) => ({ in: each, row, texts: textsOf(each, columns, row) }));
+      after = rows.at(-1);
+      if (rows.length < limit) break;
+    }
+  }
+}
+
+function textsOf(table: SealedTable, columns: readonly string[], row: Row): SealedText[] {
+  return columns.flatMap((column) => {
+    const text = row[column];
+    return typeof text === 'string' && /^v\d+\./.test(text) ? [{ column, text, place: table.place(row, column) }] : [];
+  });
+}
+
+/** Counts everything that is sealed and tries to open it. Without a vault nothing opens. */
+export async function surveySealed(db: Db, vault: Vault | undefined): Promise<SealedReport> {
+  const keys = new Map<string | null, { sealed: number; unreadable: number }>();
+  const places: string[] = [];
+  for await (const page of sealedRows(db)) {
+    for (const { text, place } of page.flatMap(({ texts }) => texts)) {
+      const id = keyIdOf(text);
+      const count = keys.get(id) ?? { sealed: 0, unreadable: 0 };
+      keys.set(id, count);
+      count.sealed += 1;
+      if (opens(vault, text, place)) continue;
+      count.unreadable += 1;
+      if (places.length < PLACES_NAMED) places.push(place);
+    }
+  }
+  const all = [...keys].map(([id, count]) => ({ id, ...count }));
+  const sum = (member: 'sealed' | 'unreadable') => all.reduce((total, count) => total + count[member], 0);
+  return { sealed: sum('sealed'), unreadable: sum('unreadable'), keys: all, places };
+}
+
+/**
+ * Whether the vault is one for this database: null when it opens something, or when nothing is sealed; otherwise what a
+ * survey finds. With the right key it reads one row.
+ */
+export async function strangeVault(db: Db, vault: Vault | undefined): Promise<SealedReport | null> {
+  let sealed = false;
+  for await (const page of sealedRows(db, 1)) {
+    for (const { text, place } of page.flatMap(({ texts }) => texts)) {
+      if (opens(vault, text, place)) return null;
+      sealed = true;
+    }
+  }
+  return sealed ? surveySealed(db, vault) : null;
+}
+
+/**
+ * Seals everything with the current key that was sealed with another one; answers how many rows were rewritten. Cut off, it
+ * can be run again.
+ * @throws VaultError when a text does not open; what came before it is rewritten by then
+ */
+export async function reseal(db: Db, vault: Vault): Promise<number> {
+  let rewritten = 0;
+  for (let pass = 0; pass < PASSES; pass++) {
+    let changed = 0;
+    for await (const page of sealedRows(db)) {
+      const statements = page.flatMap((row) => resealed(row, vault));
+      if (statements.length === 0) continue;
+      for (const { changes } of await db.batch(statements)) changed += changes;
+    }
+    rewritten += changed;
+    if (changed === 0) break;
+  }
+  return rewritten;
+}
+
+/** Removes rows with texts that do not open, for a key that is lost; answers how many. A site without its row must be added again. */
+export async function forgetUnreadable(db: Db, vault: Vault | undefined): Promise<number> {
+  let forgotten = 0;
+  for await (const page of sealedRows(db)) {
+    const lost = page.filter(({ texts }) => texts.some(({ text, place }) => !opens(vault, text, place)));
+    const statements = lost.map(({ in: { table, keys }, row }) =>
+      sql(
+        `DELETE FROM ${table} WHERE ${keys.map((key) => `${key} = ?`).join(' AND ')}`,
+        ...keys.map((key) => row[key] ?? null),
+      ),
+    );
+    if (statements.length === 0) continue;
+    for (const { changes } of await db.batch(statements)) forgotten += changes;
+  }
+  return forgotten;
+}
+
+/** The row with its texts sealed by the current key, unless somebody changed it meanwhile. */
+function resealed({ in: { table, keys }, row, texts }: SealedRow, vault: Vault): Statement[] {
+  const old = texts.filter(({ text }) => vault.keyIdOf(text) !== vault.currentId);
+  if (old.length === 0) return [];
+  const sets = old.map(({ column }) => `${column} = ?`).join(', ');
+  const unchanged = [...keys, ...old.map(({ column }) => column)].map((column) => `${column} = ?`).join(' AND ');
+  const args: Value[] = [
+    ...old.map(({ text, place }) => vault.seal(vault.open(text, place), place)),
+    ...keys.map((key) => row[key] ?? null),
+    ...old.map(({ text }) => text),
+  ];
+  return [sql(`UPDATE ${table} SET ${sets} WHERE ${unchanged}`, ...args)];
+}
+
+function keyIdOf(text: string): string | null {
+  return /^v\d+\.([0-9a-f]{8})\./.exec(text)?.[1] ?? null;
+}
+
+function opens(vault: Vault | undefined, sealed: string, place: string): boolean {
+  try {
+    return vault?.open(sealed, place) !== undefined;
+  } catch {
+    return false;
+  }
+}

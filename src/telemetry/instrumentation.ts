@@ -1,0 +1,129 @@
+/** What is noted of calls of the service and of its database: numbers, and a line in the log when storage fails. */
+
+import type { PacedChildSites } from '../child/http.js';
+import { asServiceError } from '../core/errors.js';
+import type { Clock, Log } from '../domain/context.js';
+import { type FileGuard, guardFile } from '../store/driver/file-guard.js';
+import type { DbCall } from '../store/driver/instrumented-db.js';
+import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';
+import type { Store } from '../store/store.js';
+import { type Family, gauge, type Metrics } from './metrics.js';
+
+/** Failures of storage as such; the others are answers, such as a name that is taken. */
+const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
+/** A full disk fails every call: one line in this time says as much as a thousand. */
+const QUIET_MS = 10_000;
+
+export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
+  const told = new Map<DbCall['failure'], number>();
+  return (call) => {
+    metrics.db(call);
+    const { failure } = call;
+    if (failure === null || !OUT_OF_ORDER.has(failure)) return;
+    const now = clock.elapsed();
+    if (now - (told.get(failure) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    told.set(failure, now);
+    log.error({ storage: failure, method: call.method, ms: Math.round(call.ms) }, 'the database failed');
+  };
+}
+
+/** How often the log is told that the database file is gone, or is back. */
+const FILE_MS = 1_000;
+
+/** A guard of the database file that also says in the log when its state changes. */
+export function watchFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
+  const guard = guardFile(path);
+  let lost = false;
+  const look = () => {
+    const problem = guard.problem();
+    if ((problem !== null) === lost) return;
+    lost = problem !== null;
+    if (problem === null) log.info({}, 'the database file is in its place again');
+    else log.error({ advice: problem.advice }, problem.message);
+  };
+  const timer = setInterval(look, FILE_MS);
+  timer.unref();
+  return {
+    ...guard,
+    reason() {
+      const problem = guard.problem();
+      return problem === null ? null : [problem.words?.message, problem.advice].join(' ');
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Runs a call and notes how it ended. */
+export async function counted<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  try {
+    const result = await work();
+    metrics.call(name, 'ok', performance.now() - began);
+    return result;
+  } catch (error) {
+    metrics.call(name, asServiceError(error).code, performance.now() - began);
+    throw error;
+  }
+}
+
+/** How much work there is and how old the oldest of it. */
+export async function workFamilies(parts: {
+  store: Store;
+  child: PacedChildSites;
+  now: number;
+  members: number;
+}): Promise<Family[]> {
+  const { unfinished, oldest_ms } = await parts.store.jobs.backlog(parts.now);
+  const { running, queued } = parts.child.load();
+  return [
+    gauge('sitefleet_jobs_unfinished', 'Queued jobs that are not done.', { value: unfinished }),
+    gauge('sitefleet_jobs_oldest_age_seconds', 'Age of the oldest of them.', { value: oldest_ms / 1000 }),
+    gauge('sitefleet_child_calls_running', 'Calls to child sites under way.', { value: running }),
+    gauge('sitefleet_child_calls_queued', 'Calls to child sites that wait for their turn.', { value: queued }),
+    gauge('sitefleet_processes', 'Processes that share the limits towards child sites.', { value: parts.members }),
+  ];
+}
+
+const REPLICA: Record<ReplicaState, string> = {
+  building: 'the replica is being made; reads go to the server',
+  live: 'reads come from the replica',
+  behind: 'the replica cannot be synced; reads go to the server',
+  away: 'the database server does not answer; reads come from the replica as it is',
+};
+
+/** A line in the log whenever reads change their way. */
+export function replicaWatch(log: Log): (state: ReplicaState, reason: string | null) => void {
+  return (state, reason) => {
+    if (reason === null) log.info({ replica: state }, REPLICA[state]);
+    else log.warn({ replica: state, reason }, REPLICA[state]);
+  };
+}
+
+/** What a load balancer has to know: answers may be old. */
+export function replicaReason({ state, age_ms }: ReplicaStatus): string | null {
+  if (state !== 'away') return null;
+  return `The database server does not answer; reads come from the replica of ${Math.round((age_ms ?? 0) / 1000)} s ago.`;
+}
+
+export function replicaFamilies({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): Family[] {
+  const states = Object.keys(REPLICA).map((each) => ({ labels: { state: each }, value: each === state ? 1 : 0 }));
+  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): Family => ({
+    ...gauge(name, help, ...samples),
+    type: 'counter',
+  });
+  return [
+    gauge('sitefleet_db_replica_state', 'Whether reads come from the replica.', ...states),
+    gauge('sitefleet_db_replica_age_seconds', 'Since the last sync of the replica began.', {
+      value: (age_ms ?? 0) / 1000,
+    }),
+    counter(
+      'sitefleet_db_replica_syncs_total',
+      'Syncs of the replica, by outcome.',
+      { labels: { outcome: 'ok' }, value: syncs },
+      { labels: { outcome: 'failed' }, value: failures },
+    ),
+    counter('sitefleet_db_replica_server_reads_total', 'Reads that went to the server nevertheless.', {
+      value: server_reads,
+    }),
+  ];
+}

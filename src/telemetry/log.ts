@@ -1,0 +1,43 @@
+/** Log lines as JSON on stderr: stdout belongs to answers (JSON-RPC on stdio, `--json` of the commands). */
+
+import { pino } from 'pino';
+import type { Config, Log } from '../domain/context.js';
+
+/** Members that are never written, at the top or one level down, whatever a caller put there. */
+const SECRET_MEMBERS = [
+  'authorization',
+  'password',
+  'admin_password',
+  'http_pass',
+  'secret',
+  'secret_key',
+  'private_key',
+  'token',
+  'api_key',
+  'cookie',
+];
+
+/**
+ * A leveled logger. `destination` is where lines go, for tests; stderr otherwise.
+ * Errors under `err` are written with type, message and stack; their `cause` as well.
+ */
+export function createLog(level: Config['log_level'], destination?: { write(line: string): void }): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_MEMBERS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    },
+    destination ?? stderr(),
+  );
+}
+
+function stderr() {
+  // Written at once: a line that explains a crash must not die in a buffer.
+  const destination = pino.destination({ fd: 2, sync: true });
+  // Whoever read our stderr may be gone; the service is not to die of that.
+  destination.on('error', () => undefined);
+  return destination;
+}

@@ -1,0 +1,35 @@
+/** Who may read the metrics: whoever has the token; without one, only this machine itself. */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../core/errors.js';
+import { isLoopbackAddress, isLoopbackName } from '../http/gate.js';
+
+export interface Asking {
+  authorization: string | undefined;
+  /** Address at the other end of the connection. */
+  peer: string;
+  /** Name by which the service was called, without port. */
+  host: string;
+  /** A proxy passed the request on: then the peer's address says nothing. */
+  forwarded: boolean;
+}
+
+/** Throws `svc_rest_authentication_error` or `svc_permission_denied`. */
+export function requireMetricsAccess(token: string | null, asking: Asking): void {
+  if (token !== null) {
+    const given = /^bearer\s+(.+)$/i.exec(asking.authorization ?? '')?.[1] ?? '';
+    // Digests have one length, so that the comparison tells nothing of the token.
+    if (timingSafeEqual(digest(given), digest(token))) return;
+    throw new ServiceError('svc_rest_authentication_error', 'The metrics need their own token.', {
+      advice: 'Send the value of SITEFLEET_METRICS_TOKEN as bearer token.',
+    });
+  }
+  if (isLoopbackAddress(asking.peer) && isLoopbackName(asking.host) && !asking.forwarded) return;
+  throw new ServiceError('svc_permission_denied', 'Without a token the metrics are for this machine only.', {
+    advice: 'Set SITEFLEET_METRICS_TOKEN, and send it as bearer token.',
+  });
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

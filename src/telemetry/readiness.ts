@@ -1,0 +1,57 @@
+/** Whether the service can do its work, and why not. */
+
+import { asServiceError } from '../core/errors.js';
+import type { Clock } from '../domain/context.js';
+
+/** An answer is good for so long: load balancers ask every second, and trying to write costs a write. */
+const FRESH_MS = 3_000;
+const PATIENCE_MS = 2_000;
+
+export interface ReadyParts {
+  clock: Clock;
+  /** Reads something small. */
+  read(): Promise<unknown>;
+  /** Writes something small, where the writer is. */
+  write(): Promise<unknown>;
+  /** What else is wrong, known without waiting: asked each time. */
+  known?: () => readonly (string | null)[];
+}
+
+export function createReadiness({
+  clock,
+  read,
+  write,
+  known,
+}: ReadyParts): () => Promise<{ ok: boolean; reasons: string[] }> {
+  let last: { at: number; reasons: Promise<string[]> } | null = null;
+  const look = async (): Promise<string[]> => {
+    const outcomes = await Promise.all([
+      failure(read(), 'Reading from the database'),
+      failure(write(), 'Writing to the database'),
+    ]);
+    return outcomes.filter((reason) => reason !== null);
+  };
+  return async () => {
+    const now = clock.elapsed();
+    if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: look() };
+    const looked = await last.reasons;
+    // What is wrong is looked at anew each time: the sooner it is over, the sooner it is known.
+    if (looked.length > 0) last = null;
+    const reasons = [...looked, ...(known?.() ?? []).filter((reason) => reason !== null)];
+    return { ok: reasons.length === 0, reasons };
+  };
+}
+
+async function failure(work: Promise<unknown>, what: string): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`${what} takes more than ${PATIENCE_MS / 1000} s.`), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work.then(() => null), late]);
+  } catch (error) {
+    return `${what} failed: ${asServiceError(error).message}`;
+  } finally {
+    clearTimeout(timer);
+  }
+}
