@@ -9,7 +9,7 @@ import type { McpCore } from '../../src/mcp/core.js';
 import { createMcpHttp } from '../../src/mcp/http.js';
 import { createMcpServer } from '../../src/mcp/server-2025.js';
 import { createModernServer } from '../../src/mcp/server-2026.js';
-import { ADMIN, testApp } from '../harness.js';
+import { ADMIN, testApp } from '../support/harness.js';
 import { withLegacyFixtures } from './legacy.js';
 import { withModernFixtures } from './modern.js';
 

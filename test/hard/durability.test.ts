@@ -10,8 +10,8 @@ import { asServiceError } from '../../src/core/errors.js';
 import type { Config } from '../../src/domain/context.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { type TestApp, testApp, testConfig } from '../harness.js';
-import { kill, type Program, pause, program, random } from '../processes/program.js';
+import { type TestApp, testApp, testConfig } from '../support/harness.js';
+import { kill, type Program, pause, program, random } from '../support/processes/program.js';
 import { shortOrLong } from './soak.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-durable-'));

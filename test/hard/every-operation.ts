@@ -1,6 +1,6 @@
 /** One working call of each operation, in an order that leaves something for the next: for tests that go through all of them. */
 
-import type { Answer, TestApp } from '../harness.js';
+import type { Answer, TestApp } from '../support/harness.js';
 
 export interface Step {
   name: string;

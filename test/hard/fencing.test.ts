@@ -13,7 +13,7 @@ import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { handClock, testApp } from '../harness.js';
+import { handClock, testApp } from '../support/harness.js';
 
 const log = createLog('silent');
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-rights-'));

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChildSites } from '../../src/child/http.js';
 import { type Kit, openKit } from '../operations/kit.js';
-import { random } from '../processes/program.js';
+import { random } from '../support/processes/program.js';
 import { SOAK, shortOrLong } from './soak.js';
 
 const RUNS = shortOrLong(60, 4000);

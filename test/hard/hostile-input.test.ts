@@ -9,7 +9,7 @@ import { asServiceError } from '../../src/core/errors.js';
 import { routes } from '../../src/rest/index.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { operations } from '../../tools/index.js';
-import { type TestApp, testApp } from '../harness.js';
+import { type TestApp, testApp } from '../support/harness.js';
 import { almost, nasty, nastyText } from './arbitrary.js';
 import { SOAK, shortOrLong } from './soak.js';
 

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/store/vault/vault.js';
-import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../mcp-clients.js';
+import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
 
 /** The order; whatever is left of it may stand in quotes only. */
 const ORDER = 'OBEYME';

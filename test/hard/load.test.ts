@@ -15,7 +15,7 @@ import {
   memoryOf,
   type Served,
   type Started,
-} from '../processes/served.js';
+} from '../support/processes/served.js';
 import { type CallerParts, call, newcomers, newTally, open, runClient, type Surface } from './load-callers.js';
 import { shortOrLong } from './soak.js';
 

@@ -8,7 +8,7 @@ import type { Db, Row } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { testApp } from '../harness.js';
+import { testApp } from '../support/harness.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-schemas-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -15,10 +15,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assemble, type Service } from '../../src/app/service.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { bareSite } from '../bare-site.js';
-import { testConfig } from '../harness.js';
-import { kill, type Program, pause, program, random } from '../processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
+import { bareSite } from '../support/bare-site.js';
+import { testConfig } from '../support/harness.js';
+import { kill, type Program, pause, program, random } from '../support/processes/program.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
 const SITES = 300;

@@ -2,9 +2,9 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestApp, testApp, testKey } from '../harness.js';
-import { kill, type Program, pause, program, random } from '../processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
+import { type TestApp, testApp, testKey } from '../support/harness.js';
+import { kill, type Program, pause, program, random } from '../support/processes/program.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
 const SITES = shortOrLong(160, 2000);

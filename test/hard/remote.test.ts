@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asServiceError } from '../../src/core/errors.js';
-import { type TestApp, testApp } from '../harness.js';
-import { type Program, pause, program } from '../processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../sqld.js';
+import { type TestApp, testApp } from '../support/harness.js';
+import { type Program, pause, program } from '../support/processes/program.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { everyOperation } from './every-operation.js';
 import { shortOrLong } from './soak.js';
 

@@ -21,7 +21,7 @@ import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
 import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { type TestApp, testApp, testConfig, testKey } from '../harness.js';
+import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
 import { everyOperation } from './every-operation.js';
 
 const SITES = 4;

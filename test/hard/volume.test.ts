@@ -1,8 +1,15 @@
 /** `serve` on a volume that runs full, and on one that refuses to be written: it says so, reads go on, nothing is lost, and it mends itself. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Commands, commands, ended, type FleetSaid, type Served, type Started } from '../processes/served.js';
-import { mountVolume, type Volume, type VolumeKind, volumeMissing } from '../processes/volume.js';
+import {
+  type Commands,
+  commands,
+  ended,
+  type FleetSaid,
+  type Served,
+  type Started,
+} from '../support/processes/served.js';
+import { mountVolume, type Volume, type VolumeKind, volumeMissing } from '../support/processes/volume.js';
 import { runClient } from './load-callers.js';
 
 const SITES = 12;

@@ -1,7 +1,7 @@
 /** A small certificate authority for tests: real X.509 with Node alone, so that the tests run on a bare machine. */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { ALWAYS } from '../dates.js';
+import { ALWAYS } from '../support/dates.js';
 
 const SHA256_RSA = sequence(der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05));
 

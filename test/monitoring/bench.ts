@@ -6,9 +6,9 @@ import { createProbe } from '../../src/probe/create.js';
 import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { bareSite } from '../bare-site.js';
-import { type CountingDb, countingDb } from '../counting-db.js';
-import { type HandClock, handClock, testConfig } from '../harness.js';
+import { bareSite } from '../support/bare-site.js';
+import { type CountingDb, countingDb } from '../support/counting-db.js';
+import { type HandClock, handClock, testConfig } from '../support/harness.js';
 
 export interface World {
   http(probe: HttpProbe): HttpAnswer | Promise<HttpAnswer>;

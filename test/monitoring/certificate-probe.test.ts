@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { createProbe } from '../../src/probe/create.js';
-import { ALWAYS, OVER, TO_COME } from '../dates.js';
+import { ALWAYS, OVER, TO_COME } from '../support/dates.js';
 import { authority } from './authority.js';
 import { closeServers, tcpServer, tlsServer } from './servers.js';
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { enterDomain } from '../../src/domain/monitoring/domains.js';
 import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
 import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
-import { START } from '../harness.js';
+import { START } from '../support/harness.js';
 import { answers, type MonitorBench, monitorBench } from './bench.js';
 
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import { judge } from '../../src/domain/monitoring/judge.js';
 import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitoring/settings.js';
 import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
 import { pruneMonitoring, runDueMonitors } from '../../src/scheduler/monitoring.js';
-import { bareSite } from '../bare-site.js';
+import { bareSite } from '../support/bare-site.js';
 import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
 
 const MINUTE = 60_000;

@@ -10,7 +10,7 @@ import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/probe/probe
 import { runCertificates } from '../../src/scheduler/expiry-checks.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { type Row, StorageError, type Value } from '../../src/store/driver/db.js';
-import { type HandClock, handClock } from '../harness.js';
+import { type HandClock, handClock } from '../support/harness.js';
 import { answers, type MonitorBench, monitorBench, silence } from './bench.js';
 
 const MINUTE = 60_000;

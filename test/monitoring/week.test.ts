@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../../src/probe/probe.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
-import { START } from '../harness.js';
+import { START } from '../support/harness.js';
 import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
 
 const MINUTE = 60_000;

@@ -12,7 +12,7 @@ import { clients } from '../../tools/clients/index.js';
 import getSiteClient from '../../tools/sites/get-site-client-v1.js';
 import getSiteCosts from '../../tools/sites/get-site-costs-v1.js';
 import { tags } from '../../tools/tags/index.js';
-import { countingDb } from '../counting-db.js';
+import { countingDb } from '../support/counting-db.js';
 
 const operations = new Map<string, Operation>(
   [...clients, ...tags, getSiteClient, getSiteCosts].map((operation) => [operation.id, operation]),

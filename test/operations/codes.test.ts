@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { operations } from '../../tools/index.js';
-import { ADMIN } from '../harness.js';
+import { ADMIN } from '../support/harness.js';
 import { DOCUMENTED, REACH, SITE } from './documented.js';
 import { codesOf, deniedTo, type Kit, offers, openKit, ordinary } from './kit.js';
 

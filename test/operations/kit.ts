@@ -9,7 +9,7 @@ import type { Actor } from '../../src/domain/context.js';
 import { contractOf, type JsonSchema } from '../../src/operation/contract.js';
 import { type Statement, StorageError } from '../../src/store/driver/db.js';
 import { operations } from '../../tools/index.js';
-import { ADMIN, type TestApp, type TestOptions, testApp } from '../harness.js';
+import { ADMIN, type TestApp, type TestOptions, testApp } from '../support/harness.js';
 
 const ajv = new AjvJsonSchemaValidator();
 const validators = new Map(

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { ADMIN } from '../harness.js';
+import { ADMIN } from '../support/harness.js';
 import { deniedTo, type Kit, offers, openKit } from './kit.js';
 
 let kit: Kit;

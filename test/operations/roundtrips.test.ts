@@ -1,7 +1,7 @@
 /** What an operation asks of the storage does not grow with the fleet (operations §11.10). */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Counts } from '../counting-db.js';
+import type { Counts } from '../support/counting-db.js';
 import { type Kit, openKit } from './kit.js';
 
 const SIZES = [1, 50, 200];

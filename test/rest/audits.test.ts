@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { outcomeOf } from '../../src/audit/result.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
-import { type FakePagespeed, fakePagespeed, googleError, result } from '../pagespeed.js';
+import { type FakePagespeed, fakePagespeed, googleError, result } from '../support/pagespeed.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

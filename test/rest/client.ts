@@ -7,7 +7,7 @@ import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
 import { performRoute } from '../../src/rest/perform.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
-import { type TestApp, type TestOptions, testApp } from '../harness.js';
+import { type TestApp, type TestOptions, testApp } from '../support/harness.js';
 
 export interface RestReply {
   status: number;

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProbe } from '../../src/probe/create.js';
 import type { DomainAnswer } from '../../src/probe/probe.js';
 import { runCertificates } from '../../src/scheduler/expiry-checks.js';
-import { bareSite } from '../bare-site.js';
-import { TO_COME } from '../dates.js';
-import { ADMIN, START } from '../harness.js';
 import { authority } from '../monitoring/authority.js';
 import { closeServers, tlsServer } from '../monitoring/servers.js';
+import { bareSite } from '../support/bare-site.js';
+import { TO_COME } from '../support/dates.js';
+import { ADMIN, START } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
-import { ADMIN } from '../harness.js';
+import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const MINUTE = 60_000;

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../harness.js';
+import type { Answer } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const INSTALLED = 3;

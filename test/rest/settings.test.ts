@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailToSend } from '../../src/domain/mail/settings.js';
 import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
-import { ADMIN } from '../harness.js';
+import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

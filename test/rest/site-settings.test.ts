@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
-import { ALWAYS } from '../dates.js';
+import { ALWAYS } from '../support/dates.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

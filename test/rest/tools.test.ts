@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
-import { ADMIN } from '../harness.js';
+import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const TOOLS = [

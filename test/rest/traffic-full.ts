@@ -2,8 +2,8 @@
 
 import { SEGMENT_NAMES, SEGMENTS } from '../../schemas/report.js';
 import { RECORD_SEGMENTS } from '../../src/domain/reports/record-segments.js';
-import { bareSite } from '../bare-site.js';
-import { START } from '../harness.js';
+import { bareSite } from '../support/bare-site.js';
+import { START } from '../support/harness.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
 

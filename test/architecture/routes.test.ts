@@ -1,0 +1,281 @@
+/** The REST tables as a whole: the whole document is there, every path answers its own row, and no row forgets a check. */
+
+import { readFileSync } from 'node:fs';
+import type { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpEnv } from '../../src/auth/auth.js';
+import { STATUS } from '../../src/core/errors.js';
+import { jsonSchema } from '../../src/operation/contract.js';
+import { beyond, documented, routes } from '../../src/rest/index.js';
+import { createMatcher } from '../../src/rest/match.js';
+import { type OpenApi, openApi } from '../../src/rest/openapi.js';
+import type { Route } from '../../src/rest/route.js';
+import { type TestApp, testApp } from '../support/harness.js';
+
+/** First segments of the routes document whose tables are still being written. Empty when everything is in. */
+const PENDING: readonly string[] = [];
+
+const document = readFileSync(new URL('../rest/routes.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n');
+const pairs = (rows: readonly Route[]) =>
+  rows.flatMap((row) => row.on.map((on) => ({ on, row, pair: `${on} ${row.path}` })));
+const groupOf = (pair: string) => pair.split('/')[1] ?? '';
+
+/** A value of each path parameter that its row takes. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  id_or_domain: 'example.com%2Fblog',
+  id_or_email: 'a%40example.com',
+  key_identifier: '7',
+};
+
+function sample(row: Route): string {
+  return row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const pattern = row.where[name];
+    const value = [SAMPLES[name], '7', 'sample', 'sync_1'].find(
+      (text) => text !== undefined && (pattern === undefined || pattern.test(decodeURIComponent(text))),
+    );
+    if (value === undefined) throw new Error(`no sample for ${name} of ${row.key}`);
+    return value;
+  });
+}
+
+let app: TestApp;
+let http: Hono<HttpEnv>;
+const tokens = { read: '', write: '', read_write: '' };
+
+beforeAll(async () => {
+  app = await testApp({ sites: 1 });
+  http = await app.service.http();
+  for (const scope of ['read', 'write', 'read_write'] as const) {
+    const made = await app.service.store.keys.add({ scope, description: '', enabled: true, user_id: null, now: 0 });
+    tokens[scope] = made.token;
+  }
+});
+afterAll(() => app.close());
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  body: { success: number; code: string; data: { params: Record<string, string> | string[] } };
+}
+
+async function send(on: string, path: string, token?: string, fields?: unknown): Promise<Reply> {
+  const reply = await http.request(`http://127.0.0.1/v2${path}`, {
+    method: on,
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(fields === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(fields === undefined ? {} : { body: JSON.stringify(fields) }),
+  });
+  return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Reply['body'] };
+}
+
+describe('the routes document', () => {
+  it('is known in full: 156 paths, 219 pairs', () => {
+    expect(new Set(document).size).toBe(219);
+    expect(new Set(document.map((pair) => pair.split(' ')[1])).size).toBe(156);
+  });
+
+  it('is answered, but for the tables that are being written', () => {
+    const present = new Set(pairs(documented).map(({ pair }) => pair));
+    const missing = document.filter((pair) => !present.has(pair));
+    expect(missing.filter((pair) => !PENDING.includes(groupOf(pair)))).toEqual([]);
+  });
+
+  it('holds no row of ours, and each list is in its order', () => {
+    const known = new Set(document);
+    expect(pairs(documented).filter(({ pair }) => !known.has(pair))).toEqual([]);
+    expect(pairs(beyond).filter(({ pair }) => known.has(pair))).toEqual([]);
+    const order = pairs(documented).map(({ pair }) => document.indexOf(pair));
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+});
+
+describe('every row', () => {
+  const match = createMatcher(routes);
+
+  it.each(pairs(routes))('$pair answers its own path', ({ on, row }) => {
+    const found = match(on, sample(row));
+    expect(found.kind === 'row' ? found.route.key : found.kind).toBe(row.key);
+  });
+
+  it('has a summary and a key of its own', () => {
+    expect(new Set(routes.map(({ key }) => key)).size).toBe(routes.length);
+    for (const row of routes) expect(row.summary, row.key).toMatch(/^[A-Z].*[^.]$/);
+  });
+
+  it('is refused without a key', async () => {
+    for (const { on, row, pair } of pairs(routes)) {
+      const { status, headers, body } = await send(on, sample(row));
+      expect([pair, status, body.success]).toEqual([pair, 401, 0]);
+      expect(headers.get('www-authenticate')).toBe('Bearer realm="svc"');
+    }
+  });
+
+  it('is refused to a key of the other right', async () => {
+    for (const { on, row, pair } of pairs(routes)) {
+      const token = row.needs === 'read' ? tokens.write : tokens.read;
+      const { status, body } = await send(on, sample(row), token);
+      expect([pair, status, body.code]).toEqual([pair, 403, 'svc_rest_insufficient_permission']);
+    }
+  });
+
+  it('needs what its method needs', () => {
+    for (const { on, row, pair } of pairs(routes))
+      expect([pair, row.needs]).toEqual([pair, on === 'GET' ? 'read' : 'write']);
+  });
+
+  it('names every parameter that has the wrong type', async () => {
+    for (const { on, row, pair } of pairs(routes)) {
+      const names = typedParams(row);
+      if (names.length === 0) continue;
+      const rest = requiredParams(row).filter((name) => !names.includes(name));
+      const wrong = Object.fromEntries([...names.map((name) => [name, { not: 'this' }]), ...rest.map((n) => [n, 'x'])]);
+      const query = [...names.map((name) => `${name}[not]=this`), ...rest.map((name) => `${name}=x`)].join('&');
+      const reply =
+        on === 'GET'
+          ? await send(on, `${sample(row)}?${query}`, tokens.read_write)
+          : await send(on, sample(row), tokens.read_write, wrong);
+      expect([pair, reply.status, reply.body.code]).toEqual([pair, 400, 'rest_invalid_param']);
+      const named = Object.keys(reply.body.data.params);
+      const lacking = names.filter(
+        (name) => !named.some((field) => field === name || /^[[.]/.test(field.slice(name.length))),
+      );
+      expect([pair, lacking]).toEqual([pair, []]);
+    }
+  });
+
+  it('names required parameters that are missing', async () => {
+    for (const { on, row, pair } of pairs(routes)) {
+      const required = requiredParams(row);
+      if (required.length === 0) continue;
+      const reply = await send(on, sample(row), tokens.read_write, on === 'GET' ? undefined : { unknown_key: 1 });
+      const params = reply.body.data.params as string[];
+      if (row.strict && reply.body.code === 'rest_invalid_param') continue;
+      expect([pair, reply.body.code, [...params].sort()]).toEqual([
+        pair,
+        'rest_missing_callback_param',
+        required.sort(),
+      ]);
+    }
+  });
+
+  it('refuses unknown keys by name where it is strict', async () => {
+    for (const { on, row, pair } of pairs(routes.filter(({ strict }) => strict))) {
+      const valid = requiredParams(row).length === 0;
+      const reply = await send(on, sample(row), tokens.read_write, { no_such_key: 1 });
+      if (!valid && reply.body.code === 'rest_missing_callback_param') continue;
+      expect([pair, Object.keys(reply.body.data.params)]).toEqual([pair, ['no_such_key']]);
+    }
+  });
+
+  it('refuses other methods, naming its own', async () => {
+    for (const path of new Set(routes.map(({ path }) => path))) {
+      const rows = routes.filter((row) => row.path === path);
+      const [row] = rows;
+      if (row === undefined) continue;
+      const reply = await send('PROPFIND', sample(row), tokens.read_write);
+      expect([path, reply.status]).toEqual([path, 405]);
+      const allow = reply.headers.get('allow')?.split(', ') ?? [];
+      for (const on of rows.flatMap((one) => one.on)) expect(allow, path).toContain(on);
+    }
+  });
+});
+
+/** Parameters beside the path that a list or map cannot be. */
+function typedParams(row: Route): string[] {
+  return Object.entries(propertiesOf(row))
+    .filter(([name, schema]) => !row.pathParams.includes(name) && isTyped(schema))
+    .map(([name]) => name);
+}
+
+type Schema = { type?: unknown; anyOf?: Schema[]; enum?: unknown; const?: unknown };
+
+function isTyped(schema: Schema): boolean {
+  if (schema.anyOf !== undefined) return schema.anyOf.every(isTyped);
+  if (schema.enum !== undefined || schema.const !== undefined) return true;
+  const types = [schema.type].flat();
+  return !types.includes(undefined) && !types.includes('object');
+}
+
+function propertiesOf(row: Route): Record<string, Schema> {
+  return (jsonSchema(row.params).properties ?? {}) as Record<string, Schema>;
+}
+
+function requiredParams(row: Route): string[] {
+  const required = (jsonSchema(row.params).required ?? []) as string[];
+  return required.filter((name) => !row.pathParams.includes(name));
+}
+
+describe('the interface description', () => {
+  let described: OpenApi;
+  beforeAll(async () => {
+    const reply = await http.request('http://127.0.0.1/v2/openapi.json');
+    described = (await reply.json()) as OpenApi;
+  });
+
+  it('has every row with every parameter, and nothing else', () => {
+    const found = Object.entries(described.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((on) => `${on.toUpperCase()} ${path}`),
+    );
+    expect(found.sort()).toEqual(
+      pairs(routes)
+        .map(({ pair }) => pair)
+        .sort(),
+    );
+    for (const { on, row, pair } of pairs(routes)) {
+      const operation = described.paths[row.path]?.[on.toLowerCase()];
+      const body = operation?.requestBody as
+        | { content: { 'application/json': { schema: { properties: object } } } }
+        | undefined;
+      const named = [
+        ...(operation?.parameters ?? []).map(({ name }) => name),
+        ...Object.keys(body?.content['application/json'].schema.properties ?? {}),
+      ].filter((name) => name !== undefined);
+      expect([pair, named.sort()]).toEqual([pair, Object.keys(row.params.shape).sort()]);
+    }
+  });
+
+  it('has unique names and only references that lead somewhere', () => {
+    const operations = Object.values(described.paths).flatMap((methods) => Object.values(methods));
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    const text = JSON.stringify(described);
+    for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const target = reference
+        .split('/')
+        .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], described);
+      expect(target, reference).toBeDefined();
+    }
+    expect(openApi(routes, 'x').paths).toEqual(described.paths);
+  });
+});
+
+describe('the tables in words', () => {
+  it('are written down in src/rest/README.md', async () => {
+    const row = (route: Route) =>
+      `| ${route.on.join(', ')} | \`${route.path}\` | ${route.needs} | ${[route.live ? 'live' : '', route.module ?? ''].filter(Boolean).join(', ')} | ${route.summary} |`;
+    const table = (rows: readonly Route[]) =>
+      ['| Method | Path | Right | Notes | What |', '|---|---|---|---|---|', ...rows.map(row)].join('\n');
+    await expect(
+      `# REST interface
+
+Generated from the tables of this folder by \`npm run gen\`. All paths stand below \`/v2\`; \`GET /v2/openapi.json\` is the same
+as data, \`/docs\` as a page. *live* asks the sites; a module can be switched off by the operator.
+
+## The routes document
+
+${table(documented)}
+
+## Besides
+
+${table(beyond)}
+`,
+    ).toMatchFileSnapshot('../src/rest/README.md');
+  });
+
+  it('give every code one status', () => {
+    for (const [code, status] of Object.entries(STATUS)) expect(status, code).toBeGreaterThanOrEqual(400);
+  });
+});

@@ -1,0 +1,143 @@
+/** What a page may make the audit's browser do: a real Chromium and Lighthouse against a site that attacks an internal service. */
+
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuditor } from '../../src/audit/create.js';
+
+/** The only address that may be called besides public ones: the audited site's. What is internal is on another one. */
+const SITE = '127.0.0.2';
+const auditor = createAuditor({ chromium: null, allowPrivate: [SITE], pagespeedUrl: 'http://127.0.0.1:9/' });
+const missing = await auditor.missing();
+
+/** Everything that arrived at the internal service: connections without a request as well, and datagrams. */
+const arrived: string[] = [];
+const seen: string[] = [];
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let internal: Server;
+let datagrams: UdpSocket;
+let site: Server;
+let inside = 0;
+let siteUrl = '';
+
+async function listen(server: Server, host: string): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+beforeAll(async () => {
+  internal = createServer((request, response) => {
+    arrived.push(`${request.method} ${request.url}`);
+    response.setHeader('access-control-allow-origin', '*').end('secret');
+  });
+  internal.on('connection', (socket: Socket) => arrived.push(`connection from ${socket.remoteAddress}`));
+  internal.on('upgrade', (request, socket) => {
+    arrived.push(`upgrade ${request.url}`);
+    socket.destroy();
+  });
+  inside = await listen(internal, '127.0.0.1');
+  datagrams = createSocket('udp4', () => arrived.push('datagram'));
+  await new Promise<void>((resolve) => datagrams.bind(inside, '127.0.0.1', resolve));
+  site = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    answer(request, response);
+  });
+  siteUrl = `http://${SITE}:${await listen(site, SITE)}/`;
+});
+
+afterAll(() => {
+  datagrams.close();
+  for (const server of [internal, site]) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** Audits the site while it answers so. Whatever becomes of it, what counts is what arrived. */
+async function audit(then: typeof answer): Promise<{ response_code: number | null } | Error> {
+  arrived.length = 0;
+  seen.length = 0;
+  answer = then;
+  return auditor
+    .run({
+      engine: 'lighthouse',
+      url: siteUrl,
+      strategy: 'desktop',
+      locale: 'en',
+      key: null,
+      signal: new AbortController().signal,
+    })
+    .catch((error: Error) => error);
+}
+
+const html = (body: string) => (request: IncomingMessage, response: ServerResponse) => {
+  if (request.url !== '/') response.writeHead(404).end();
+  else
+    response
+      .setHeader('content-type', 'text/html; charset=utf-8')
+      .end(`<!doctype html><html lang="en"><title>Shop</title><h1>Hello</h1>${body}`);
+};
+
+describe.skipIf(missing !== null)(`Chromium${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+  test.each([
+    ['a port of this machine', () => `http://127.0.0.1:${inside}/`],
+    ['a name of this machine, by TLS', () => `https://localhost:${inside}/`],
+  ])('does not follow a redirect to %s', { timeout: 200_000 }, async (_name, target) => {
+    const outcome = await audit((_request, response) => response.writeHead(302, { location: target() }).end());
+    expect(seen).toContain('GET /');
+    expect(arrived).toEqual([]);
+    expect(outcome).toBeInstanceOf(Error);
+    expect((outcome as Error).message).toMatch(/private or local address/);
+  });
+
+  test('does not open a file a site redirects to', { timeout: 200_000 }, async () => {
+    const outcome = await audit((_request, response) =>
+      response.writeHead(302, { location: 'file:///etc/hosts' }).end(),
+    );
+    expect(outcome).toBeInstanceOf(Error);
+  });
+
+  test('does not send a form that a page submits by itself', { timeout: 200_000 }, async () => {
+    const form = `<form id="f" method="post" action="http://127.0.0.1:${inside}/do"><input name="a" value="b"></form>`;
+    await audit(html(`${form}<script>document.getElementById('f').submit()</script>`));
+    expect(seen).toContain('GET /');
+    expect(arrived).toEqual([]);
+  });
+
+  test('lets nothing of a page reach what is internal, and measures the page', { timeout: 200_000 }, async () => {
+    const outcome = await audit(
+      html(`
+        <link rel="dns-prefetch" href="//localhost:${inside}/"><link rel="preconnect" href="http://localhost:${inside}/">
+        <link rel="prefetch" href="http://127.0.0.1:${inside}/prefetch">
+        <link rel="stylesheet" href="http://127.0.0.1:${inside}/style.css">
+        <img alt="" width="1" height="1" src="http://127.0.0.1:${inside}/image.png">
+        <img alt="" width="1" height="1" src="http://localhost:${inside}/image.png">
+        <iframe title="inside" src="http://127.0.0.1:${inside}/frame"></iframe>
+        <iframe title="name" src="http://localhost:${inside}/frame"></iframe>
+        <script src="http://127.0.0.1:${inside}/script.js"></script>
+        <script>
+          document.cookie = 'reached=script';
+          fetch('http://127.0.0.1:${inside}/fetch', { mode: 'no-cors' }).catch(() => {});
+          fetch('http://127.0.0.1:${inside}/post', { method: 'POST', mode: 'no-cors', body: 'x' }).catch(() => {});
+          navigator.sendBeacon('http://127.0.0.1:${inside}/beacon', 'x');
+          for (const scheme of ['ws', 'wss']) new WebSocket(scheme + '://127.0.0.1:${inside}/socket').onerror = () => {};
+          new EventSource('http://127.0.0.1:${inside}/events').onerror = () => {};
+          const peer = new RTCPeerConnection({ iceServers: [
+            { urls: 'stun:127.0.0.1:${inside}' },
+            { urls: 'turn:127.0.0.1:${inside}?transport=tcp', username: 'u', credential: 'c' },
+            { urls: 'turn:127.0.0.1:${inside}?transport=udp', username: 'u', credential: 'c' },
+          ] });
+          peer.createDataChannel('x');
+          peer.createOffer().then((offer) => peer.setLocalDescription(offer)).then(() => fetch('/offered'));
+        </script>
+        <script>
+          //# ${'sourceMappingURL'}=http://127.0.0.1:${inside}/code.map
+        </script>`),
+    );
+    expect(outcome).toMatchObject({ engine: 'lighthouse', response_code: 200 });
+    // The page's own script ran to its end, so all of the above was tried.
+    expect(seen).toContain('GET /offered');
+    expect(arrived).toEqual([]);
+  });
+});

@@ -1,0 +1,515 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Arrival } from '../../src/auth/auth.js';
+import { networkOf, Throttle } from '../../src/auth/login-throttle.js';
+import type { ServiceError } from '../../src/core/errors.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
+import { addUser, basic, quickHash, startWays, type Ways } from '../support/ways.js';
+
+let ways: Ways;
+beforeEach(async () => {
+  ways = await startWays();
+  await addUser(ways, 'admin');
+});
+afterEach(() => ways.close());
+
+function arrival(authorization: string | undefined, change: Partial<Arrival> = {}): Arrival {
+  return {
+    request_id: 'r',
+    authorization,
+    address: '192.0.2.1',
+    secure: true,
+    base_url: 'http://x',
+    foreign: false,
+    ...change,
+  };
+}
+
+/** Code and status of the refusal, or the name of who was let in. */
+async function outcome(promise: Promise<{ name: string }>): Promise<string> {
+  return promise.then(
+    (actor) => actor.name,
+    (error: ServiceError) => `${error.code} ${error.status}`,
+  );
+}
+
+const asUser = (header: string | undefined, change?: Partial<Arrival>) =>
+  outcome(ways.auth.basic(arrival(header, change), 'run'));
+const asKey = (header: string | undefined, change?: Partial<Arrival>) =>
+  outcome(ways.auth.bearer(arrival(header, change), 'rest'));
+
+describe('Basic', () => {
+  it('lets a user in, whatever the case of the name', async () => {
+    expect(await asUser(basic('admin', 'correct horse'))).toBe('admin');
+    expect(await asUser(basic('ADMIN', 'correct horse'))).toBe('admin');
+  });
+
+  it('takes passwords with colons, blanks and any script', async () => {
+    for (const password of ['a:b:c', ' lead and trail ', 'pässwörd ✓']) {
+      await ways.users.add({
+        name: password.trim().replaceAll(':', ''),
+        password_hash: await hashPassword(password),
+        rights: ['read'],
+        now: 1,
+      });
+      const name = password.trim().replaceAll(':', '');
+      expect(await asUser(basic(name, password))).toBe(name);
+    }
+  });
+
+  it('takes an application password with and without its blanks', async () => {
+    await ways.users.add({ name: 'app', password_hash: quickHash('abcdEFGHijkl'), rights: ['read'], now: 1 });
+    expect(await asUser(basic('app', 'abcd EFGH ijkl'))).toBe('app');
+    expect(await asUser(basic('app', 'abcdEFGHijkl'))).toBe('app');
+    expect(await asUser(basic('app', 'abcd EFGH ijkm'))).toBe('svc_permission_denied 401');
+  });
+
+  it.each<[string, string | undefined]>([
+    ['nothing', undefined],
+    ['no base64', 'Basic §§'],
+    ['no colon', `Basic ${Buffer.from('admin').toString('base64')}`],
+    ['no name', basic('', 'correct horse')],
+    ['a key', `Bearer ${'a'.repeat(40)}==${'b'.repeat(40)}`],
+    ['a NUL in the name', basic('admin\0', 'correct horse')],
+  ])('refuses %s', async (_name, header) => expect(await asUser(header)).toBe('svc_permission_denied 401'));
+
+  it('refuses a wrong name and a wrong password with the same words and the same work', async () => {
+    await asUser(basic('warm', 'up'));
+    const refusal = async (header: string) => {
+      const before = ways.hashings();
+      const error = await ways.auth.basic(arrival(header), 'run').catch((reason: ServiceError) => reason);
+      return {
+        error: JSON.stringify(error),
+        message: (error as ServiceError).message,
+        hashings: ways.hashings() - before,
+      };
+    };
+    expect(await refusal(basic('nobody', 'wrong'))).toEqual(await refusal(basic('admin', 'wrong')));
+  });
+
+  it('hashes once for many requests that come together and after each other', async () => {
+    const header = basic('admin', 'correct horse');
+    const before = ways.hashings();
+    await Promise.all(Array.from({ length: 20 }, () => asUser(header)));
+    await asUser(header);
+    expect(ways.hashings() - before).toBe(1);
+  });
+
+  it('forgets a verified login in time', async () => {
+    const header = basic('admin', 'correct horse');
+    await asUser(header);
+    const before = ways.hashings();
+    ways.clock.time += 6 * 60_000;
+    await asUser(header);
+    expect(ways.hashings() - before).toBe(1);
+  });
+
+  it('acts at once on a change told by invalidate, and within a second on any other', async () => {
+    const header = basic('admin', 'correct horse');
+    await asUser(header);
+    await ways.users.remove('admin');
+    ways.auth.invalidate();
+    expect(await asUser(header)).toBe('svc_permission_denied 401');
+    await addUser(ways, 'admin');
+    expect(await asUser(header)).toBe('admin');
+    await ways.users.remove('admin');
+    ways.clock.time += 1001;
+    expect(await asUser(header)).toBe('svc_permission_denied 401');
+  });
+
+  it('carries the rights and the hidden sites of the user', async () => {
+    await addUser(ways, 'reader', ['read']);
+    await ways.db.run(
+      "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1), ('http://b/', 'b/', 'b', 'b', 1)",
+    );
+    await ways.denials.deny('user:2', 2);
+    await ways.denials.deny('user:2', 2);
+    expect(await ways.auth.basic(arrival(basic('reader', 'correct horse')), 'mcp')).toEqual({
+      type: 'user',
+      id: 2,
+      name: 'reader',
+      rights: ['read'],
+      denied_sites: [2],
+      via: 'mcp',
+    });
+    expect(await ways.denials.allow('user:2', 2)).toBe(true);
+    expect(await ways.denials.list('user:2')).toEqual([]);
+  });
+});
+
+describe('Bearer (REST §1)', () => {
+  async function newKey(scope: 'read' | 'write' | 'read_write' = 'read_write', enabled = true) {
+    return ways.keys.add({ scope, description: `a ${scope} key`, enabled, user_id: 1, now: ways.clock.now() });
+  }
+
+  it('lets a key in, in any case of the scheme and with blanks around', async () => {
+    const { token } = await newKey();
+    expect(token).toMatch(/^[0-9a-f]{40}==[0-9a-f]{40}$/);
+    for (const header of [`Bearer ${token}`, `bearer   ${token}  `, ` BEARER ${token}`]) {
+      expect(await asKey(header)).toBe('a read_write key');
+    }
+  });
+
+  it.each<[string, (token: string) => string | undefined, string]>([
+    ['nothing', () => undefined, 'svc_rest_authentication_error 401'],
+    ['another scheme', () => 'Token x', 'svc_rest_authentication_error 401'],
+    ['one part', (token) => `Bearer ${token.slice(0, 40)}`, 'svc_rest_authentication_missing_parameter 401'],
+    ['an empty secret', (token) => `Bearer ${token.slice(40)}`, 'svc_rest_authentication_missing_parameter 401'],
+    ['an empty key', (token) => `Bearer ${token.slice(0, 42)}`, 'svc_rest_authentication_missing_parameter 401'],
+    ['another form', (token) => `Bearer ${token.toUpperCase()}`, 'svc_rest_authentication_error 401'],
+    ['an unknown key', (token) => `Bearer ${token.slice(0, 42)}${'0'.repeat(40)}`, 'svc_rest_authentication_error 401'],
+    ['a wrong secret', (token) => `Bearer ${'0'.repeat(40)}${token.slice(40)}`, 'svc_rest_authentication_error 401'],
+  ])('refuses %s', async (_name, header, expected) => {
+    const { token } = await newKey();
+    expect(await asKey(header(token))).toBe(expected);
+  });
+
+  it('says "switched off" only to who knows the secret', async () => {
+    const { token } = await newKey('read', false);
+    expect(await asKey(`Bearer ${token}`)).toBe('svc_rest_authentication_disabled_key 401');
+    expect(await asKey(`Bearer ${'0'.repeat(40)}${token.slice(40)}`)).toBe('svc_rest_authentication_error 401');
+  });
+
+  it('is for HTTPS and loopback only', async () => {
+    const { token } = await newKey();
+    expect(await asKey(`Bearer ${token}`, { secure: false })).toBe('svc_rest_authentication_bad_request 400');
+    expect(await asKey(undefined, { secure: false })).toBe('svc_rest_authentication_error 401');
+  });
+
+  it('notes the use of a key, at most once a minute', async () => {
+    const { token, key } = await newKey();
+    await asKey(`Bearer ${token}`);
+    await asKey(`Bearer ${token}`);
+    expect(ways.touches()).toBe(1);
+    expect((await ways.keys.find(key.id))?.last_access).toBe(ways.clock.now());
+    ways.clock.time += 60_000;
+    await asKey(`Bearer ${token}`);
+    expect(ways.touches()).toBe(2);
+  });
+
+  it('maps scopes to rights', async () => {
+    for (const [scope, rights] of [
+      ['read', ['read']],
+      ['write', ['write']],
+      ['read_write', ['read', 'write']],
+    ] as const) {
+      const { token, key } = await newKey(scope);
+      expect(await ways.auth.bearer(arrival(`Bearer ${token}`), 'rest')).toEqual({
+        type: 'key',
+        id: key.id,
+        name: `a ${scope} key`,
+        rights,
+        denied_sites: [],
+        via: 'rest',
+      });
+    }
+  });
+
+  it('stores nothing that logs in', async () => {
+    const { token } = await newKey();
+    const stored = JSON.stringify(await ways.db.all('SELECT * FROM api_key'));
+    for (const part of token.split('==')) expect(stored).not.toContain(part);
+  });
+
+  it('acts on a key that was switched off by another process within a second', async () => {
+    const { token, key } = await newKey();
+    expect(await asKey(`Bearer ${token}`)).toBe('a read_write key');
+    await ways.keys.change(key.id, { enabled: false });
+    ways.clock.time += 1001;
+    expect(await asKey(`Bearer ${token}`)).toBe('svc_rest_authentication_disabled_key 401');
+  });
+});
+
+describe('either', () => {
+  it('takes a user or a key', async () => {
+    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    expect(await outcome(ways.auth.either(arrival(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
+    expect(await outcome(ways.auth.either(arrival(`Bearer ${token}`), 'mcp'))).toBe('k');
+    expect(await outcome(ways.auth.either(arrival(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');
+  });
+});
+
+describe('guessing', () => {
+  const wrongKey = `Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`;
+  const DENIED = 'svc_permission_denied 401';
+  const BLOCKED = 'svc_rest_too_many_requests 429';
+  const guessName = (name: string, address: string, n = 0) => asUser(basic(name, `wrong${n}`), { address });
+
+  it('of keys is slowed down per address, and a right key gets in all the same', async () => {
+    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    const guess = (address: string) => asKey(wrongKey, { address });
+    for (let i = 0; i < 10; i += 1) expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
+    expect(await guess('192.0.2.9')).toBe(BLOCKED);
+    expect(await guess('192.0.2.8')).toBe('svc_rest_authentication_error 401');
+    const error = await ways.auth
+      .bearer(arrival(wrongKey, { address: '192.0.2.9' }), 'rest')
+      .catch((e: ServiceError) => e);
+    expect((error as ServiceError).data).toEqual({ retry_after: 1 });
+    expect(await asKey(`Bearer ${token}`, { address: '192.0.2.9' })).toBe('k');
+    expect(await guess('192.0.2.9')).toBe(BLOCKED);
+    ways.clock.time += 1000;
+    expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
+  });
+
+  it('at a password is not forgiven for a good login of a key or of another user', async () => {
+    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    await addUser(ways, 'mallory');
+    const address = '192.0.2.7';
+    const outcomes: string[] = [];
+    for (let i = 0; i < 11; i += 1) {
+      outcomes.push(await guessName('admin', address, i));
+      // As if seen for the first time.
+      ways.auth.invalidate();
+      expect(await asKey(`Bearer ${token}`, { address })).toBe('k');
+      expect(await asUser(basic('mallory', 'correct horse'), { address })).toBe('mallory');
+    }
+    expect(outcomes).toEqual([...Array(10).fill(DENIED), BLOCKED]);
+    expect(await guessName('ADMIN', address)).toBe(BLOCKED);
+    // The name is free elsewhere, and its own login ends the count.
+    expect(await asUser(basic('admin', 'correct horse'), { address: '192.0.2.6' })).toBe('admin');
+  });
+
+  it('at a password ends with a good login of that name', async () => {
+    for (let i = 0; i < 9; i += 1) await guessName('admin', '192.0.2.5', i);
+    expect(await asUser(basic('admin', 'correct horse'), { address: '192.0.2.5' })).toBe('admin');
+    for (let i = 0; i < 9; i += 1) expect(await guessName('admin', '192.0.2.5', i)).toBe(DENIED);
+  });
+
+  it('at many names is limited for a network as a whole', async () => {
+    const outcomes: string[] = [];
+    for (let i = 0; i < 60; i += 1) outcomes.push(await guessName(`name${i}`, `2001:db8:1:2::${i + 1}`));
+    expect(outcomes.indexOf(BLOCKED)).toBe(50);
+    expect(outcomes.slice(50)).toEqual(Array(10).fill(BLOCKED));
+    expect(await guessName('name0', '2001:db8:1:3::1')).toBe(DENIED);
+  });
+
+  it('is the same attempt however the header is spelled', async () => {
+    const plain = Buffer.from('admin:wrong').toString('base64');
+    const spellings = [
+      `Basic ${plain}`,
+      `basic ${plain}`,
+      `BASIC   ${plain}`,
+      ` Basic ${plain} `,
+      `Basic ${plain.replace(/=+$/, '')}`,
+      `Basic ${Buffer.from('ADMIN:wrong').toString('base64')}`,
+    ];
+    const before = ways.hashings();
+    await Promise.all(spellings.map((header) => asUser(header, { address: '192.0.2.4' })));
+    expect(ways.hashings() - before).toBe(1);
+    const right = spellings.map((header) =>
+      header.replace(/[A-Za-z0-9+/]{8,}=*/, Buffer.from('admin:correct horse').toString('base64')),
+    );
+    const until = ways.hashings();
+    for (const header of right) expect(await asUser(header, { address: '192.0.2.4' })).toBe('admin');
+    expect(ways.hashings() - until).toBe(1);
+  });
+
+  it('waits in a bounded queue, two password checks at once, and none of it holds up a key', async () => {
+    await ways.close();
+    let running = 0;
+    let most = 0;
+    const open: (() => void)[] = [];
+    ways = await startWays({
+      beforeHash: async () => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => open.push(resolve));
+        running -= 1;
+      },
+    });
+    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    const one = Array.from({ length: 20 }, (_, i) => guessName(`a${i}`, '192.0.2.1'));
+    const many = Array.from({ length: 60 }, (_, i) => guessName(`b${i}`, `198.51.100.${i}`));
+    const settled = { done: false };
+    const all = Promise.all([...one, ...many]).then((outcomes) => {
+      settled.done = true;
+      return outcomes;
+    });
+    expect(await asKey(`Bearer ${token}`)).toBe('k');
+    while (!settled.done) {
+      open.splice(0).forEach((go) => {
+        go();
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const outcomes = await all;
+    expect(most).toBe(2);
+    // Two at once and eight that wait of one network; two and 32 in all.
+    expect(outcomes.slice(0, 20).filter((each) => each === DENIED).length).toBe(10);
+    expect(outcomes.filter((each) => each === DENIED).length).toBe(34);
+    expect(outcomes.filter((each) => each === BLOCKED).length).toBe(46);
+    const next = guessName('c', '203.0.113.1');
+    while (open.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    open.pop()?.();
+    expect(await next).toBe(DENIED);
+  });
+
+  it('does not lock out a login that was verified before', async () => {
+    const header = basic('admin', 'correct horse');
+    await asUser(header);
+    for (let i = 0; i < 12; i += 1) await asKey(`Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`);
+    expect(await asUser(header)).toBe('admin');
+  });
+
+  it('counts guesses that run at the same time', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => asKey(`Bearer ${String(i).padStart(40, '0')}==${'1'.repeat(40)}`)),
+    );
+    expect(results.filter((result) => result.endsWith('401'))).toHaveLength(10);
+    expect(results.filter((result) => result.endsWith('429'))).toHaveLength(20);
+  });
+});
+
+describe('Throttle', () => {
+  it('doubles the block up to its limit and forgets', () => {
+    let now = 0;
+    const throttle = new Throttle({ elapsed: () => now, burst: 2, maxBlockMs: 5000 });
+    const fail = () => {
+      throttle.begin('a');
+      throttle.end('a', 'bad');
+      return throttle.waitMs('a');
+    };
+    expect([fail(), fail(), fail(), fail(), fail()]).toEqual([0, 1000, 2000, 4000, 5000]);
+    now += 20 * 60_000;
+    expect(fail()).toBe(0);
+  });
+
+  it('remembers a bounded number of keys', () => {
+    const throttle = new Throttle({ elapsed: () => 0, burst: 1, maxKeys: 100 });
+    for (let i = 0; i < 1000; i += 1) {
+      throttle.begin(`10.0.${i >> 8}.${i & 255}`);
+      throttle.end(`10.0.${i >> 8}.${i & 255}`, 'bad');
+    }
+    expect(throttle.size).toBe(100);
+  });
+
+  it.each<[string, string, boolean]>([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', true],
+    ['2001:db8:1:2::1', '2001:DB8:0001:2:0:0:0:1', true],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['::ffff:198.51.100.7', '198.51.100.7', true],
+    ['fe80::1%eth0', 'fe80::2', true],
+    ['::1', '::ffff:127.0.0.1', false],
+    ['198.51.100.7', '198.51.100.8', false],
+  ])('counts %s and %s as one network: %s', (a, b, same) => expect(networkOf(a) === networkOf(b)).toBe(same));
+});
+
+describe('the address of a request', () => {
+  const V1 = '/abilities';
+  const token = `Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`;
+
+  async function tries(
+    change: Parameters<typeof startWays>[0],
+    url: string,
+    headers: (i: number) => Record<string, string>,
+  ) {
+    const shell = await startWays(change);
+    const seen: number[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      const response = await shell.http.request(url, {
+        method: 'POST',
+        headers: { authorization: token, ...headers(i) },
+      });
+      seen.push(response.status);
+    }
+    await shell.close();
+    return seen;
+  }
+
+  it('is the last one named by a trusted proxy, and nothing a client claims', async () => {
+    const spoofed = await tries({ trust_proxy: true }, '/mcp', (i) => ({
+      'x-forwarded-for': `10.0.0.${i}, 192.0.2.1`,
+      'x-forwarded-proto': 'https',
+    }));
+    expect(spoofed.at(-1)).toBe(429);
+    const untrusted = await tries({}, '/mcp', (i) => ({ 'x-forwarded-for': `10.0.0.${i}` }));
+    expect(untrusted.at(-1)).toBe(429);
+    const several = await tries({ trust_proxy: true }, '/mcp', (i) => ({
+      'x-forwarded-for': `10.0.0.${i}`,
+      'x-forwarded-proto': 'https',
+    }));
+    expect(several.at(-1)).toBe(401);
+  });
+
+  it('behind a trusted proxy the scheme is the one the client used', async () => {
+    const shell = await startWays({ trust_proxy: true });
+    const ask = async (proto: string) => {
+      const headers = { authorization: token, 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': proto };
+      return (await shell.http.request('/mcp', { method: 'POST', headers })).status;
+    };
+    expect([await ask('http'), await ask('https')]).toEqual([400, 401]);
+    await addUser(shell, 'admin');
+    const listed = await shell.http.request(`${V1}/svc/look-things-v1`, {
+      headers: { authorization: basic('admin', 'correct horse'), 'x-forwarded-proto': 'https' },
+    });
+    expect(((await listed.json()) as { _links: { collection: { href: string }[] } })._links.collection[0]?.href).toBe(
+      'https://localhost/abilities',
+    );
+    await shell.close();
+  });
+});
+
+describe('stored users and keys', () => {
+  it('keeps names unique, whatever their case', async () => {
+    const again = await ways.users.add({ name: 'Admin', password_hash: 'x', rights: [], now: 1 });
+    expect([again, await ways.users.count()]).toEqual([undefined, 1]);
+    expect(await ways.users.list()).toEqual([
+      { id: 1, name: 'admin', rights: ['read', 'write'], created_at: ways.clock.now() },
+    ]);
+    expect(await ways.users.remove('ADMIN', true)).toBe('last');
+    expect([await ways.users.remove('ADMIN'), await ways.users.remove('ADMIN')]).toEqual(['done', 'absent']);
+  });
+
+  it('changes a password', async () => {
+    expect(await ways.users.setPassword('admin', quickHash('another one'))).toBe(true);
+    expect(await asUser(basic('admin', 'another one'))).toBe('admin');
+    expect(await ways.users.setPassword('nobody', 'x')).toBe(false);
+  });
+
+  it('lists legacy keys first, then the newest, and pages', async () => {
+    await ways.db.run(
+      `INSERT INTO api_key (version, legacy_id, last7, scope, created_at) VALUES ('v1', 'ck_${'a'.repeat(40)}', 'aaaaaaa', 'read', 1)`,
+    );
+    for (let i = 0; i < 3; i += 1)
+      await ways.keys.add({ scope: 'read', description: `${i}`, enabled: true, user_id: null, now: i });
+    const { items, total } = await ways.keys.list(1, 3);
+    expect([items.map((key) => key.legacy_id ?? key.id), total]).toEqual([[`ck_${'a'.repeat(40)}`, 4, 3], 4]);
+    expect((await ways.keys.list(2, 3)).items.map((key) => key.id)).toEqual([2]);
+    expect(await ways.keys.find(1)).toBeUndefined();
+    expect((await ways.keys.find(`ck_${'a'.repeat(40)}`))?.version).toBe('v1');
+    expect(await ways.keys.remove(`ck_${'a'.repeat(40)}`)).toBe('done');
+  });
+
+  it('can refuse to give up the last key that may read and write, and the last that may write', async () => {
+    const add = (scope: 'read' | 'write' | 'read_write') =>
+      ways.keys.add({ scope, description: '', enabled: true, user_id: null, now: 1 }).then(({ key }) => key.id);
+    const first = await add('read_write');
+    const reader = await add('read');
+    expect(await ways.keys.remove(first, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { enabled: false }, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { scope: 'read' }, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { description: 'x', scope: 'write' }, true)).toBe('last_writer');
+    // One that only writes cannot make a key that reads.
+    const writer = await add('write');
+    expect(await ways.keys.remove(first, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { scope: 'write' }, true)).toBe('last_writer');
+    expect(await ways.keys.change(first, { scope: 'read_write', enabled: true }, true)).toBe('done');
+    expect(await ways.keys.remove(reader, true)).toBe('done');
+    const second = await add('read_write');
+    expect(await ways.keys.remove(first, true)).toBe('done');
+    expect(await ways.keys.remove(second)).toBe('done');
+    expect(await ways.keys.remove(writer, true)).toBe('last_writer');
+    expect(await ways.keys.remove(writer)).toBe('done');
+    expect(await ways.keys.remove(second)).toBe('absent');
+    expect(await ways.keys.change(99, { enabled: true })).toBe('absent');
+    expect(await ways.keys.change(99, {})).toBe('absent');
+  });
+
+  it('removes what was denied to a key with the key', async () => {
+    const { key } = await ways.keys.add({ scope: 'read', description: '', enabled: true, user_id: null, now: 1 });
+    await ways.db.run(
+      "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1)",
+    );
+    await ways.denials.deny(`key:${key.id}`, 1);
+    await ways.keys.remove(key.id);
+    expect(await ways.denials.list(`key:${key.id}`)).toEqual([]);
+  });
+});

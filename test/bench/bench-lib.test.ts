@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { compare, repeated } from '../../bench/lib/ab.js';
+import { greedyMakespan, hostBound } from '../../bench/lib/bound.js';
+import { openWriter } from '../../bench/lib/database.js';
+import { latencies, SeededRandom } from '../../bench/lib/random.js';
+import { jsonLine, markdown } from '../../bench/lib/report.js';
+import { figure, type Measure, measureOf, met } from '../../bench/lib/scenario.js';
+import { seedFleet } from '../../bench/lib/seed.js';
+import { median, middleHalf, quantile, rounded } from '../../bench/lib/stats.js';
+import { scenarios } from '../../bench/scenarios/index.js';
+
+describe('statistics', () => {
+  it('interpolate between neighbours and leave the sample as it is', () => {
+    const sample = [9, 1, 5, 3];
+    expect(median(sample)).toBe(4);
+    expect(quantile(sample, 0)).toBe(1);
+    expect(quantile(sample, 1)).toBe(9);
+    expect(middleHalf([1, 2, 3, 4, 5])).toEqual([2, 4]);
+    expect(sample).toEqual([9, 1, 5, 3]);
+    expect(median([])).toBeNaN();
+  });
+
+  it('tell three digits', () => {
+    expect([rounded(1234.5), rounded(0.0012345), rounded(2)]).toEqual([1230, 0.00123, 2]);
+  });
+});
+
+describe('bounds', () => {
+  it('schedules each piece on the worker that is free first', () => {
+    // 5 | 3 then 4: the second worker is free at 3 and ends at 7.
+    expect(greedyMakespan([5, 3, 4], 2)).toBe(7);
+    expect(greedyMakespan([5, 3, 4], 1)).toBe(12);
+    expect(greedyMakespan([5, 3, 4], 10)).toBe(5);
+    expect(greedyMakespan([], 3)).toBe(0);
+    expect(() => greedyMakespan([1], 0)).toThrow('slots');
+  });
+
+  it('is the stricter one of both limits, and never shorter than the longest piece', () => {
+    expect(hostBound([[10, 10, 10, 10], [1]], 50, 2)).toBe(20);
+    expect(
+      hostBound(
+        [
+          [4, 4],
+          [4, 4],
+        ],
+        2,
+        50,
+      ),
+    ).toBe(8);
+    expect(hostBound([[30], [1]], 50, 2)).toBe(30);
+  });
+});
+
+describe('seeds', () => {
+  it('give the same sequence again, and another one for another seed', () => {
+    expect(latencies(7, 50, 300, 2000)).toEqual(latencies(7, 50, 300, 2000));
+    expect(latencies(7, 50, 300, 2000)).not.toEqual(latencies(8, 50, 300, 2000));
+    for (const ms of latencies(7, 500, 300, 2000)) {
+      expect(ms).toBeGreaterThanOrEqual(300);
+      expect(ms).toBeLessThanOrEqual(2000);
+    }
+  });
+
+  it('choose different numbers, low ones more often', () => {
+    const random = new SeededRandom(1);
+    const chosen = Array.from({ length: 200 }, () => random.popular(10, 100));
+    for (const list of chosen) expect(new Set(list).size).toBe(10);
+    const low = chosen.flat().filter((n) => n < 50).length;
+    expect(low).toBeGreaterThan(chosen.flat().length * 0.6);
+    expect(() => random.popular(5, 4)).toThrow('popular');
+  });
+
+  it('fill a database with the same rows, and with counters that agree with them', async () => {
+    const dump = async () => {
+      const db = await openWriter(':memory:');
+      await seedFleet(db, { sites: 60, seed: 3, plugins: 12 });
+      const sites = await db.all('SELECT * FROM site ORDER BY id');
+      const offers = await db.all('SELECT * FROM site_update ORDER BY site_id, type, slug');
+      const [counts = [], real = [], statuses = [], realStatuses = []] = await db.read([
+        { sql: 'SELECT type, n FROM update_count WHERE n > 0 ORDER BY type', args: [] },
+        { sql: 'SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 GROUP BY type ORDER BY type', args: [] },
+        { sql: 'SELECT status, n FROM site_count WHERE n > 0 ORDER BY status', args: [] },
+        { sql: 'SELECT status, count(*) AS n FROM site GROUP BY status ORDER BY status', args: [] },
+      ]);
+      const extensions = await db.one('SELECT count(*) AS n FROM site_extension');
+      await db.close();
+      expect(counts).toEqual(real);
+      expect(statuses).toEqual(realStatuses);
+      expect(extensions?.n).toBe(60 * (12 + 3));
+      return { sites, offers };
+    };
+    const first = await dump();
+    expect(first.sites).toHaveLength(60);
+    expect(await dump()).toEqual(first);
+  });
+});
+
+describe('comparing', () => {
+  it('measures A, B, B, A in each round and takes the median of the ratios', async () => {
+    const order: string[] = [];
+    const costs = [2, 4, 30];
+    let round = 0;
+    const a = () => {
+      order.push('a');
+      return costs[Math.floor(round++ / 2)] ?? 0;
+    };
+    const b = () => {
+      order.push('b');
+      return 2;
+    };
+    const compared = await compare(a, b, { rounds: 3, warmups: 0, calibrate: false });
+    expect(order.join('')).toBe('abbaabbaabba');
+    expect(compared.ratio).toBe(2);
+    expect(compared.spread).toEqual([1.5, 8.5]);
+    expect(compared).toMatchObject({ rounds: 3, discarded: 0, disturbed: false, b: 2 });
+  });
+
+  it('divides the time of a slice by its calls', async () => {
+    let calls = 0;
+    const slice = repeated(() => {
+      calls++;
+      const end = performance.now() + 1;
+      while (performance.now() < end);
+    }, 10);
+    const ms = await slice();
+    expect(ms).toBeGreaterThanOrEqual(1);
+    expect(ms).toBeLessThan(20);
+    expect(calls).toBeGreaterThan(1);
+  });
+});
+
+describe('results', () => {
+  const measure: Measure = measureOf(
+    'lists',
+    { atMost: 1.5 },
+    { ratio: 1.6, spread: [1.55, 1.7], a: 0.16, b: 0.1, rounds: 5, discarded: 2, disturbed: false },
+    'ms',
+  );
+
+  it('are judged by their goal, with or without tolerance', () => {
+    expect([met(measure), met(measure, 0.15)]).toEqual([false, true]);
+    const share = figure('fan-out', { atLeast: 0.95 }, [0.93, 0.99, 0.97], '');
+    expect([share.ratio, share.spread, met(share)]).toEqual([0.97, [0.93, 0.99], true]);
+    expect(met({ ratio: 99, goal: null })).toBe(true);
+  });
+
+  it('are one JSON line each for programs, and a row for people', () => {
+    expect(JSON.parse(jsonLine(measure))).toEqual({
+      name: 'lists',
+      ratio: 1.6,
+      goal: '<= 1.5',
+      ok: false,
+      spread: [1.55, 1.7],
+    });
+    const [scenario] = scenarios;
+    if (scenario === undefined) throw new Error('no scenario');
+    const text = markdown(
+      [
+        { scenario, measures: [measure], error: null },
+        { scenario, measures: [], error: 'It | broke\nhere' },
+      ],
+      { quick: true, partial: false, minutes: 1 },
+    );
+    expect(text).toContain(
+      '| 1 | lists | 1.6 | 1.55 – 1.7 | <= 1.5 | **no** | 0.16 against 0.1 ms; 5 rounds, 2 discarded |',
+    );
+    expect(text).toContain('| failed | | | | It / broke |');
+  });
+
+  it('come from fourteen scenarios, numbered and named once each', () => {
+    expect(scenarios.map((scenario) => scenario.number)).toEqual(Array.from({ length: 14 }, (_, i) => i + 1));
+    expect(new Set(scenarios.map((scenario) => scenario.name)).size).toBe(14);
+  });
+});

@@ -1,0 +1,586 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type CallFacts,
+  type ChildSitesOptions,
+  createChildSites,
+  type PacedChildSites,
+} from '../../src/child/http.js';
+import { generateKey } from '../../src/child/sign.js';
+import { selfSigned } from '../../src/demo/certificate.js';
+import { ALWAYS } from '../support/dates.js';
+
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+let key = '';
+
+beforeAll(async () => {
+  key = (await generateKey()).private_key;
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function listening(server: Server): Promise<number> {
+  cleanups.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+}
+
+/** Requests are recorded with their body; `answer` writes the response. */
+interface Seen {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+async function site(answer: (response: ServerResponse, seen: Seen) => void): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const one = {
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
+      seen.push(one);
+      answer(response, one);
+    });
+  };
+  const port = await listening(createServer(listener));
+  return { url: `http://127.0.0.1:${port}/`, seen };
+}
+
+const frame = (value: unknown): string => `<mainwp>${Buffer.from(JSON.stringify(value)).toString('base64')}</mainwp>`;
+const stats = { version: '6.1', wpversion: '7.1.4', plugins: [] };
+
+function children(options: Partial<ChildSitesOptions> = {}): PacedChildSites {
+  const made = createChildSites({
+    dashboardUrl: 'https://fleet.example/',
+    concurrency: 50,
+    perHost: 10,
+    perHostDelayMs: 0,
+    minDelayMs: 0,
+    allowPrivate: true,
+    callTimeoutMs: 3_000,
+    ...options,
+  });
+  cleanups.push(() => made.close());
+  return made;
+}
+
+const at = (url: string, more: object = {}) => ({
+  url,
+  http_user: null,
+  http_pass: null,
+  ssl_verify: true,
+  site_id: 7,
+  user: 'admin',
+  private_key: key,
+  ...more,
+});
+const request = { abandonedAfterDays: 730, changesAfter: 12.5 };
+
+describe('a call', () => {
+  it('posts a signed form to admin-ajax with our headers, no cookies, and reports what it cost', async () => {
+    const facts: CallFacts[] = [];
+    const { url, seen } = await site((response) => {
+      response.setHeader('set-cookie', 'wordpress_logged_in=secret');
+      response.end(`<br>Notice: junk ${frame(stats)} more junk`);
+    });
+    const sites = children({ onCall: (one) => facts.push(one) });
+    const connection = at(`${url}blog/`, { http_user: 'web', http_pass: 'pä:ss' });
+    expect(await sites.stats(connection, request)).toMatchObject({
+      child_version: '6.1',
+      plugins: [],
+      core_update: null,
+    });
+    await sites.stats(connection, request);
+    const [first, second] = seen;
+    expect(first).toMatchObject({ method: 'POST', url: '/blog/wp-admin/admin-ajax.php' });
+    expect(first?.headers).toMatchObject({
+      'user-agent': 'Mozilla/5.0 (compatible; MainWP/6.1.2; Sitefleet)',
+      'x-requested-with': 'XMLHttpRequest',
+      'content-type': 'application/x-www-form-urlencoded',
+      'accept-encoding': 'gzip',
+      authorization: `Basic ${Buffer.from('web:pä:ss').toString('base64')}`,
+    });
+    expect(second?.headers.cookie).toBeUndefined();
+    const form = new URLSearchParams(first?.body);
+    expect(Object.fromEntries(form)).toMatchObject({
+      user: 'admin',
+      function: 'stats',
+      mainwpver: '6.1.2',
+      sign_algo: '7',
+      server: 'https://fleet.example/',
+      siteId: '7',
+      optimize: '0',
+      numberdaysOutdatePluginTheme: '730',
+      child_actions_last_created: '12.5',
+      'params_logs[newer_than]': '12.5',
+    });
+    expect(JSON.parse(form.get('syncdata') ?? '')).toMatchObject({ users: 0, dbsize: 0, securityStats: 0 });
+    expect(form.get('nonce')).toMatch(/^[0-9a-f]{32}$/);
+    expect(new URLSearchParams(second?.body).get('nonce')).not.toBe(form.get('nonce'));
+    expect(facts).toHaveLength(2);
+    expect(facts[0]).toMatchObject({ site_id: 7, fn: 'stats', outcome: 'ok' });
+    expect(facts[0]?.bytes).toBeGreaterThan(50);
+  });
+
+  it('reads gzip', async () => {
+    const { url } = await site((response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync(frame(stats)));
+    });
+    expect(await children().stats(at(url), request)).toMatchObject({ wp_version: '7.1.4' });
+  });
+
+  it('lets the caller choose parts', async () => {
+    const { url, seen } = await site((response) => response.end(frame(stats)));
+    await children().stats(at(url), {
+      ...request,
+      renewRegverify: true,
+      parts: { securityStats: true, plugins: false },
+    });
+    const form = new URLSearchParams(seen[0]?.body);
+    expect(JSON.parse(form.get('syncdata') ?? '')).toMatchObject({ securityStats: 1, plugins: 0, users: 0 });
+    expect(form.get('sync_regverify')).toBe('1');
+  });
+
+  it('does not let a parameter replace the call', async () => {
+    const { url, seen } = await site((response) => response.end(frame(stats)));
+    await expect(children().call(at(url), 'security', { function: 'deactivate' })).rejects.toThrow(TypeError);
+    expect(seen).toHaveLength(0);
+  });
+
+  it('sends nothing for slugs it cannot name, and says so', async () => {
+    const { url, seen } = await site((response) => response.end(frame({ upgrades: { 'a/a.php': true } })));
+    const sites = children();
+    const answer = await sites.upgradeExtensions(at(url), 'plugin', ['a/a.php', 'b,c/d.php', 'a/a.php'], {});
+    expect(answer.verdicts.map((one) => [one.slug, one.claimed])).toEqual([
+      ['a/a.php', true],
+      ['b,c/d.php', false],
+    ]);
+    expect(new URLSearchParams(seen[0]?.body).get('list')).toBe('a/a.php');
+    expect(await sites.pluginAction(at(url), 'delete', [], {})).toEqual({ verdicts: [], snapshot: null });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('what sites do wrong', () => {
+  it('a hanging site times out, and may have run the call', async () => {
+    const { url } = await site(() => undefined);
+    const sites = children();
+    const failure = sites.stats(at(url), request, { timeoutMs: 120 });
+    await expect(failure).rejects.toMatchObject({ name: 'ChildFailure', kind: 'timed_out', mayHaveRun: true });
+    expect(sites.load()).toEqual({ running: 0, queued: 0 });
+  });
+
+  it('a dribbling body times out as a whole', async () => {
+    const { url } = await site((response) => {
+      const timer = setInterval(() => response.write('x'), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    await expect(children().stats(at(url), request, { timeoutMs: 200 })).rejects.toMatchObject({ kind: 'timed_out' });
+  });
+
+  it('an endless body is cut at the limit', async () => {
+    let closed = false;
+    const { url } = await site((response) => {
+      const chunk = Buffer.alloc(65_536, 'x');
+      const pump = (): void => {
+        while (!closed && response.write(chunk));
+      };
+      response.on('drain', pump);
+      response.on('close', () => {
+        closed = true;
+      });
+      pump();
+    });
+    await expect(children({ maxBodyBytes: 1_000_000 }).stats(at(url), request)).rejects.toMatchObject({
+      kind: 'too_large',
+    });
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  it('a gzip bomb is cut at the same limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    expect(bomb.length).toBeLessThan(100_000);
+    const { url } = await site((response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(bomb);
+    });
+    await expect(children({ maxBodyBytes: 1_000_000 }).stats(at(url), request)).rejects.toMatchObject({
+      kind: 'too_large',
+    });
+  });
+
+  it('a damaged or unknown compression is a bad answer', async () => {
+    let encoding = 'gzip';
+    const { url } = await site((response) => {
+      response.setHeader('content-encoding', encoding);
+      response.end('not compressed');
+    });
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({ kind: 'bad_answer' });
+    encoding = 'br';
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('"br"'),
+    });
+  });
+
+  it('a redirect is named and never followed', async () => {
+    const target = await site((response) => response.end(frame(stats)));
+    const { url, seen } = await site((response) => {
+      response.writeHead(307, { location: `${target.url}blog/wp-admin/admin-ajax.php` });
+      response.end();
+    });
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({
+      kind: 'redirected',
+      mayHaveRun: false,
+      message: expect.stringContaining(`${target.url}blog/`),
+    });
+    expect([seen.length, target.seen.length]).toEqual([1, 0]);
+  });
+
+  it('a redirect to a metadata address is not followed either', async () => {
+    const { url } = await site((response) => {
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' });
+      response.end();
+    });
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({ kind: 'redirected' });
+  });
+
+  it('a cut connection, a refused one and a wrong protocol are unreachable', async () => {
+    const { url } = await site((response) => response.destroy());
+    await expect(children().pluginAction(at(url), 'activate', ['a'])).rejects.toMatchObject({
+      kind: 'unreachable',
+      mayHaveRun: true,
+    });
+    const raw = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
+    cleanups.push(() => raw.close());
+    const port = await new Promise<number>((resolve) =>
+      raw.listen(0, '127.0.0.1', () => resolve((raw.address() as AddressInfo).port)),
+    );
+    await expect(children().stats(at(`http://127.0.0.1:${port}/`), request)).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
+    raw.close();
+    const closed = createServer();
+    const free = await listening(closed);
+    closed.close();
+    await expect(children().stats(at(`http://127.0.0.1:${free}/`), request)).rejects.toMatchObject({
+      kind: 'unreachable',
+      mayHaveRun: false,
+    });
+  });
+
+  it.each([
+    [400, '0', 'plugin_missing'],
+    [401, 'who?', 'http_auth'],
+    [500, '<p>There has been a critical error', 'unframed'],
+    [200, '<mainwp></mainwp>', 'bad_answer'],
+    [200, frame({ error: 'Nope' }), 'refused'],
+    [200, frame({ error: 'Nope', error_code: 'child_plugin_incompatible' }), 'outdated'],
+    [200, frame('surprise'), 'bad_answer'],
+  ])('HTTP %i with %s is %s', async (status, body, kind) => {
+    const { url } = await site((response) => {
+      response.statusCode = status;
+      response.end(body);
+    });
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({ name: 'ChildFailure', kind });
+  });
+});
+
+describe('the second URL', () => {
+  const guarded = () =>
+    site((response, seen) => {
+      if (!seen.url.includes('wp-admin')) return response.end(frame({ ...stats, upgrade: 'SUCCESS' }));
+      response.statusCode = 403;
+      return response.end('<html>firewall</html>');
+    });
+
+  it('is tried once for reads, with the same signed body', async () => {
+    const { url, seen } = await guarded();
+    expect(await children().stats(at(url), request)).toMatchObject({ child_version: '6.1' });
+    expect(seen.map((one) => one.url)).toEqual(['/wp-admin/admin-ajax.php', '/']);
+    expect(seen[0]?.body).toBe(seen[1]?.body);
+  });
+
+  it('is never tried for what may have run', async () => {
+    const { url, seen } = await guarded();
+    const sites = children();
+    await expect(sites.upgradeCore(at(url))).rejects.toMatchObject({
+      kind: 'unframed',
+      httpStatus: 403,
+      mayHaveRun: true,
+    });
+    await expect(sites.register(at(url), { user: 'a', public_key: 'k', unique_id: '' })).rejects.toMatchObject({
+      kind: 'unframed',
+    });
+    await expect(sites.call(at(url), 'newpost', {})).rejects.toMatchObject({ kind: 'unframed' });
+    expect(seen).toHaveLength(3);
+  });
+
+  it('is not tried where it cannot help, and the first failure stands', async () => {
+    let status = 429;
+    const { url, seen } = await site((response) => {
+      response.statusCode = status;
+      response.end('<html>');
+    });
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({ httpStatus: 429 });
+    expect(seen).toHaveLength(1);
+    status = 503;
+    await expect(children().stats(at(url), request)).rejects.toMatchObject({ kind: 'unframed', httpStatus: 503 });
+    expect(seen).toHaveLength(3);
+  });
+});
+
+describe('addresses', () => {
+  it('refuses private ones, by literal and by name, before anything is sent', async () => {
+    const { url, seen } = await site((response) => response.end(frame(stats)));
+    const { port } = new URL(url);
+    const sites = children({
+      allowPrivate: false,
+      lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+    for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', '[::1]', 'rebind.example', 'localhost.']) {
+      const blocked = { kind: 'blocked_address', mayHaveRun: false };
+      await expect(sites.stats(at(`http://${host}:${port}/`), request)).rejects.toMatchObject(blocked);
+      expect(await sites.visit(at(`http://${host}:${port}/`))).toMatchObject({ http_status: 0, failure: blocked });
+    }
+    expect(seen).toHaveLength(0);
+  });
+
+  it('connects where the checked resolver says, not where the system would', async () => {
+    const { url } = await site((response) => response.end(frame(stats)));
+    const asked: string[] = [];
+    const sites = children({
+      lookup: async (host) => {
+        asked.push(host);
+        return [{ address: '127.0.0.1', family: 4 }];
+      },
+    });
+    expect(await sites.stats(at(`http://shop.example:${new URL(url).port}/`), request)).toMatchObject({
+      wp_version: '7.1.4',
+    });
+    expect(asked).toEqual(['shop.example']);
+  });
+
+  it('says so when a name does not resolve', async () => {
+    const sites = children({ lookup: () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })) });
+    await expect(sites.stats(at('https://gone.example/'), request)).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringContaining('gone.example'),
+    });
+  });
+});
+
+describe('TLS', () => {
+  it('refuses a self-signed certificate unless verification is off, and resumes sessions', async () => {
+    let resumed = 0;
+    const server = createSecureServer(selfSigned(ALWAYS), (request, response) => {
+      request.resume();
+      response.setHeader('connection', 'close');
+      response.end(frame(stats));
+    });
+    server.on('secureConnection', (socket) => {
+      if (socket.isSessionReused()) resumed++;
+    });
+    const url = `https://127.0.0.1:${await listening(server)}/`;
+    const sites = children();
+    await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'tls', mayHaveRun: false });
+    for (let i = 0; i < 3; i++) {
+      expect(await sites.stats(at(url, { ssl_verify: false }), request)).toMatchObject({ child_version: '6.1' });
+    }
+    expect(resumed).toBe(2);
+    // A session made without verification does not open the door for calls that verify.
+    await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'tls' });
+    sites.configure({ verify: false });
+    expect(await sites.stats(at(url), request)).toMatchObject({ child_version: '6.1' });
+  });
+});
+
+describe('cancelling', () => {
+  it('ends running and queued calls at once', async () => {
+    const { url, seen } = await site(() => undefined);
+    const sites = children({ perHost: 1 });
+    const control = new AbortController();
+    const all = [1, 2, 3].map(() =>
+      sites.stats(at(url), request, { signal: control.signal }).catch((error: unknown) => error),
+    );
+    await expect.poll(() => seen.length).toBe(1);
+    const began = performance.now();
+    control.abort();
+    expect(await Promise.all(all)).toEqual([
+      expect.objectContaining({ kind: 'cancelled', mayHaveRun: true }),
+      expect.objectContaining({ kind: 'cancelled', mayHaveRun: false }),
+      expect.objectContaining({ kind: 'cancelled', mayHaveRun: false }),
+    ]);
+    expect(performance.now() - began).toBeLessThan(500);
+    await expect.poll(() => sites.load()).toEqual({ running: 0, queued: 0 });
+    await expect(sites.visit(at(url), { signal: control.signal })).rejects.toMatchObject({ kind: 'cancelled' });
+  });
+
+  it('ends a call that is still connecting, and nothing leaves afterwards', async () => {
+    const { url, seen } = await site((response) => response.end(frame(stats)));
+    let answer: (() => void) | undefined;
+    const sites = children({
+      lookup: () =>
+        new Promise((resolve) => {
+          answer = () => resolve([{ address: '127.0.0.1', family: 4 }]);
+        }),
+    });
+    const control = new AbortController();
+    const call = sites.stats(at(`http://slow.example:${new URL(url).port}/`), request, { signal: control.signal });
+    control.abort();
+    await expect(call).rejects.toMatchObject({ kind: 'cancelled', mayHaveRun: false });
+    answer?.();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(seen).toHaveLength(0);
+  });
+
+  it('close ends everything', async () => {
+    const { url, seen } = await site(() => undefined);
+    const sites = children({ perHost: 2 });
+    const calls = [sites.stats(at(url), request), sites.visit(at(url)), sites.stats(at(url), request)];
+    const outcomes = Promise.allSettled(calls);
+    await expect.poll(() => seen.length).toBe(2);
+    await sites.close();
+    for (const outcome of await outcomes)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'cancelled' } });
+    await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'cancelled' });
+  });
+});
+
+describe('limits', () => {
+  it('never has more calls open than allowed, in all and per host', async () => {
+    let open = 0;
+    let most = 0;
+    const { url } = await site((response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        response.end(frame(stats));
+      }, 10);
+    });
+    const sites = children({ concurrency: 50, perHost: 3 });
+    await Promise.all(Array.from({ length: 30 }, (_, i) => sites.stats(at(`${url}s${i}/`), request)));
+    expect(most).toBe(3);
+    sites.configure({ perHost: 50, concurrency: 5 });
+    most = 0;
+    await Promise.all(Array.from({ length: 30 }, (_, i) => sites.stats(at(`${url}s${i}/`), request)));
+    expect(most).toBe(5);
+  });
+
+  it('closes connections soon, whatever keep-alive the server promises', async () => {
+    const sockets = new Set<unknown>();
+    const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      request.resume();
+      response.setHeader('keep-alive', 'timeout=60');
+      response.end(frame(stats));
+    });
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
+    const url = `http://127.0.0.1:${await listening(server)}/`;
+    const sites = children();
+    await Promise.all([1, 2, 3].map(() => sites.stats(at(url), request)));
+    expect(sockets.size).toBe(3);
+    await expect.poll(() => sockets.size, { timeout: 5_000, interval: 100 }).toBe(0);
+  });
+});
+
+describe('connections', () => {
+  /** How many were opened to the site, in all. */
+  async function counted(answer: RequestListener): Promise<{ url: string; opened: () => number }> {
+    let opened = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      request.on('end', () => answer(request, response));
+    });
+    server.on('connection', () => opened++);
+    return { url: `http://127.0.0.1:${await listening(server)}/`, opened: () => opened };
+  }
+
+  it('are kept for what a site is asked next, and made for what it is asked meanwhile', async () => {
+    const held: ServerResponse[] = [];
+    let hold = false;
+    const { url, opened } = await counted((_, response) => {
+      if (hold) held.push(response);
+      else response.end(frame(stats));
+    });
+    const sites = children();
+    for (let i = 0; i < 3; i++) await sites.stats(at(url), request);
+    expect(opened()).toBe(1);
+
+    hold = true;
+    const waiting = sites.stats(at(url), request);
+    await expect.poll(() => held.length).toBe(1);
+    hold = false;
+    await sites.stats(at(url), request);
+    expect(opened()).toBe(2);
+    held[0]?.end(frame(stats));
+    await waiting;
+    await sites.stats(at(url), request);
+    expect(opened()).toBe(2);
+  });
+
+  it('that a call was given up on do not hold up the next', async () => {
+    let answering = false;
+    const { url, opened } = await counted((_, response) => {
+      if (answering) response.end(frame(stats));
+    });
+    const sites = children({ callTimeoutMs: 200 });
+    await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
+    answering = true;
+    expect(await sites.stats(at(url), request)).toMatchObject({ wp_version: '7.1.4' });
+    expect(opened()).toBe(2);
+  });
+});
+
+describe('visits', () => {
+  it('report status, time, address and the beginning of the page', async () => {
+    const { url, seen } = await site((response) => {
+      response.statusCode = 503;
+      response.end(`Briefly unavailable for scheduled maintenance.${'x'.repeat(200_000)}`);
+    });
+    const visit = await children().visit(at(url));
+    expect(visit).toMatchObject({ http_status: 503, ip: '127.0.0.1', failure: null });
+    expect(visit.body).toMatch(/^Briefly unavailable/);
+    expect(visit.body.length).toBeLessThanOrEqual(65_536);
+    expect(visit.response_time_ms).toBeGreaterThanOrEqual(0);
+    expect(seen[0]).toMatchObject({ method: 'GET', url: '/', body: '' });
+  });
+
+  it('do not follow redirects and do not reject for dead sites', async () => {
+    const { url } = await site((response) => {
+      response.writeHead(301, { location: 'http://elsewhere.example/' });
+      response.end();
+    });
+    expect(await children().visit(at(url))).toMatchObject({ http_status: 301, failure: null });
+    const dead = createServer();
+    const port = await listening(dead);
+    dead.close();
+    expect(await children().visit(at(`http://127.0.0.1:${port}/`))).toMatchObject({
+      http_status: 0,
+      ip: '',
+      failure: { kind: 'unreachable' },
+    });
+    const { url: hanging } = await site(() => undefined);
+    expect(await children().visit(at(hanging), { timeoutMs: 100 })).toMatchObject({
+      http_status: 0,
+      failure: { kind: 'timed_out' },
+    });
+  });
+});

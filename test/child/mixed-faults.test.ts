@@ -1,0 +1,146 @@
+/** A fleet as agencies have it: most sites fine, some broken in every known way. Each site ends in exactly one list, with the right code. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestApp, testApp } from '../support/harness.js';
+
+const SITES = 200;
+const KINDS = ['offline', 'hang', 'http500', 'firewall', 'outdated', 'suspended'] as const;
+type Kind = (typeof KINDS)[number] | 'fine';
+
+/** 20 offline, then 10 of each other kind, spread over the fleet; the rest is fine. */
+const kinds = new Map<number, Kind>();
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await testApp({
+    sites: SITES,
+    fleet: { mode: 'address' },
+    jobs: false,
+    config: { site_timeout_ms: 2500, direct_call_ms: 12_000 },
+  });
+  await Promise.all(Array.from({ length: SITES }, (_, i) => app.connect(i)));
+  const ids = new Map(
+    (await app.call('get-sites-basic')).sites.map((site: { id: number; url: string }) => [site.url, site.id]),
+  );
+  let next = 0;
+  for (const kind of KINDS) {
+    for (let n = 0; n < (kind === 'offline' ? 20 : 10); n++, next += 2) {
+      const site = app.fleet.site(next);
+      const id = Number(ids.get(site.url));
+      kinds.set(id, kind);
+      if (kind === 'suspended') await app.call('suspend-site', { site_id_or_domain: id });
+      else if (kind === 'hang' || kind === 'offline' || kind === 'http500') site.faults[kind] = true;
+      else if (kind === 'firewall') site.faults.firewall = true;
+      else site.faults.outdated = true;
+    }
+  }
+}, 60_000);
+afterAll(() => app.close());
+
+interface Item {
+  site_id: number;
+  slug: string;
+}
+
+interface Entry {
+  site_id: number;
+  code: string;
+}
+
+function codes(errors: readonly Entry[]): Map<number, string> {
+  const map = new Map(errors.map((error) => [error.site_id, error.code]));
+  expect(map.size, 'one entry per site').toBe(errors.length);
+  return map;
+}
+
+function expectCodes(found: Map<number, string>, expected: Partial<Record<Kind, string>>): void {
+  for (let id = 1; id <= SITES; id++)
+    expect([id, kinds.get(id), found.get(id)]).toEqual([id, kinds.get(id), expected[kinds.get(id) ?? 'fine']]);
+}
+
+describe('200 sites, 70 of them broken', () => {
+  it('checks: an unreachable site is a result', async () => {
+    const answer = await app.call('check-sites', {});
+    expect(answer.errors).toEqual([]);
+    expect(answer.summary).toEqual({ total_checked: SITES, reachable: SITES - 40, unreachable: 40 });
+    const up = new Map(
+      (answer.results as unknown as { site_id: number; reachable: boolean }[]).map((r) => [r.site_id, r.reachable]),
+    );
+    for (let id = 1; id <= SITES; id++)
+      expect([id, up.get(id)]).toEqual([id, !['offline', 'hang', 'http500'].includes(kinds.get(id) ?? 'fine')]);
+  }, 60_000);
+
+  it('syncs: names each reason', async () => {
+    // The check above has shown the answering broken ones to be down; a sync is refused without a call then.
+    const answer = await app.call('sync-sites', {
+      site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1),
+    });
+    expect(answer.total_synced + answer.total_errors).toBe(SITES);
+    expectCodes(codes(answer.errors as unknown as Entry[]), {
+      offline: 'svc_site_offline',
+      hang: 'svc_site_offline',
+      http500: 'svc_site_offline',
+      // A firewall that guards only the admin side lets visitors through.
+      firewall: 'svc_sync_failed',
+      outdated: 'svc_child_version_outdated',
+      suspended: 'svc_site_suspended',
+    });
+  }, 60_000);
+
+  it('reconnects: tries every site, whatever it was known as', async () => {
+    const answer = await app.call('reconnect-sites', {
+      site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1),
+    });
+    expect(answer.total_reconnected + answer.total_errors).toBe(SITES);
+    expectCodes(codes(answer.errors as unknown as Entry[]), {
+      offline: 'svc_reconnect_failed',
+      hang: 'svc_reconnect_failed',
+      http500: 'svc_reconnect_failed',
+      firewall: 'svc_reconnect_failed',
+      outdated: 'svc_child_version_outdated',
+    });
+  }, 60_000);
+
+  it('updates everything: one site-level entry per broken site, real versions elsewhere', async () => {
+    const withUpdates = new Set<number>(
+      (await app.call('list-updates', { per_page: 200 })).updates.map((u: { site_id: number }) => u.site_id),
+    );
+    expect(withUpdates.size).toBeGreaterThan(0);
+    const answer = await app.call('update-all', {});
+    const errors = answer.errors as unknown as (Entry & { type: string; slug: string; message: string })[];
+    const siteLevel = codes(errors.filter((error) => error.type === 'site'));
+    // Sites that were not done in the time of a direct call are told, and go on as a job: the hanging ones, and on a busy
+    // machine others too.
+    const late = new Set(
+      errors.filter((error) => error.message.includes('goes on as a job')).map((error) => error.site_id),
+    );
+    for (const [id, kind] of kinds) if (kind === 'hang' && withUpdates.has(id)) expect(late).toContain(id);
+    for (const [id, code] of siteLevel) {
+      if (late.has(id)) expect(['svc_cancelled', 'svc_site_offline']).toContain(code);
+      // The earlier check showed the ones that answer 500 to be down: they are refused without a call.
+      else
+        expect([id, code]).toEqual([
+          id,
+          { outdated: 'svc_child_version_outdated', http500: 'svc_site_offline' }[String(kinds.get(id))],
+        ]);
+    }
+    expect([...siteLevel.keys()].some((id) => kinds.get(id) === 'suspended')).toBe(false);
+    expect(answer.summary.total_errors).toBe(errors.length);
+    // On a site that works, an update is applied, or its refusal is told.
+    const left = new Set(
+      (await app.call('list-updates', { per_page: 200 })).updates.map((u: Item) => `${u.site_id} ${u.slug}`),
+    );
+    const refused = new Set(
+      errors.filter((error) => error.type !== 'site').map((error) => `${error.site_id} ${error.slug}`),
+    );
+    for (const item of left) {
+      const id = Number(String(item).split(' ')[0]);
+      if (!kinds.has(id) && !late.has(id)) expect(refused).toContain(item);
+    }
+    expect(answer).toMatchObject({ queued: false, sites_queued: late.size });
+    expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({
+      status: 'queued',
+      total: late.size,
+    });
+  }, 120_000);
+});

@@ -1,0 +1,306 @@
+/** The commands as their users start them: the built program in its own process. `npm test` builds it first. */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openDb } from '../../src/store/driver/open.js';
+import { createJobs } from '../../src/store/jobs/jobs.js';
+
+const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-cli-'));
+const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
+const running: ChildProcess[] = [];
+
+beforeAll(() => {
+  if (!existsSync(cli)) throw new Error(`${cli} is not there: run "npm run build" first.`);
+});
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Nothing of the tester's own settings, and a data folder of its own. */
+function environment(name: string, more: Record<string, string> = {}): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    XDG_DATA_HOME: join(folder, name),
+    SITEFLEET_LOG_LEVEL: 'warn',
+    ...more,
+  };
+}
+
+interface Ended {
+  code: number;
+  out: string;
+  err: string;
+}
+
+function run(env: Record<string, string>, args: string[], stdin = ''): Promise<Ended> {
+  return new Promise((done) => {
+    const child = execFile(process.execPath, [cli, ...args], { env, cwd: folder }, (error, out, err) =>
+      done({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
+    );
+    child.stdin?.end(stdin);
+  });
+}
+
+/** Starts a serving command and answers its line of JSON. */
+async function start(
+  env: Record<string, string>,
+  args: string[],
+): Promise<{ line: Line; child: ChildProcess; out: () => string }> {
+  const child = spawn(process.execPath, [cli, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.push(child);
+  let out = '';
+  let err = '';
+  child.stderr?.on('data', (chunk) => (err += String(chunk)));
+  const line = await new Promise<string>((ready, fail) => {
+    child.stdout?.on('data', (chunk) => {
+      out += String(chunk);
+      if (out.includes('\n')) ready(out.slice(0, out.indexOf('\n')));
+    });
+    child.once('exit', (code) => fail(new Error(`ended with ${code}: ${err}`)));
+  });
+  return { line: JSON.parse(line) as Line, child, out: () => out };
+}
+
+type Line = Record<'url' | 'mcp' | 'abilities' | 'v2', string> & Record<'user' | 'password' | 'api_key', string | null>;
+
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((done) => child.once('exit', (code) => done(code)));
+}
+
+async function get(url: string, line: Line): Promise<Response> {
+  return fetch(url, {
+    headers: { authorization: `Basic ${Buffer.from(`${line.user}:${line.password}`).toString('base64')}` },
+  });
+}
+
+describe('serve', () => {
+  it('makes everything on the first start, shows it once, and stops cleanly', async () => {
+    const env = environment('serve');
+    const first = await start(env, ['serve', '--port', '0', '--json']);
+    expect(Object.keys(first.line)).toEqual(['url', 'mcp', 'abilities', 'v2', 'user', 'password', 'api_key']);
+    expect(first.line).toMatchObject({ mcp: `${first.line.url}/mcp`, v2: `${first.line.url}/v2`, user: 'admin' });
+    expect(first.line.abilities).toBe(`${first.line.url}/wp-json/wp-abilities/v1/abilities`);
+    expect(first.line.api_key).toMatch(/^[0-9a-f]{40}==[0-9a-f]{40}$/);
+    const listed = await get(`${first.line.abilities}/svc/list-sites-v1/run`, first.line);
+    expect([listed.status, await listed.json()]).toMatchObject([200, { items: [], total: 0 }]);
+    expect((await fetch(`${first.line.url}/readyz`)).status).toBe(200);
+    for (const file of ['sitefleet.db', 'secret.key']) {
+      expect(statSync(join(folder, 'serve/sitefleet', file)).mode & 0o777).toBe(0o600);
+    }
+    first.child.kill('SIGTERM');
+    expect(await ended(first.child)).toBe(0);
+    expect(first.out().split('\n')).toHaveLength(2);
+
+    const second = await start(env, ['serve', '--port', '0', '--json']);
+    expect(second.line).toMatchObject({ user: null, password: null, api_key: null });
+    const again = await get(second.line.abilities, { ...first.line });
+    expect(again.status).toBe(200);
+    second.child.kill('SIGINT');
+    expect(await ended(second.child)).toBe(0);
+  }, 30_000);
+
+  it('takes the first login from the environment', async () => {
+    const env = environment('given', { SITEFLEET_ADMIN_USER: 'root', SITEFLEET_ADMIN_PASSWORD: 'correct horse' });
+    const { line } = await start(env, ['serve', '--port', '0', '--json']);
+    expect(line).toMatchObject({ user: 'root', password: 'correct horse' });
+    expect((await get(line.abilities, line)).status).toBe(200);
+  }, 20_000);
+
+  it('makes no login that nobody sees when its port is taken', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const env = environment('taken');
+    const { port } = holder.address() as AddressInfo;
+    try {
+      const refused = await run(env, ['serve', '--json', '--port', String(port)]);
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.err).toContain('another program listens there');
+    } finally {
+      holder.close();
+    }
+    const { line } = await start(env, ['serve', '--json', '--port', '0']);
+    expect(line).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
+  }, 20_000);
+
+  it('names every bad setting and does not start', async () => {
+    const { code, out, err } = await run(environment('bad', { SITEFLEET_PORT: 'x', SITEFLEET_READ_ONLY: '2' }), [
+      'serve',
+    ]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/SITEFLEET_PORT: "x".*\n.*SITEFLEET_READ_ONLY: "2"/);
+  });
+});
+
+describe('demo', () => {
+  it('connects a fleet, serves it and leaves nothing behind', async () => {
+    const tmp = mkdtempSync(join(folder, 'tmp-'));
+    const { line, child } = await start(environment('demo', { TMPDIR: tmp }), [
+      'demo',
+      '--sites',
+      '3',
+      '--port',
+      '0',
+      '--json',
+    ]);
+    const answer = await get(`${line.abilities}/svc/count-sites-v1/run?input[status]=connected`, line);
+    expect(await answer.json()).toEqual({ total: 3 });
+    child.kill('SIGINT');
+    expect(await ended(child)).toBe(0);
+    expect(existsSync(join(folder, 'demo'))).toBe(false);
+    expect((await import('node:fs')).readdirSync(tmp)).toEqual([]);
+  }, 30_000);
+});
+
+describe('stdio', () => {
+  it('serves an assistant with no configuration, through a link, from any folder', async () => {
+    const link = join(folder, 'sitefleet');
+    symlinkSync(cli, link);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [link, 'stdio'],
+      env: environment('stdio'),
+      cwd: '/',
+    });
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    expect(client.getServerVersion()).toMatchObject({ name: 'sitefleet', version });
+    expect((await client.listTools()).tools).toHaveLength(62);
+    const tag = await client.callTool({ name: 'svc-add-tag-v1', arguments: { name: 'Shops' } });
+    expect(tag.structuredContent).toMatchObject({ id: 1, name: 'Shops' });
+    await client.close();
+  }, 20_000);
+
+  it('writes nothing but answers to stdout and ends with its input', async () => {
+    const hello = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+    };
+    const { code, out } = await run(
+      environment('pipe', { SITEFLEET_LOG_LEVEL: 'trace' }),
+      ['stdio'],
+      `${JSON.stringify(hello)}\nnonsense\n`,
+    );
+    expect(code).toBe(0);
+    const answers = out
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(answers).toHaveLength(2);
+    expect(answers).toContainEqual(expect.objectContaining({ id: 1, result: expect.anything() }));
+    expect(answers).toContainEqual(
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32700 }) }),
+    );
+  }, 20_000);
+});
+
+describe('call', () => {
+  it.each(['list-tags-v1', 'list-tags', 'svc/list-tags-v1', 'svc-list-tags-v1'])('%s', async (name) => {
+    const { code, out } = await run(environment('call'), ['call', name, '{"per_page": 1}']);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { items: [], per_page: 1 }]);
+  });
+
+  it('reads input from stdin', async () => {
+    const { out } = await run(environment('call'), ['call', 'add-tag-v1', '-'], '{"name":"Blogs"}');
+    expect(JSON.parse(out)).toMatchObject({ name: 'Blogs' });
+  });
+
+  it.each<[string, string[], string]>([
+    ['a refused call', ['get-site-v1', '{"site_id_or_domain": 77}'], 'svc_site_not_found'],
+    ['a bad field', ['list-sites-v1', '{"pgae": 1}'], 'ability_invalid_input'],
+    ['an unknown operation', ['list_site'], 'rest_ability_not_found'],
+    ['no JSON', ['list-sites-v1', '{'], 'rest_invalid_json'],
+  ])('%s ends with 1 and its error on stderr', async (_name, args, expected) => {
+    const { code, out, err } = await run(environment('call'), ['call', ...args]);
+    expect([code, out, JSON.parse(err).code]).toEqual([1, '', expected]);
+  });
+});
+
+describe('administration', () => {
+  const env = environment('admin');
+
+  it('keeps users', async () => {
+    const made = JSON.parse((await run(env, ['user', 'add', 'ada', '--json'])).out);
+    expect(made).toMatchObject({ user: 'ada', rights: ['read', 'write'], password: expect.stringMatching(/^.{24}$/) });
+    expect(
+      (await run(env, ['user', 'add', 'bob', '--read-only', '--password-stdin', '--json'], 'a good one\n')).out,
+    ).not.toContain('a good');
+    expect((await run(env, ['user', 'add', 'ADA'])).code).toBe(1);
+    expect((await run(env, ['user', 'add', 'a:b'])).err).toContain('colon');
+    expect((await run(env, ['user', 'password', 'bob', '--password-stdin'], 'short')).err).toContain('8 to 200');
+    expect((await run(env, ['user', 'password', 'bob'])).out.trim()).toHaveLength(24);
+    const users = JSON.parse((await run(env, ['user', 'list', '--json'])).out);
+    expect(users).toMatchObject([{ name: 'ada' }, { name: 'bob', rights: ['read'] }]);
+    expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(0);
+    expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(1);
+  }, 30_000);
+
+  it('keeps keys', async () => {
+    const made = JSON.parse((await run(env, ['key', 'add', '--scope', 'read', '--description', 'n8n', '--json'])).out);
+    expect(made).toMatchObject({ id: 1, scope: 'read', token: expect.stringMatching(/==/) });
+    const keys = JSON.parse((await run(env, ['key', 'list', '--json'])).out);
+    expect(keys).toMatchObject([{ id: 1, description: 'n8n', ends_in: made.token.slice(-7), last_access: null }]);
+    expect(JSON.stringify(keys)).not.toContain(made.token.slice(0, 40));
+    expect((await run(env, ['key', 'add', '--scope', 'all'])).code).toBe(1);
+    expect((await run(env, ['key', 'remove', '1'])).code).toBe(0);
+    expect((await run(env, ['key', 'remove', '1'])).code).toBe(1);
+    // No key, no line.
+    expect(await run(env, ['key', 'list'])).toEqual({ code: 0, out: '', err: '' });
+    // One line a key and one column a field, whatever stands in it.
+    await run(env, ['key', 'add', '--description', 'a\tb\nc\u001b[31m']);
+    const listed = (await run(env, ['key', 'list'])).out;
+    expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c \[31m\t/), '']);
+    expect(listed.split('\t')).toHaveLength(7);
+  }, 20_000);
+
+  it('says of a job that ran too long why it failed', async () => {
+    const file = join(folder, 'late.db');
+    const late = { ...env, SITEFLEET_DB: `file:${file}` };
+    await run(late, ['migrate']);
+    const db = await openDb(`file:${file}`, { mode: 'writer' });
+    const jobs = createJobs(db);
+    const pace = { chunk: 1, delay_ms: 0, timeout_ms: 1000, next_run_at: 0 };
+    await jobs.add({ id: 'sync_1', type: 'sync', params: {}, sites: [1], refused: [], begun: false, ...pace }, 0);
+    await jobs.claim('nobody', 0, 1);
+    await jobs.reap(1000);
+    await db.close();
+    const seen = await run(late, ['jobs', 'watch', 'sync_1', '--json']);
+    expect(seen.code).toBe(1);
+    expect(JSON.parse(seen.out)).toMatchObject({ status: 'failed', errors: [{ site_id: 0, code: 'svc_job_timeout' }] });
+    expect((await run(late, ['jobs', 'watch', 'sync_1'])).err).toContain('\n  svc_job_timeout: The job ran longer');
+  }, 20_000);
+
+  it('migrates, checks and copies', async () => {
+    const fresh = environment('upkeep');
+    expect((await run(fresh, ['check'])).err).toContain('There is no database');
+    expect(JSON.parse((await run(fresh, ['migrate', '--json'])).out)).toMatchObject({ from: 0 });
+    const report = JSON.parse((await run(fresh, ['check', '--json'])).out);
+    expect(report).toMatchObject({
+      ok: true,
+      integrity: ['ok'],
+      foreign_keys: 0,
+      secrets: { sealed: 0, unreadable: 0 },
+    });
+    const copy = join(folder, 'copy.db');
+    expect(JSON.parse((await run(fresh, ['backup', copy, '--json'])).out)).toEqual({ file: copy, key_ids: [] });
+    expect((await run(fresh, ['backup', copy])).err).toContain('exists already');
+    expect((await run({ ...fresh, SITEFLEET_DB: `file:${copy}` }, ['check'])).code).toBe(0);
+  }, 30_000);
+
+  it('says its version and helps', async () => {
+    expect((await run(env, ['--version'])).out.trim()).toBe(version);
+    expect(await run(env, ['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('demo') });
+    expect((await run(env, ['frobnicate'])).code).toBe(1);
+  });
+});

@@ -1,0 +1,218 @@
+/** Commands at their edges: asked to end at once, nowhere to write, a start that fails, a client that reads nothing or writes nonsense. */
+
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localActor } from '../../src/cli/stdio.js';
+import { assertWritable } from '../../src/cli/writable.js';
+import { serveStdio } from '../../src/mcp/stdio.js';
+import { type TestApp, testApp } from '../support/harness.js';
+import { type Commands, commands, ended } from '../support/processes/served.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-edges-'));
+let programs: Commands;
+beforeAll(async () => {
+  programs = await commands();
+}, 60_000);
+afterAll(async () => {
+  await programs?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+const environment = (name: string, more: Record<string, string> = {}) => ({
+  XDG_DATA_HOME: join(folder, name),
+  SITEFLEET_LOG_LEVEL: 'warn',
+  ...more,
+});
+
+describe('asked to end before anything was opened', () => {
+  it.each(['stdio', 'serve', 'work'])('%s ends with 0 and has made nothing', async (command) => {
+    // Sent as soon as the process would hear it.
+    const preload = join(folder, 'asks-at-once.cjs');
+    writeFileSync(
+      preload,
+      `process.on('newListener', function hear(name) {
+         if (name !== 'SIGTERM') return;
+         process.off('newListener', hear);
+         setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+       });`,
+    );
+    const env = environment(`early-${command}`, { NODE_OPTIONS: `--require ${preload}`, SITEFLEET_PORT: '0' });
+    const { code, signal, out } = await programs.run(env, [command]);
+    expect({ code, signal, out }).toEqual({ code: 0, signal: null, out: '' });
+    expect(existsSync(env.XDG_DATA_HOME)).toBe(false);
+  });
+
+  it('other commands are cut, and do not claim to have done it', async () => {
+    const preload = join(folder, 'asks-at-exit.cjs');
+    writeFileSync(preload, `setImmediate(() => process.kill(process.pid, 'SIGTERM'));`);
+    const env = environment('cut', { NODE_OPTIONS: `--require ${preload}` });
+    expect(await programs.run(env, ['migrate'])).toMatchObject({ code: null, signal: 'SIGTERM' });
+  });
+});
+
+describe('nowhere to write', () => {
+  it.each([
+    ['SITEFLEET_DB', (file: string) => ({ SITEFLEET_DB: `file:${file}/sub/fleet.db` })],
+    ['SITEFLEET_DB', (file: string) => ({ XDG_DATA_HOME: join(file, 'data') })],
+    ['SITEFLEET_SECRET_KEY_FILE', (file: string) => ({ SITEFLEET_SECRET_KEY_FILE: join(file, 'key') })],
+  ])(
+    'every command names %s and what to do',
+    async (setting, settings) => {
+      const file = join(folder, 'a-file');
+      writeFileSync(file, '');
+      for (const command of ['serve', 'work', 'migrate', 'stdio']) {
+        const env = { ...environment('nowhere', { SITEFLEET_PORT: '0' }), ...settings(file) };
+        const greeting = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+        const call = { name: 'svc-list-sites-v1', arguments: {} };
+        const lines = [
+          { id: 0, method: 'initialize', params: greeting },
+          { id: 1, method: 'tools/call', params: call },
+        ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+        const { code, err } = await programs.run(env, [command], command === 'stdio' ? lines.join('') : '');
+        expect([command, code]).toEqual([command, 1]);
+        expect(err).toContain('a part of the path is no folder');
+        expect(err).toContain(`Let this user write there, or name another file with ${setting}.`);
+      }
+    },
+    60_000,
+  );
+
+  it('is told by what the system says of that very file', () => {
+    expect(() => assertWritable({ db: `file:${folder}`, secret_key_file: null })).toThrow('that is a folder');
+    expect(() =>
+      assertWritable({ db: `file:${join(folder, 'new', 'fleet.db')}`, secret_key_file: null }),
+    ).not.toThrow();
+    expect(existsSync(join(folder, 'new'))).toBe(false);
+    expect(() => assertWritable({ db: 'http://127.0.0.1:9', secret_key_file: null })).not.toThrow();
+    // Root may write everywhere.
+    if (process.getuid?.() === 0) return;
+    const closed = join(folder, 'closed');
+    mkdirSync(closed);
+    chmodSync(closed, 0o500);
+    expect(() => assertWritable({ db: `file:${join(closed, 'fleet.db')}`, secret_key_file: null })).toThrow(
+      'this user may not write there',
+    );
+  });
+});
+
+describe('a first start that fails', () => {
+  it('leaves no login that nobody was told', async () => {
+    // The port is free when it is looked at, and taken when it is needed.
+    const preload = join(folder, 'takes-the-port.cjs');
+    writeFileSync(
+      preload,
+      `const net = require('node:net'); const listen = net.Server.prototype.listen; let times = 0;
+       net.Server.prototype.listen = function (...args) {
+         if (++times !== 2) return listen.apply(this, args);
+         setImmediate(() => this.emit('error', Object.assign(new Error('taken'), { code: 'EADDRINUSE' })));
+         return this;
+       };`,
+    );
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    holder.close();
+    const env = environment('failing');
+    const failing = { ...env, SITEFLEET_PORT: String(port), NODE_OPTIONS: `--require ${preload}` };
+    const { code, out, err } = await programs.run(failing, ['serve', '--json']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('another program listens there');
+    const { child, said } = await programs.serve(env);
+    expect(said).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
+    expect(await ended(child)).toBe(0);
+  }, 30_000);
+});
+
+describe('stdio', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await testApp({ sites: 1, jobs: false });
+  });
+  afterAll(() => app.close());
+
+  async function session(stdout: Writable) {
+    const stdin = new PassThrough();
+    const stop = new AbortController();
+    const core = await app.service.mcp();
+    const done = serveStdio({ core, actor: localActor('mcp'), signal: stop.signal, stdin, stdout, drainMs: 500 });
+    const say = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    return { stdin, stop, done, say };
+  }
+  const initialize = {
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+  };
+  const modern = {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+    },
+  };
+
+  it.each([
+    ['of 2025', initialize],
+    ['of 2026-07-28', { id: 0, method: 'tools/list', params: modern }],
+  ])('tells a client %s that a line is no JSON, and goes on', async (_era, first) => {
+    const stdout = new PassThrough();
+    const { stdin, done, say } = await session(stdout);
+    let out = '';
+    stdout.on('data', (chunk) => (out += String(chunk)));
+    say(first);
+    stdin.write('{"jsonrpc": "2.0", \n');
+    say({ id: 1, method: 'tools/list', params: first === initialize ? {} : modern });
+    stdin.end();
+    await done;
+    const answers = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: number | null; error?: { code: number } });
+    expect(answers).toHaveLength(3);
+    expect(answers.find(({ id }) => id === null)).toMatchObject({ jsonrpc: '2.0', error: { code: -32700 } });
+    expect(answers.filter(({ error }) => error === undefined).map(({ id }) => id)).toEqual([0, 1]);
+  });
+
+  it('does not complain about a client that reads nothing, and ends without it', async () => {
+    const warnings: string[] = [];
+    const hear = (warning: Error) => warnings.push(warning.message);
+    process.on('warning', hear);
+    const full = new Writable({ highWaterMark: 1, write: () => undefined });
+    const { stdin, done, say } = await session(full);
+    say(initialize);
+    for (let id = 1; id <= 30; id++) say({ id, method: 'ping' });
+    await expect.poll(() => full.listenerCount('drain')).toBeGreaterThan(10);
+    full.emit('error', new Error('EPIPE'));
+    const began = Date.now();
+    await done;
+    expect(Date.now() - began).toBeLessThan(400);
+    stdin.destroy();
+    process.off('warning', hear);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('the bare address', () => {
+  it('leads browsers to the page and programs to the ways in', async () => {
+    const app = await testApp({ sites: 1, jobs: false });
+    try {
+      const http = await app.service.http();
+      const ask = (accept: string) => http.request('http://127.0.0.1:8787/', { headers: { accept } });
+      const page = await ask('text/html,application/xhtml+xml,*/*;q=0.8');
+      expect([page.status, page.headers.get('location')]).toEqual([302, './docs']);
+      expect((await http.request('http://127.0.0.1:8787/docs')).status).toBe(200);
+      const answer = await ask('*/*');
+      expect(answer.status).toBe(200);
+      const ways = (await answer.json()) as Record<string, string>;
+      expect(ways).toMatchObject({ name: 'sitefleet', v2: 'http://127.0.0.1:8787/v2' });
+      expect((await http.request(String(ways.openapi))).status).toBe(200);
+      expect((await http.request('http://127.0.0.1:8787/', { method: 'POST' })).status).toBe(404);
+    } finally {
+      await app.close();
+    }
+  });
+});

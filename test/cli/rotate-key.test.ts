@@ -1,0 +1,138 @@
+/** Changing the key that seals the stored secrets, also when it is cut off in the middle, refused, or the old key is lost. */
+
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { rotateKey } from '../../src/cli/rotate-key.js';
+import { nextKeyFile, presentVault } from '../../src/config/secret-key.js';
+import type { Config } from '../../src/domain/context.js';
+import { surveySealed } from '../../src/store/vault/sealed.js';
+import { keyFile } from '../../src/store/vault/vault.js';
+import { type TestApp, testApp } from '../support/harness.js';
+
+let folder: string;
+let file: string;
+let app: TestApp | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sitefleet-key-'));
+  file = join(folder, 'secret.key');
+});
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function open(change: { secret_key?: string | null; secret_key_file?: string | null } = {}): Promise<TestApp> {
+  app = await testApp({
+    sites: 2,
+    realClock: true,
+    config: { db: `file:${join(folder, 'fleet.db')}`, secret_key: null, secret_key_file: file, ...change },
+  });
+  return app;
+}
+
+/** A used service, closed: a site with secrets, a sealed setting, a key, and the answer of a repeatable call. */
+async function used(): Promise<{ config: Config; token: string; answer: string }> {
+  const opened = await open();
+  await opened.connect(0);
+  const { store, config } = opened.service;
+  await store.settings.write([{ key: 'pagespeed-key', value: 'from Google', secret: true }], 0);
+  const key = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now: Date.now() } as const;
+  const { token } = await store.keys.add(key);
+  const answer = await once(opened, token);
+  await opened.close();
+  return { config, token, answer };
+}
+
+/** The same call with the same Idempotency-Key. */
+async function once(opened: TestApp, token: string): Promise<string> {
+  const http = await opened.service.http();
+  const reply = await http.request('http://127.0.0.1:8787/v2/tags/add', {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'the-same' },
+    body: JSON.stringify({ name: 'Once' }),
+  });
+  return `${reply.status} ${await reply.text()}`;
+}
+
+const survey = (opened: TestApp, change: Partial<Config> = {}) =>
+  surveySealed(opened.db, presentVault({ ...opened.service.config, ...change }));
+
+it('seals everything with the new key; the old one no longer opens anything', async () => {
+  const { config, token, answer } = await used();
+  const old = readFileSync(file, 'utf8');
+  const before = keyFile(file).id;
+  expect(answer).toMatch(/^200 .*"Once"/);
+
+  await rotateKey(config, { json: false });
+  expect(readFileSync(file, 'utf8')).not.toBe(old);
+  expect(existsSync(nextKeyFile(file))).toBe(false);
+
+  const opened = await open();
+  const found = await survey(opened);
+  expect(found).toMatchObject({ unreadable: 0, places: [], keys: [{ id: keyFile(file).id, sealed: found.sealed }] });
+  // Two secrets of the site at least, the setting, and the answer.
+  expect(found.sealed).toBeGreaterThanOrEqual(4);
+  expect(await once(opened, token)).toBe(answer);
+  expect(await opened.service.store.settings.secret('pagespeed-key')).toBe('from Google');
+  await opened.close();
+
+  await expect(open({ secret_key: old.trim(), secret_key_file: null })).rejects.toThrow(
+    `sealed with the secret key ${keyFile(file).id}, but SITEFLEET_SECRET_KEY is the key ${before}`,
+  );
+});
+
+it('opens with both keys when it was cut off, and the next run goes on', async () => {
+  const { config } = await used();
+  // Cut off after the new key was written and before anything was sealed with it.
+  const next = keyFile(nextKeyFile(file));
+  expect(await survey(await open())).toMatchObject({ unreadable: 0 });
+  await (app as TestApp).connect(1);
+  await (app as TestApp).close();
+
+  await rotateKey(config, { json: false });
+  expect(await survey(await open())).toMatchObject({ unreadable: 0, keys: [{ id: next.id }] });
+});
+
+it('refused, it changes nothing and leaves no new key', async () => {
+  const { config } = await used();
+  const serving = await open();
+  await serving.service.start();
+  await expect(rotateKey(config, {})).rejects.toThrow('A server is running');
+  expect(existsSync(nextKeyFile(file))).toBe(false);
+  const before = await survey(serving);
+  await serving.close();
+
+  // One site is sealed with a key that is gone.
+  const first = `${file}.first`;
+  renameSync(file, first);
+  const stray = keyFile(file);
+  const other = await open({ secret_key_file: first });
+  await other.db.run(`UPDATE site_secret SET http_user = 'v1.${stray.id}.${'A'.repeat(16)}.${'A'.repeat(40)}'`);
+  await other.close();
+  renameSync(first, file);
+  await expect(rotateKey(config, {})).rejects.toThrow(
+    new RegExp(`1 of ${before.sealed + 1} stored secrets .*${stray.id}.*site_secret:1:http_user.*Nothing was changed`),
+  );
+  expect(existsSync(nextKeyFile(file))).toBe(false);
+  const { keys } = await survey(await open());
+  expect(keys).toContainEqual({ id: keyFile(file).id, sealed: before.sealed, unreadable: 0 });
+});
+
+it('without the key it names the one that is needed, and gives up what it sealed only when told', async () => {
+  const { config } = await used();
+  const { id } = keyFile(file);
+  rmSync(file);
+  await expect(rotateKey(config, {})).rejects.toThrow(`sealed with the secret key ${id}, but ${file} does not exist`);
+  expect([existsSync(file), existsSync(nextKeyFile(file))]).toEqual([false, false]);
+
+  await rotateKey(config, { lostKey: true });
+  const opened = await open();
+  expect(await survey(opened)).toEqual({ sealed: 0, unreadable: 0, keys: [], places: [] });
+  expect(await opened.call('get-site', { site_id_or_domain: 1 })).toMatchObject({ id: 1 });
+  const sync = await opened.call('sync-sites', { site_ids_or_domains: [1] });
+  expect(sync.errors).toMatchObject([{ code: 'svc_site_offline', message: expect.stringContaining('connection key') }]);
+});

@@ -1,0 +1,114 @@
+/** `serve` as a process: what it loads, and from when on it says that it is ready. */
+
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Commands, commands, ended } from '../support/processes/served.js';
+import { basic } from '../support/ways.js';
+
+let programs: Commands;
+let folder: string;
+beforeAll(async () => {
+  programs = await commands();
+  folder = mkdtempSync(join(tmpdir(), 'sitefleet-served-'));
+});
+afterAll(async () => {
+  await programs.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const settings = (name: string) => ({
+  SITEFLEET_DB: `file:${join(folder, `${name}.db`)}`,
+  SITEFLEET_SECRET_KEY_FILE: join(folder, `${name}.key`),
+  SITEFLEET_ALLOW_PRIVATE_SITES: '1',
+  SITEFLEET_LOG_LEVEL: 'warn',
+});
+
+async function freePort(): Promise<number> {
+  const trial = createServer();
+  await new Promise<void>((resolve) => trial.listen(0, '127.0.0.1', resolve));
+  const address = trial.address();
+  await new Promise<void>((resolve) => trial.close(() => resolve()));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+describe('serve', () => {
+  it('is ready only once its first user and key exist', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const env = {
+      ...settings('ready'),
+      SITEFLEET_ADMIN_USER: 'ada',
+      SITEFLEET_ADMIN_PASSWORD: 'correct horse battery',
+    };
+    let over = false;
+    const serving = programs.serve(env, [], port).finally(() => {
+      over = true;
+    });
+    const reasons = new Set<string>();
+    for (;;) {
+      const reply = await fetch(`${url}/readyz`).catch(() => undefined);
+      if (reply?.status === 200) break;
+      const said = (await reply?.json()) as { reasons: string[] } | undefined;
+      for (const reason of said?.reasons ?? []) reasons.add(reason);
+      if (over) await serving;
+      await pause(5);
+    }
+    const headers = { authorization: basic('ada', 'correct horse battery') };
+    expect((await fetch(`${url}/abilities/svc/count-sites-v1/run`, { headers })).status).toBe(200);
+    for (const reason of reasons) expect(reason).toBe('The first login is not made yet.');
+    const { child, said } = await serving;
+    expect(said.api_key).toMatch(/==/);
+    expect(await ended(child)).toBe(0);
+  });
+
+  it('loads nothing for a request: with its files gone, every way in answers', async () => {
+    const fleet = await programs.fleet({ sites: 1, seed: 3, password: 'secret' });
+    const { child, said, errors } = await programs.serve(settings('loaded'));
+    const aside = join(programs.folder, 'aside');
+    mkdirSync(aside);
+    const files = readdirSync(programs.folder).filter((file) => file.endsWith('.js'));
+    for (const file of files) renameSync(join(programs.folder, file), join(aside, file));
+    try {
+      const login = basic(said.user ?? '', said.password ?? '');
+      const key = `Bearer ${said.api_key}`;
+      const ask = async (path: string, authorization: string, body?: object, more = {}) => {
+        const headers = { authorization, 'content-type': 'application/json', ...more };
+        const init = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
+        const reply = await fetch(`${said.url}${path}`, init);
+        return [path, reply.status, reply.status === 200 ? '' : await reply.text()];
+      };
+      const fine = (path: string) => [path, 200, ''];
+      const [site] = fleet.said.sites;
+      const added = { url: site?.url, admin: site?.admin, admin_password: site?.password, unique_id: site?.unique_id };
+      const run = (name: string) => `/abilities/svc/${name}-v1/run`;
+      expect(await ask('/v2/tags/add', key, { name: 'first' })).toEqual(fine('/v2/tags/add'));
+      expect(await ask('/v2/sites', key)).toEqual(fine('/v2/sites'));
+      expect(await ask(run('add-site'), login, { input: added })).toEqual(fine(run('add-site')));
+      expect(await ask(run('sync-sites'), login, { input: {} })).toEqual(fine(run('sync-sites')));
+      expect(await ask(run('list-sites'), login)).toEqual(fine(run('list-sites')));
+      for (const path of ['/', '/docs', '/v2/openapi.json', '/healthz', '/readyz', '/metrics', '/abilities'])
+        expect(await ask(path, login)).toEqual(fine(path));
+      const accept = 'application/json, text/event-stream';
+      const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+      expect(
+        await ask('/mcp', key, { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello }, { accept }),
+      ).toEqual(fine('/mcp'));
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 't', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta } };
+      const modern = { accept, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+      expect(await ask('/mcp', key, list, modern)).toEqual(fine('/mcp'));
+      expect(errors()).toBe('');
+      expect(await ended(child)).toBe(0);
+    } finally {
+      for (const file of files) renameSync(join(aside, file), join(programs.folder, file));
+    }
+  });
+});

@@ -1,0 +1,110 @@
+/** Who may declare whom dead: a process id says nothing beyond its own boot and PID namespace, as between containers. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ownerName, type Place, placeOfProcess } from '../../src/cluster/process-id.js';
+import { type TestApp, testApp, testKey } from '../support/harness.js';
+import { kill, type Program, pause, program } from '../support/processes/program.js';
+
+const SITES = 3;
+/** Much longer than a test waits: a job that is taken over within it was taken from one declared dead. */
+const LEASE_MS = 60_000;
+const HERE = { host: 'box', boot: 'b1', pids: '1' };
+
+let app: TestApp;
+let folder: string;
+let workers: Program;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sitefleet-owner-'));
+  workers = await program('worker.ts');
+  app = await testApp({
+    sites: SITES,
+    jobs: false,
+    realClock: true,
+    config: { db: `file:${join(folder, 'fleet.db')}`, batch_threshold: 1, job_chunk: SITES, job_delay_ms: 0 },
+  });
+  for (let i = 0; i < SITES; i++) await app.connect(i);
+}, 60_000);
+
+afterAll(async () => {
+  await workers.close();
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = async (place: Place | undefined, under: readonly string[]) =>
+  workers.start({ config: app.service.config, sharedKey: await testKey, jobLeaseMs: LEASE_MS, place }, under);
+
+/** A process id that no process has. */
+function deadPid(): number {
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  return pid;
+}
+
+/** Queues a job, leaves it held by `holder`, starts a process at `newcomer`, and answers who has it then. */
+async function afterStart(
+  holder: Place,
+  newcomer: Place | undefined,
+  under: readonly string[] = [],
+): Promise<'holder' | 'newcomer'> {
+  const { jobs } = app.service.store;
+  const queued = await app.call('sync-sites', {});
+  const owner = ownerName(holder);
+  const held = await jobs.claim(owner, Date.now(), LEASE_MS);
+  expect(held?.id).toBe(queued.job_id);
+  const worker = await start(newcomer, under);
+  let taken = false;
+  for (let i = 0; i < 30 && !taken; i++) {
+    await pause(50);
+    const row = await jobs.find(String(queued.job_id));
+    taken = row?.owner !== owner;
+  }
+  await kill(worker);
+  if (held !== undefined) await jobs.dropLeases([owner]);
+  await app.db.run("UPDATE job SET completed_at = 1, status = 'failed' WHERE completed_at IS NULL", []);
+  return taken ? 'newcomer' : 'holder';
+}
+
+describe('a job whose process cannot be seen', () => {
+  it.each<[string, Partial<Place>, 'holder' | 'newcomer']>([
+    ['of this boot and namespace is taken over at once', {}, 'newcomer'],
+    ['of another PID namespace is left alone', { pids: '2' }, 'holder'],
+    ['of another boot, or machine of the same name, is left alone', { boot: 'b2' }, 'holder'],
+    ['of another host is left alone', { host: 'other' }, 'holder'],
+    ['is left alone where the namespace cannot be told', { pids: null }, 'holder'],
+    ['is left alone where the boot cannot be told', { boot: null }, 'holder'],
+  ])('%s', async (_name, other, expected) => {
+    const pid = deadPid();
+    expect(await afterStart({ ...HERE, pid }, { ...HERE, ...other, pid: process.pid })).toBe(expected);
+  });
+
+  it('is left alone by a process that really runs in a PID namespace of its own', async () => {
+    const own = { ...placeOfProcess(), pid: deadPid() };
+    // Making one takes rights that not every machine gives; there, the other namespace is only said to be one.
+    const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    const real = spawnSync(under[0] ?? '', [...under.slice(1), 'true']).status === 0;
+    if (!real) process.stderr.write('no PID namespace can be made here: tested with one that is made up\n');
+    const said = { ...placeOfProcess(), pids: 'another' };
+    expect(await afterStart(own, real ? undefined : said, real ? under : [])).toBe('holder');
+    expect(await afterStart(own, undefined)).toBe(own.boot === null || own.pids === null ? 'holder' : 'newcomer');
+  });
+
+  it('is left alone when neither of the two can tell where it runs', async () => {
+    const place = { host: 'box', boot: null, pids: null };
+    expect(await afterStart({ ...place, pid: deadPid() }, { ...place, pid: process.pid })).toBe('holder');
+  });
+});
+
+describe('the name of a process', () => {
+  it.runIf(process.platform === 'linux')('carries the boot and the PID namespace that the kernel tells', () => {
+    const tell = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: 'utf8' }).trim();
+    const boot = tell('cat', '/proc/sys/kernel/random/boot_id');
+    const pids = tell('readlink', '/proc/self/ns/pid').replace(/\D/g, '');
+    expect(placeOfProcess()).toMatchObject({ boot, pids, pid: process.pid });
+    expect(ownerName().split('/').slice(1, 4)).toEqual([String(process.pid), boot, pids]);
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
+import { createLog } from '../../src/telemetry/log.js';
+
+const home = { HOME: '/home/someone' };
+
+function problems(env: Record<string, string>): Record<string, string> {
+  try {
+    readConfig({ ...home, ...env });
+  } catch (error) {
+    if (error instanceof ConfigError) return Object.fromEntries(error.problems.map((p) => [p.name, p.message]));
+    throw error;
+  }
+  return {};
+}
+
+describe('readConfig', () => {
+  it('has the documented defaults', () => {
+    expect(readConfig(home)).toEqual({
+      db: 'file:/home/someone/.local/share/sitefleet/sitefleet.db',
+      db_token: null,
+      db_replica: null,
+      db_replica_sync_ms: 1000,
+      host: '127.0.0.1',
+      port: 8787,
+      base_url: null,
+      secret_key: null,
+      secret_key_file: '/home/someone/.local/share/sitefleet/secret.key',
+      admin_user: null,
+      admin_password: null,
+      modules: [
+        'logs',
+        'cost-tracker',
+        'comments',
+        'ssl-monitor',
+        'domain-monitor',
+        'perf-audit',
+        'pro-reports',
+        'time-tracker',
+      ],
+      toolsets: ['sites', 'clients', 'tags', 'updates', 'batch'],
+      read_only: false,
+      trust_proxy: false,
+      log_level: 'info',
+      batch_threshold: 200,
+      rest_rate_limit: 60_000,
+      job_chunk: 20,
+      job_delay_ms: 30_000,
+      job_timeout_ms: 14_400_000,
+      job_ttl_ms: 86_400_000,
+      concurrency: 50,
+      per_host: 2,
+      site_timeout_ms: 30_000,
+      direct_call_ms: 40_000,
+      allow_private_sites: false,
+      chromium: null,
+      pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
+      smtp_url: null,
+      mail_from: null,
+      confirm: 'confirm',
+      mcp_max_tokens: 20_000,
+      oauth_issuer: null,
+      oauth_jwks_url: null,
+      oauth_audience: null,
+      oauth_read_scope: 'sitefleet:read',
+      oauth_write_scope: 'sitefleet:write',
+      metrics_token: null,
+      basic_challenge: false,
+    });
+  });
+
+  it('follows XDG_DATA_HOME, and ignores a relative one', () => {
+    expect(readConfig({ ...home, XDG_DATA_HOME: '/data' }).db).toBe('file:/data/sitefleet/sitefleet.db');
+    expect(readConfig({ ...home, XDG_DATA_HOME: 'data' }).db).toBe(
+      'file:/home/someone/.local/share/sitefleet/sitefleet.db',
+    );
+  });
+
+  it('puts the key file beside the database, or in the data folder for a server', () => {
+    expect(readConfig({ ...home, SITEFLEET_DB: 'file:/srv/fleet/x.db' }).secret_key_file).toBe('/srv/fleet/secret.key');
+    expect(readConfig({ ...home, SITEFLEET_DB: 'libsql://x.example' }).secret_key_file).toBe(
+      '/home/someone/.local/share/sitefleet/secret.key',
+    );
+    expect(readConfig({ ...home, SITEFLEET_DB: ':memory:' }).secret_key_file).toBeNull();
+    expect(readConfig({ ...home, SITEFLEET_SECRET_KEY: 'a'.repeat(64) }).secret_key_file).toBeNull();
+  });
+
+  it('reads every form of every variable', () => {
+    const config = readConfig({
+      ...home,
+      SITEFLEET_PORT: '0',
+      SITEFLEET_HOST: '[::1]',
+      SITEFLEET_BASE_URL: 'https://fleet.example/base/',
+      SITEFLEET_READ_ONLY: 'Yes',
+      SITEFLEET_MODULES: 'logs, comments',
+      SITEFLEET_TOOLSETS: 'none',
+      SITEFLEET_LOG_LEVEL: 'DEBUG',
+      SITEFLEET_JOB_DELAY_MS: ' 0 ',
+      SITEFLEET_ADMIN_PASSWORD: ' with blanks ',
+      SITEFLEET_DB_TOKEN: '',
+    });
+    expect(config).toMatchObject({
+      port: 0,
+      host: '::1',
+      base_url: 'https://fleet.example/base',
+      read_only: true,
+      modules: ['logs', 'comments'],
+      toolsets: [],
+      log_level: 'debug',
+      job_delay_ms: 0,
+      admin_password: ' with blanks ',
+      db_token: null,
+    });
+  });
+
+  it('takes a replica for a server only', () => {
+    const replica = { SITEFLEET_DB_REPLICA: '/data/replica.db', SITEFLEET_DB_REPLICA_SYNC_MS: '250' };
+    expect(readConfig({ ...home, ...replica, SITEFLEET_DB: 'libsql://fleet.example' })).toMatchObject({
+      db_replica: '/data/replica.db',
+      db_replica_sync_ms: 250,
+    });
+    expect(problems({ SITEFLEET_DB: 'http://x', SITEFLEET_DB_REPLICA: 'file:/r.db' }).SITEFLEET_DB_REPLICA).toMatch(
+      /path/,
+    );
+    for (const db of [{}, { SITEFLEET_DB: ':memory:' }, { SITEFLEET_DB: 'file:/data/fleet.db' }])
+      expect(problems({ ...replica, ...db }).SITEFLEET_DB_REPLICA).toMatch(/libSQL server/);
+  });
+
+  it('lets the command line win', () => {
+    expect(readConfig({ ...home, SITEFLEET_PORT: '1' }, { port: 2, host: '0.0.0.0' })).toMatchObject({
+      port: 2,
+      host: '0.0.0.0',
+    });
+  });
+
+  it('names all problems at once, with value and what is allowed', () => {
+    const found = problems({
+      SITEFLEET_PORT: '70000',
+      SITEFLEET_READ_ONLY: 'maybe',
+      SITEFLEET_MODULES: 'logs,unknown',
+      SITEFLEET_CONCURRENCY: '1.5',
+      SITEFLEET_DB: 'mysql://x',
+      SITEFLEET_BASE_URL: 'https://user@fleet.example',
+    });
+    expect(found.SITEFLEET_PORT).toBe('"70000" cannot be used. Allowed: a whole number from 0 to 65535.');
+    expect(found.SITEFLEET_READ_ONLY).toContain('1 or 0');
+    expect(found.SITEFLEET_MODULES).toContain('cost-tracker');
+    expect(found.SITEFLEET_CONCURRENCY).toContain('from 1 to 1000');
+    expect(found.SITEFLEET_DB).toContain('libsql://');
+    expect(found.SITEFLEET_BASE_URL).toContain('without login');
+    expect(Object.keys(found)).toHaveLength(6);
+  });
+
+  it('never shows the value of a secret', () => {
+    const found = problems({ SITEFLEET_SECRET_KEY: 'hunter2', SITEFLEET_ADMIN_PASSWORD: 'short' });
+    expect(Object.keys(found)).toEqual(['SITEFLEET_SECRET_KEY', 'SITEFLEET_ADMIN_PASSWORD']);
+    expect(JSON.stringify(found)).not.toMatch(/hunter2|short/);
+  });
+
+  it('refuses a misspelled variable, but not what Kubernetes injects', () => {
+    expect(problems({ SITEFLEET_READONLY: '1' }).SITEFLEET_READONLY).toContain('spelling');
+    expect(problems({ SITEFLEET_SERVICE_HOST: '10.0.0.1', SITEFLEET_PORT_8787_TCP_ADDR: '10.0.0.1' })).toEqual({});
+  });
+
+  it('refuses two sources of the key', () => {
+    expect(problems({ SITEFLEET_SECRET_KEY: 'a'.repeat(64), SITEFLEET_SECRET_KEY_FILE: '/k' })).toHaveProperty(
+      'SITEFLEET_SECRET_KEY_FILE',
+    );
+  });
+});
+
+describe('databaseFile', () => {
+  it.each([
+    ['file:/a/b.db', '/a/b.db'],
+    ['file:///a/b.db', '/a/b.db'],
+    ['file:b.db', 'b.db'],
+    ['libsql://x', null],
+    [':memory:', null],
+  ])('%s → %s', (url, file) => expect(databaseFile(url)).toBe(file));
+});
+
+describe('describeConfig', () => {
+  it('documents every variable and shows no secret default', () => {
+    const rows = describeConfig();
+    expect(rows).toHaveLength(Object.keys(readConfig(home)).length);
+    for (const row of rows) expect(row.meaning.length).toBeGreaterThan(15);
+    expect(rows.find((row) => row.name === 'SITEFLEET_PORT')?.default).toBe('8787');
+    expect(rows.find((row) => row.name === 'SITEFLEET_READ_ONLY')?.default).toBe('0');
+  });
+});
+
+describe('createLog', () => {
+  function lines(level: Parameters<typeof createLog>[0], write: (log: ReturnType<typeof createLog>) => void) {
+    const written: string[] = [];
+    write(createLog(level, { write: (line) => void written.push(line) }));
+    return written;
+  }
+
+  it('writes one JSON line with a named level and without secrets', () => {
+    const [line = ''] = lines('info', (log) =>
+      log.warn(
+        {
+          password: 'p1',
+          headers: { authorization: 'p2' },
+          site: { login: { http_pass: 'p3' } },
+          api_key: 'p4',
+          ok: 1,
+        },
+        'said',
+      ),
+    );
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', msg: 'said', ok: 1, password: '[redacted]' });
+    expect(line).not.toMatch(/p[1-4]/);
+  });
+
+  it('keeps to its level, and writes errors with their cause', () => {
+    expect(lines('error', (log) => log.warn({}, 'no'))).toEqual([]);
+    expect(lines('silent', (log) => log.error({}, 'no'))).toEqual([]);
+    const [line = ''] = lines('info', (log) =>
+      log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed'),
+    );
+    expect(JSON.parse(line).err).toMatchObject({
+      type: 'Error',
+      message: expect.stringContaining('outer'),
+      stack: expect.stringContaining('inner'),
+    });
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * The official conformance suite against the product's `/mcp`, for both eras. What is known to fail stands with its reason
+ * in conformance/expected-failures.yml; the suite fails on any other failure, and on an entry that passes.
+ */
+
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConformanceServer, startConformanceServer } from './server.js';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const suite = at('../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const expected = at('conformance/expected-failures.yml');
+const missing = existsSync(suite) ? '' : ' (skipped: @modelcontextprotocol/conformance is not installed)';
+
+interface Outcome {
+  code: number;
+  output: string;
+  passed: string[];
+  failed: string[];
+}
+
+function run(url: string, revision: string, folder: string): Promise<Outcome> {
+  const options = ['server', '--url', url, '--requirements', revision, '--expected-failures', expected, '-o', folder];
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', at('conformance/node20.mjs'), suite, ...options],
+      { timeout: 80_000, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const summary = stdout.slice(stdout.indexOf('=== SUMMARY ==='));
+        const named = (mark: string) =>
+          [...summary.matchAll(new RegExp(`^${mark} ([\\w-]+):`, 'gm'))].map((m) => m[1] ?? '');
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+        resolve({ code, output: `${summary}\n${stderr}`, passed: named('✓'), failed: named('✗') });
+      },
+    );
+  });
+}
+
+describe.skipIf(missing !== '')(`the official conformance suite${missing}`, () => {
+  let server: ConformanceServer;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitefleet-conformance-'));
+    server = await startConformanceServer();
+  });
+  afterAll(async () => {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    ['2025-11-25', 32, ['tools-call-elicitation', 'resources-subscribe', 'dns-rebinding-protection']],
+    [
+      '2026-07-28',
+      40,
+      ['server-stateless', 'caching', 'input-required-result-tampered-state', 'http-header-validation'],
+    ],
+  ])(
+    'finds nothing unexpected in %s',
+    async (revision, atLeast, among) => {
+      const { code, output, passed, failed } = await run(server.url, revision, folder);
+      expect([code, output]).toEqual([0, expect.stringContaining('Total:')]);
+      expect(passed).toEqual(expect.arrayContaining(among));
+      expect(passed.length).toBeGreaterThanOrEqual(atLeast);
+      const known = readFileSync(expected, 'utf8');
+      for (const name of failed) expect(known).toContain(`  - ${name}\n`);
+    },
+    90_000,
+  );
+
+  it('has a list of expected failures that does not grow', () => {
+    const entries = readFileSync(expected, 'utf8').match(/^ {2}- /gm) ?? [];
+    expect(entries.length).toBeLessThanOrEqual(11);
+  });
+});

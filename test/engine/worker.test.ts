@@ -1,0 +1,63 @@
+/** The engine thread as it is shipped: when it dies, the next call finds a new one. Needs the built program. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+
+it('comes back after it died, and what is not under way then works', async () => {
+  expect(existsSync(PROGRAM), 'run "npm run build" first').toBe(true);
+  const folder = mkdtempSync(join(tmpdir(), 'sitefleet-engine-'));
+  const mine = join(folder, 'dies-once.cjs');
+  // The first engine thread of the process throws when it is told to; later ones live.
+  writeFileSync(
+    mine,
+    `const { isMainThread } = require('node:worker_threads'); const { existsSync, writeFileSync } = require('node:fs');
+     const [mark, told] = ${JSON.stringify([join(folder, 'died'), join(folder, 'die')])};
+     if (!isMainThread && !existsSync(mark)) setInterval(() => {
+       if (existsSync(told)) { writeFileSync(mark, ''); throw new Error('boom'); }
+     }, 20);`,
+  );
+  const child = spawn(process.execPath, ['--require', mine, PROGRAM, 'serve', '--port', '0', '--json'], {
+    env: {
+      ...process.env,
+      SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
+      SITEFLEET_LOG_LEVEL: 'silent',
+      NODE_OPTIONS: '',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { v2, api_key } = JSON.parse(line.toString('utf8')) as { v2: string; api_key: string };
+    const addTag = async (name: string) => {
+      const response = await fetch(`${v2}/tags/add`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name }),
+      });
+      return response.status;
+    };
+    // Only now: a thread that dies while it starts keeps the service from starting at all.
+    writeFileSync(join(folder, 'die'), '');
+    for (let i = 0; i < 100 && !existsSync(join(folder, 'died')); i++)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(existsSync(join(folder, 'died'))).toBe(true);
+    let status = 0;
+    for (let i = 0; i < 50 && status !== 200; i++) {
+      status = await addTag(`after ${i}`);
+      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(status).toBe(200);
+  } finally {
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);

@@ -1,0 +1,105 @@
+/**
+ * Cross-site request forgery, tried with a real browser: a login is saved in it, and then pages of other origins ask for
+ * updates of the whole fleet. Skipped where there is no Chromium, which is said.
+ */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrowser } from '../../src/audit/browser.js';
+import { type Listener, listen } from '../../src/http/server.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
+import { type TestApp, testApp } from '../support/harness.js';
+
+const executablePath = await findBrowser(null);
+const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
+const LOGIN = { username: 'ada', password: 'pass' };
+const RUN = '/wp-json/wp-abilities/v1/abilities/svc/update-all-v1/run';
+
+let app: TestApp;
+let listener: Listener;
+let evil: Server;
+let browser: Browser;
+let target: string;
+
+/** What a page of another origin can do without a script, and what with one. */
+const PAGES: Record<string, () => string> = {
+  'an empty form': () => form('application/x-www-form-urlencoded', ''),
+  'an empty form as text': () => form('text/plain', ''),
+  'an empty form in parts': () => form('multipart/form-data', ''),
+  'a form that reads as JSON': () => form('text/plain', `<input name='{"input":{},"x":"' value='"}'>`),
+  'a request without a body': () => script(`fetch(to, { method: 'POST', mode: 'no-cors', credentials: 'include' })`),
+  'a request with JSON as text': () =>
+    script(`fetch(to, { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"input":{}}' })`),
+  'a beacon': () => script('Promise.resolve(navigator.sendBeacon(to))'),
+};
+const form = (type: string, fields: string) =>
+  `<form method=post enctype="${type}" action="${target}">${fields}</form><script>document.forms[0].submit()</script>`;
+const script = (call: string) =>
+  `<script>const to = ${JSON.stringify(target)}; ${call}.catch(() => 0).then(() => { document.title = 'sent'; });</script>`;
+
+/** Updates on offer for the whole fleet. */
+const offered = async () => (await app.call('list-updates', {})).total as number;
+
+describe.skipIf(executablePath === null)(`a browser with a saved login${missing}`, () => {
+  beforeAll(async () => {
+    // The worst case: the browser is asked for a login, so that it has one to send along.
+    app = await testApp({ sites: 3, config: { basic_challenge: true } });
+    for (let i = 0; i < 3; i += 1) await app.connect(i);
+    const password_hash = await hashPassword(LOGIN.password);
+    const now = app.clock.now();
+    await app.service.store.users.add({ name: LOGIN.username, password_hash, rights: ['read', 'write'], now });
+    listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+    target = `${listener.url}${RUN}`;
+    evil = createServer((request, response) => {
+      const name = decodeURIComponent(request.url?.slice(1) ?? '');
+      response.setHeader('content-type', 'text/html').end(`<!doctype html>${PAGES[name]?.() ?? ''}`);
+    });
+    await new Promise<void>((resolve) => evil.listen(0, resolve));
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    evil.close();
+    await listener.close(0);
+    await app.close();
+  });
+
+  // Another site, and another port of the same one.
+  describe.each(['localhost', '127.0.0.1'])('and a page at %s', (name) => {
+    it.each(Object.keys(PAGES))('updates nothing by %s', async (kind) => {
+      const context = await browser.newContext({ httpCredentials: LOGIN });
+      const page = await context.newPage();
+      const before = await offered();
+      const calls = app.fleet.stats().requests;
+      expect(before).toBeGreaterThan(0);
+      // Logged in: from here on the browser sends the login by itself.
+      const own = await page.goto(`${listener.url}/wp-json/wp-abilities/v1/abilities`);
+      expect(own?.status()).toBe(200);
+      const reached = page.waitForResponse((response) => response.url() === target);
+      const { port } = evil.address() as AddressInfo;
+      await page.goto(`http://${name}:${port}/${encodeURIComponent(kind)}`);
+      expect([403, 415]).toContain((await reached).status());
+      expect(await offered()).toBe(before);
+      expect(app.fleet.stats().requests).toBe(calls);
+      await context.close();
+    });
+  });
+
+  it('a page of our own may change something, and the login really is sent along', async () => {
+    const context = await browser.newContext({ httpCredentials: LOGIN });
+    const page = await context.newPage();
+    await page.goto(`${listener.url}/wp-json/wp-abilities/v1/abilities`);
+    // What we serve forbids scripts; this one stands for a page of ours that has some.
+    await page.route('**/own', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }));
+    await page.goto(`${listener.url}/own`);
+    const status = await page.evaluate(async (to) => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(to, { method: 'POST', headers, body: '{"input":{}}' });
+      return answer.status;
+    }, `${listener.url}/abilities/svc/sync-sites-v1/run`);
+    expect(status).toBe(200);
+    await context.close();
+  });
+});

@@ -1,0 +1,240 @@
+/** What every answer carries, whether it leaves through a socket or stays in the process. */
+
+import { connect } from 'node:net';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpEnv } from '../../src/auth/auth.js';
+import { createHttp } from '../../src/http/router.js';
+import { type Listener, listen } from '../../src/http/server.js';
+import { silent } from '../support/ways.js';
+
+const STANDARD = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'x-request-id': 'given-1',
+};
+
+function ways(): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.get('/plain', () => new Response('{}', { headers: { 'content-type': 'application/json' } }));
+  app.get(
+    '/own',
+    () => new Response('{}', { headers: { 'Cache-Control': 'public', 'X-Frame-Options': 'SAMEORIGIN' } }),
+  );
+  app.get('/headers', (c) => {
+    c.header('Link', '<a>; rel="next"');
+    c.header('Cache-Control', 'private');
+    return c.json({});
+  });
+  app.get('/cookies', (c) => {
+    c.header('Set-Cookie', 'a=1', { append: true });
+    c.header('Set-Cookie', 'b=2', { append: true });
+    return c.body(null, 204);
+  });
+  app.get('/later', async () => new Response('later'));
+  app.get('/stream', () => new Response(new ReadableStream({ start: (to) => void to.close() })));
+  app.get('/away', () => new Response(null, { status: 503 }));
+  app.get('/away-long', () => new Response(null, { status: 503, headers: { 'Retry-After': '77' } }));
+  app.get('/bug', () => {
+    throw new TypeError('secret internals');
+  });
+  app.post('/echo', async (c) => c.text(await c.req.text()));
+  app.get('/events', (c) => {
+    const stream = new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(': here\n\n')) });
+    return c.body(stream, 200, { 'Content-Type': 'text/event-stream' });
+  });
+  return app;
+}
+
+const counted: number[] = [];
+const lines: Record<string, unknown>[] = [];
+
+function shell(): Hono<HttpEnv> {
+  return createHttp({
+    config: { host: '127.0.0.1', base_url: null, trust_proxy: false },
+    log: { ...silent, debug: (facts) => void lines.push(facts) },
+    newRequestId: () => 'made',
+    ready: async () => ({ ok: true, reasons: [] }),
+    metrics: { token: null, request: (status) => void counted.push(status), text: async () => '' },
+    mounts: [{ at: '/', app: ways() }],
+    maxBody: 1000,
+  });
+}
+
+type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+let listener: Listener;
+const app = shell();
+const inProcess: Ask = async (path, init) => app.request(path, init);
+const overSocket: Ask = (path, init) => fetch(`${listener.url}${path}`, init);
+
+beforeAll(async () => {
+  listener = await listen(shell(), { host: '127.0.0.1', port: 0 });
+});
+afterAll(() => listener.close(0));
+
+/** Sends bytes as they are and reads until the server closes. */
+function raw(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(listener.port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
+
+describe.each<[string, Ask]>([
+  ['in the process', inProcess],
+  ['over a socket', overSocket],
+])('an answer %s', (_where, ask) => {
+  const with_ = (path: string, init: RequestInit = {}) =>
+    ask(path, { ...init, headers: { 'x-request-id': 'given-1', ...(init.headers as object) } });
+
+  it.each([
+    ['/plain', 200],
+    ['/later', 200],
+    ['/stream', 200],
+    ['/cookies', 204],
+    ['/bug', 500],
+    ['/nowhere', 404],
+    ['/healthz', 200],
+  ])('%s carries all headers', async (path, status) => {
+    const answer = await with_(path);
+    expect(answer.status).toBe(status);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(STANDARD);
+  });
+
+  it('keeps what it says itself, once', async () => {
+    const own = await with_('/own');
+    expect([own.headers.get('cache-control'), own.headers.get('x-frame-options')]).toEqual(['public', 'SAMEORIGIN']);
+    expect(own.headers.get('x-content-type-options')).toBe('nosniff');
+    const headers = (await with_('/headers')).headers;
+    expect([headers.get('cache-control'), headers.get('link')]).toEqual(['private', '<a>; rel="next"']);
+    expect((await with_('/cookies')).headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  });
+
+  it('of HEAD has the headers of GET', async () => {
+    const answer = await with_('/own', { method: 'HEAD' });
+    expect([answer.headers.get('cache-control'), answer.headers.get('referrer-policy')]).toEqual([
+      'public',
+      'no-referrer',
+    ]);
+    expect(await answer.text()).toBe('');
+  });
+
+  it('that refuses for now says when to come again', async () => {
+    expect((await with_('/away')).headers.get('retry-after')).toBe('5');
+    expect((await with_('/away-long')).headers.get('retry-after')).toBe('77');
+    expect((await with_('/plain')).headers.has('retry-after')).toBe(false);
+  });
+
+  it('is counted and noted, without the query', async () => {
+    counted.length = 0;
+    lines.length = 0;
+    await with_('/plain?token=secret');
+    await with_('/nowhere');
+    expect(counted).toEqual([200, 404]);
+    expect(lines).toEqual([
+      { request_id: 'given-1', method: 'GET', path: '/plain', status: 200 },
+      { request_id: 'given-1', method: 'GET', path: '/nowhere', status: 404 },
+    ]);
+  });
+
+  it('to a body over the limit is a refusal, announced or not', async () => {
+    const fits = await with_('/echo', { method: 'POST', body: 'x'.repeat(1000) });
+    expect([fits.status, (await fits.text()).length]).toEqual([200, 1000]);
+    const parts = (n: number) =>
+      new ReadableStream({
+        start(to) {
+          for (let i = 0; i < n; i++) to.enqueue(new TextEncoder().encode('y'.repeat(100)));
+          to.close();
+        },
+      });
+    const sent = (n: number) => ({
+      method: 'POST',
+      body: parts(n),
+      duplex: 'half',
+      headers: { 'transfer-encoding': 'chunked' },
+    });
+    if (ask === inProcess) {
+      const chunked = await with_('/echo', sent(5) as RequestInit);
+      expect([chunked.status, (await chunked.text()).length]).toEqual([200, 500]);
+    }
+    const announced = { method: 'POST', body: 'x'.repeat(1001), headers: { 'content-length': '1001' } };
+    for (const init of ask === inProcess ? [announced, sent(11) as RequestInit] : [announced]) {
+      const refused = await with_('/echo', init);
+      expect([refused.status, await refused.json()]).toMatchObject([
+        413,
+        { code: 'svc_rest_request_entity_too_large' },
+      ]);
+      expect(refused.headers.get('referrer-policy')).toBe('no-referrer');
+    }
+  });
+});
+
+describe('over a socket', () => {
+  it('a chunked body is read no further than the limit', async () => {
+    const chunk = `64\r\n${'z'.repeat(100)}\r\n`;
+    const head = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
+    expect(await raw(`${head}${chunk.repeat(5)}0\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 [\s\S]*z{500}/);
+    expect(await raw(`${head}${chunk.repeat(20)}`)).toMatch(/^HTTP\/1.1 413 [\s\S]*svc_rest_request_entity_too_large/);
+  });
+
+  it('requests that come together are all answered, those of one connection in their order', async () => {
+    const request = (i: number) => `GET /plain HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: n${i}\r\n`;
+    const last = 'GET /plain HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    const lines = Array.from({ length: 40 }, (_, i) => `${request(i)}\r\n`);
+    const connections = await Promise.all(Array.from({ length: 8 }, () => raw(lines.join('') + last)));
+    for (const answers of connections) {
+      const ids = [...answers.matchAll(/x-request-id: n(\d+)/g)].map(([, id]) => Number(id));
+      expect(ids).toEqual(lines.map((_, i) => i));
+    }
+  });
+
+  it('a newcomer is answered while many others keep on asking', async () => {
+    let on = true;
+    const busy = Array.from({ length: 60 }, async () => {
+      while (on) await (await fetch(`${listener.url}/later`)).text();
+    });
+    const answers = [];
+    for (let i = 0; i < 5; i++)
+      answers.push(await raw('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'));
+    on = false;
+    await Promise.all(busy);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('names are written once, whoever wrote them', async () => {
+    for (const path of ['/plain', '/own', '/headers', '/stream', '/away-long', '/nowhere']) {
+      const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      const names = answer
+        .slice(0, answer.indexOf('\r\n\r\n'))
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
+      expect(names).toEqual([...new Set(names)]);
+      expect(names).toContain('x-request-id');
+    }
+  });
+
+  it('an answer to what cannot be a request tells nothing and is to be kept by nobody', async () => {
+    const answer = await raw('GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('a stream that only listens does not hold up the end', async () => {
+    const own = await listen(shell(), { host: '127.0.0.1', port: 0 });
+    const answer = await fetch(`${own.url}/events`);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    const began = performance.now();
+    await own.close(5_000);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    await reader?.cancel().catch(() => undefined);
+  });
+});

@@ -1,0 +1,85 @@
+/** What the service does on its own, by the clock. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refreshAbandoned, reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
+import { ADMIN, type TestApp, testApp } from '../support/harness.js';
+
+const DAY = 24 * 3600_000;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await testApp({ sites: 12 });
+  for (let i = 0; i < 12; i++) await app.connect(i);
+});
+afterEach(() => app.close());
+
+const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+
+describe('the daily sync', () => {
+  it('looks at each site once a day and leaves suspended and disconnected ones alone', async () => {
+    expect(await syncDueSites(ctx())).toBe('nothing due');
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    await app.call('disconnect-site', { site_id_or_domain: 2 });
+    app.fleet.site(2).faults.offline = true;
+    app.clock.move(DAY);
+    expect(await syncDueSites(ctx())).toBe('9 synced, 1 failed');
+    expect(await syncDueSites(ctx())).toBe('nothing due');
+    expect((await app.call('get-site', { site_id_or_domain: 4 })).last_sync).toBe('2026-11-21T12:00:00Z');
+    expect((await app.call('get-site', { site_id_or_domain: 1 })).last_sync).toBe('2026-11-20T12:00:00Z');
+  });
+});
+
+describe('abandoned items', () => {
+  const listed = async () => (await app.call('get-abandoned-plugins', { per_page: 200 })).total as number;
+
+  it('are found by asking each child, kept over later syncs, and dropped with the plugin', async () => {
+    expect(await listed()).toBe(0);
+    expect(await refreshAbandoned(ctx())).toBe('12 refreshed, 0 failed');
+    const found = await app.call('get-abandoned-plugins', { per_page: 200 });
+    expect(found.total).toBeGreaterThan(0);
+    for (const item of found.items) expect(item.last_updated <= '2024-11-20').toBe(true);
+    expect(await refreshAbandoned(ctx())).toBe('nothing due');
+
+    // The child's cache is empty again: that says nothing.
+    await app.call('sync-sites', {});
+    expect(await listed()).toBe(found.total);
+
+    const { site_id, slug } = found.items[0];
+    await app.call('delete-site-plugins', { site_id_or_domain: site_id, slugs: [slug], confirm: true });
+    const left = await app.call('get-abandoned-plugins', { per_page: 200 });
+    expect(
+      left.items.some((item: { site_id: number; slug: string }) => item.site_id === site_id && item.slug === slug),
+    ).toBe(false);
+  });
+
+  it('of a site that cannot answer wait their turn like the others', async () => {
+    app.fleet.site(0).faults.offline = true;
+    expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
+    expect(await refreshAbandoned(ctx())).toBe('nothing due');
+    app.clock.move(2 * DAY);
+    expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
+  });
+});
+
+describe('site health', () => {
+  it('is told for each site that reports badly, once it is switched on', async () => {
+    expect(await reportHealth(ctx())).toBe('switched off');
+    const told: number[] = [];
+    app.service.events.subscribe((event) => {
+      if (event.name === 'site.unhealthy') told.push(event.site_id ?? 0);
+    });
+    // Rules of their own: site 1 is told of although the fleet is not, site 2 is not although the fleet is.
+    const own = (site: number, rule: object) =>
+      app.service.store.sites.record(site).then((row) => row && app.service.store.siteSettings.change(row, rule));
+    await app.db.run('UPDATE site_detail SET health_good = 9, health_recommended = 1, health_critical = 0');
+    await own(1, { disable_health_checking: 0, health_threshold: 100 });
+    expect(await reportHealth(ctx())).toBe('1 of 1 sites below good');
+    await own(2, { disable_health_checking: 1, health_threshold: 100 });
+    await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
+    expect(await reportHealth(ctx())).toBe('1 of 11 sites below good');
+    expect(told).toEqual([1, 1]);
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    expect(await reportHealth(ctx())).toBe('0 of 10 sites below good');
+    expect(told).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,492 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { reportHealth } from '../../src/domain/jobs/maintenance.js';
+import { forgetOld } from '../../src/domain/jobs/retention.js';
+import { dailyDigest } from '../../src/domain/mail/digest.js';
+import { listOutbox, previewMail, sendMail } from '../../src/domain/mail/mail.js';
+import { editMail } from '../../src/domain/mail/settings.js';
+import { lookUpDomain } from '../../src/domain/monitoring/domain-lookup.js';
+import { createMailer } from '../../src/mail/smtp.js';
+import type { NewAlert } from '../../src/store/monitoring/alerts.js';
+import { bareSite } from '../support/bare-site.js';
+import { type TestApp, testApp } from '../support/harness.js';
+import { type Mailbox, mailbox } from '../support/smtp.js';
+
+let box: Mailbox;
+let app: TestApp;
+let site: number;
+
+beforeEach(async () => {
+  box = await mailbox();
+  app = await testApp({ sites: 2, config: { smtp_url: box.url } });
+  site = await app.connect(0);
+});
+afterEach(async () => {
+  await app.close();
+  await box.close();
+});
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const ctx = (of = app) =>
+  of.service.ctx({
+    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
+    request_id: 'test',
+    signal: new AbortController().signal,
+  });
+const readers = (type: string, recipients = ['ada@example.com', 'ben@example.com'], more: object = {}) =>
+  editMail(ctx(), type, { recipients, ...more });
+let seq = 0;
+const alert = (kind: string, facts: object = {}, more: Partial<NewAlert> = {}): NewAlert => ({
+  key: `${kind}:${++seq}`,
+  kind,
+  site_id: site,
+  at: app.clock.now(),
+  facts: { ...facts },
+  ...more,
+});
+const tell = (...alerts: NewAlert[]) => app.service.store.alerts.add(alerts);
+const rename = (name: string) => app.db.run('UPDATE site SET name = ? WHERE id = ?', [name, site]);
+
+describe('an alert', () => {
+  test('becomes one mail in text and HTML, over a real SMTP server', async () => {
+    await readers('uptime');
+    await rename('Café');
+    await tell(alert('monitor.down', { http_code: 503, msg: 'The server answered with HTTP 503.' }));
+    expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+    const [mail] = box.mails;
+    expect(mail).toMatchObject({ from: 'fleet@example.com', to: ['ada@example.com', 'ben@example.com'] });
+    expect(mail?.headers).toMatchObject({
+      subject: 'Café: uptime – Café is down. The server answered with HTTP 503.',
+      from: 'Sitefleet <fleet@example.com>',
+      'auto-submitted': 'auto-generated',
+    });
+    expect(mail?.text).toContain('Café is down. The server answered with HTTP 503.');
+    expect(mail?.text).toContain(app.fleet.site(0).url);
+    expect(mail?.html).toContain('<h1');
+    expect(mail?.html).toContain('503');
+    expect(mail?.html).not.toMatch(/<script|<img|https?:\/\/(?!127)/);
+    expect(await sendMail(ctx())).toBe('nothing due');
+    expect(box.mails).toHaveLength(1);
+    expect(await listOutbox(ctx(), 10)).toMatchObject([{ type: 'uptime', site_id: site, status: 'sent', attempts: 1 }]);
+  });
+
+  test.each([
+    ['monitor.up', 'uptime', {}, 'Shop is up again.'],
+    ['monitor.flapping', 'uptime', {}, 'Shop keeps changing'],
+    [
+      'certificate.expiring',
+      'ssl_certificate',
+      { days_left: 7, valid_to: '2026-11-27T00:00:00Z' },
+      'The certificate of Shop expires in 7 days, on 2026-11-27.',
+    ],
+    [
+      'certificate.expiring',
+      'ssl_certificate',
+      { days_left: 0, valid_to: '2026-11-21T00:00:00Z' },
+      'The certificate of Shop expires within a day, on 2026-11-21.',
+    ],
+    ['certificate.expired', 'ssl_certificate', { valid_to: '2026-11-19T00:00:00Z' }, 'has expired on 2026-11-19'],
+    [
+      'certificate.invalid',
+      'ssl_certificate',
+      { problem: 'It does not name this host.' },
+      'is not valid. It does not name this host.',
+    ],
+    [
+      'domain.expiring',
+      'domain_expiry',
+      { domain_name: 'shop.example', expires: 30, expiry_date: '2026-12-20T00:00:00Z' },
+      'The registration of shop.example ends in 30 days, on 2026-12-20.',
+    ],
+    [
+      'domain.expiring',
+      'domain_expiry',
+      { domain_name: 'shop.example', expires: 1, expiry_date: '2026-11-21T12:00:00Z' },
+      'The registration of shop.example ends in 1 day, on 2026-11-21.',
+    ],
+    [
+      'domain.expired',
+      'domain_expiry',
+      { domain_name: 'shop.example', expiry_date: '2026-11-01T00:00:00Z' },
+      'The registration of shop.example ended on 2026-11-01.',
+    ],
+    [
+      'domain.not_found',
+      'domain_expiry',
+      { domain_name: 'shop.example', problem: 'No such name.' },
+      'shop.example is no longer registered',
+    ],
+  ])('%s says what happened', async (kind, type, facts, sentence) => {
+    await readers(type);
+    await rename('Shop');
+    await tell(alert(kind, facts));
+    await sendMail(ctx());
+    expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining(sentence)]);
+  });
+
+  test('a name full of markup and line breaks stays text', async () => {
+    await readers('uptime', ['ada@example.com'], {
+      heading: 'Alarm for [site.name]',
+      subject: '[site.name] [unknown] [constructor]',
+    });
+    await rename('<script>alert(1)</script>\r\nBcc: all@example.com & "more"');
+    await tell(alert('monitor.down', { msg: '<b>bold</b>' }));
+    await sendMail(ctx());
+    const [mail] = box.mails;
+    expect(mail?.to).toEqual(['ada@example.com']);
+    expect(mail?.headers).not.toHaveProperty('bcc');
+    expect(mail?.headers.subject).toContain('[unknown] [constructor]');
+    expect(mail?.html).not.toContain('<script');
+    expect(mail?.html).not.toContain('<b>');
+    expect(mail?.html).toContain(
+      'Alarm for &lt;script&gt;alert(1)&lt;/script&gt; Bcc: all@example.com &amp; &quot;more&quot;',
+    );
+  });
+
+  test('nobody is written to when the mail is off, has no readers, or the alert is old', async () => {
+    await tell(alert('monitor.down'));
+    expect(await sendMail(ctx())).toBe('nothing due');
+    await readers('uptime', ['ada@example.com'], { disable: 1 });
+    await tell(alert('monitor.down'));
+    await sendMail(ctx());
+    await readers('uptime', ['ada@example.com'], { disable: 0 });
+    await tell(alert('monitor.down', {}, { at: app.clock.now() - 25 * HOUR }), alert('something.else'));
+    expect(await sendMail(ctx())).toBe('nothing due');
+    expect(box.mails).toEqual([]);
+    expect(await app.service.store.alerts.waiting(10)).toEqual([]);
+  });
+
+  test('a site may have readers of its own for its uptime', async () => {
+    await readers('uptime');
+    await app.db.run('UPDATE site_detail SET monitoring_emails = ? WHERE site_id = ?', [
+      'owner@example.com, two@example.com',
+      site,
+    ]);
+    await tell(alert('monitor.down'), alert('monitor.down', {}, { site_id: null, key: 'x' }));
+    await sendMail(ctx());
+    expect(box.mails.map(({ to }) => to).sort()).toEqual([
+      ['ada@example.com', 'ben@example.com'],
+      ['owner@example.com', 'two@example.com'],
+    ]);
+  });
+
+  test('many at once become one mail', async () => {
+    await readers('uptime');
+    await rename('Shop');
+    await tell(...Array.from({ length: 250 }, () => alert('monitor.down')));
+    expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+    // They are of one and the same site.
+    expect(box.mails[0]?.headers.subject).toBe('1 site: uptime – 250 alerts');
+    expect(box.mails[0]?.text.match(/Shop is down/g)).toHaveLength(200);
+    expect(box.mails[0]?.text).toContain('And 50 more.');
+  });
+
+  test('bad health is told once a month, and again when the score changes', async () => {
+    await readers('site_health');
+    await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
+    const unhealthy = async (health_score: number) => {
+      app.service.events.emit({ name: 'site.unhealthy', site_id: site, facts: { health_score } });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sendMail(ctx());
+      app.clock.move(24 * HOUR);
+    };
+    for (const score of [70, 70, 60, 70, 95]) await unhealthy(score);
+    expect(box.mails.map(({ text }) => /is (\d+) of 100/.exec(text)?.[1])).toEqual(['70', '60']);
+  });
+});
+
+test('a domain that vanished is told of, once, whoever of its sites it belongs to', async () => {
+  await readers('domain_expiry');
+  const second = await app.connect(1);
+  await app.db.run("INSERT INTO domain (name, creation_date) VALUES ('shop.example', 1)");
+  for (const id of [site, second])
+    await app.db.run("INSERT OR REPLACE INTO site_domain (site_id, domain) VALUES (?, 'shop.example')", [id]);
+  const nowhere = { ...ctx().probe, domain: async () => ({ outcome: 'not_found' as const, message: 'No such name.' }) };
+  const look = async (error?: string) =>
+    lookUpDomain(Object.assign(ctx(), { probe: nowhere }), {
+      name: 'shop.example',
+      creation_date: 1,
+      ...(error === undefined ? {} : { error }),
+    });
+  await look();
+  expect(await sendMail(ctx())).toBe('nothing due');
+  for (let again = 0; again < 2; again++) await look('No such name.');
+  expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+  const [mail] = box.mails;
+  expect(mail?.headers.subject).toContain('shop.example is no longer registered');
+  expect(mail?.text).toContain('No such name.');
+  expect(mail?.html).toContain('No such name.');
+});
+
+test('a critical finding makes no mail while the score is good: the mail follows the score', async () => {
+  await readers('site_health');
+  await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
+  const report = async (good: number, critical: number) => {
+    await app.db.run(
+      'UPDATE site_detail SET health_good = ?, health_recommended = 0, health_critical = ? WHERE site_id = ?',
+      [good, critical, site],
+    );
+    await reportHealth(ctx());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return sendMail(ctx());
+  };
+  expect(await report(17, 1)).toBe('nothing due');
+  expect(await report(3, 1)).toBe('1 sent, 0 not');
+  expect(box.mails[0]?.text).toContain('The health score of');
+});
+
+describe('sending', () => {
+  test('is tried again with growing waits, always as the same message, until it is taken', async () => {
+    await readers('uptime');
+    await tell(alert('monitor.down'));
+    box.refuse(451, 421, 452);
+    const waits = [1, 5, 15].map((minutes) => minutes * MINUTE);
+    for (const wait of waits) {
+      expect(await sendMail(ctx())).toBe('0 sent, 1 not');
+      expect(await sendMail(ctx())).toBe('nothing due');
+      app.clock.move(wait - 1);
+      expect(await sendMail(ctx())).toBe('nothing due');
+      app.clock.move(1);
+    }
+    expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+    expect(box.mails).toHaveLength(1);
+    expect(await listOutbox(ctx(), 1)).toMatchObject([{ status: 'sent', attempts: 4, last_error: '' }]);
+    const [row] = await app.db.all('SELECT id, created_at FROM mail');
+    expect(box.mails[0]?.headers['message-id']).toBe(`<${row?.id}.${row?.created_at}@sitefleet.invalid>`);
+  });
+
+  test('a refusal for good is not tried again', async () => {
+    await readers('uptime');
+    await tell(alert('monitor.down'));
+    box.refuse(550);
+    await sendMail(ctx());
+    app.clock.move(100 * HOUR);
+    expect(await sendMail(ctx())).toBe('nothing due');
+    expect(await listOutbox(ctx(), 1)).toMatchObject([
+      { status: 'failed', last_error: 'The mail server answered with 550.' },
+    ]);
+  });
+
+  test('is given up after a day and a half', async () => {
+    await readers('uptime');
+    await tell(alert('monitor.down'));
+    for (let day = 0; day < 20; day++) {
+      box.refuse(451);
+      await sendMail(ctx());
+      app.clock.move(12 * HOUR);
+    }
+    expect(await listOutbox(ctx(), 1)).toMatchObject([{ status: 'failed', attempts: 9 }]);
+  });
+
+  test('a server that is away is not asked for every mail', async () => {
+    await readers('uptime');
+    await tell(...Array.from({ length: 8 }, () => alert('monitor.down')));
+    await box.close();
+    expect(await sendMail(ctx())).toBe('0 sent, 3 not');
+    const [mail] = (await listOutbox(ctx(), 10)).filter(({ attempts }) => attempts === 1);
+    expect(mail).toMatchObject({ status: 'queued', last_error: 'The mail server could not be reached.' });
+    box = await mailbox();
+  });
+
+  test('a wrong login waits for the operator, and is never shown', async () => {
+    const mailer = createMailer({ url: box.url.replace('p%40ss', 'wrong'), from: null });
+    const mail = { messageId: '<1@x>', to: ['a@example.com'], subject: 's', text: 't', html: 'h' };
+    await expect(mailer.send(mail)).rejects.toMatchObject({
+      name: 'MailFailure',
+      permanent: false,
+      message: 'The mail server refused the login.',
+    });
+    await mailer.close();
+  });
+
+  test('a mail whose sender died is taken over once its lease is over', async () => {
+    await readers('uptime');
+    await tell(alert('monitor.down'));
+    await app.service.store.mail.queueAlerts([], [], 0);
+    box.refuse(451);
+    await sendMail(ctx());
+    app.clock.move(MINUTE);
+    await app.service.store.mail.claim(app.clock.now(), app.clock.now() + 5 * MINUTE);
+    expect(await sendMail(ctx())).toBe('nothing due');
+    app.clock.move(5 * MINUTE);
+    expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+  });
+
+  test('without a mail server nothing is queued and nothing is sent', async () => {
+    const quiet = await testApp({ sites: 1 });
+    await quiet.service.store.alerts.add([{ key: 'k', kind: 'monitor.down', site_id: null, at: 0, facts: {} }]);
+    expect(await sendMail(ctx(quiet))).toBe('no mail server is set');
+    expect(await dailyDigest(ctx(quiet))).toBe('no mail server is set');
+    expect(await quiet.db.all('SELECT * FROM mail')).toEqual([]);
+    await quiet.close();
+  });
+});
+
+describe('the daily digest', () => {
+  test('goes out once a day, in the morning of the dashboard, with what there is to do', async () => {
+    await readers('daily_digest');
+    await app.service.store.settings.write([{ key: 'general.timezone_string', value: 'America/New_York' }], 0);
+    const second = await app.connect(1);
+    await app.call('disconnect-site', { site_id_or_domain: second });
+    await app.service.store.history.add([
+      {
+        site_id: site,
+        context: 'plugin',
+        action: 'updated',
+        slug: 'a/a.php',
+        old_version: '1',
+        new_version: '2',
+        at: app.clock.now() - HOUR,
+      },
+    ]);
+    // 12:00 UTC is 07:00 in New York.
+    app.clock.move(-1);
+    expect(await dailyDigest(ctx())).toBe('not yet');
+    app.clock.move(1);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    app.clock.move(HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued before');
+    await sendMail(ctx());
+    const [mail] = box.mails;
+    expect(mail?.headers.subject).toBe('Daily digest of your sites, 2026-11-20');
+    expect(mail?.text).toMatch(/Pending updates: .*plugins/);
+    expect(mail?.text).toContain('1 site is disconnected.');
+    expect(mail?.text).toContain('plugin updated · 1');
+    app.clock.move(23 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+  });
+
+  test('tells what was done once, however far apart two of them are', async () => {
+    await readers('daily_digest');
+    await app.db.run('DELETE FROM site_update');
+    const update = (slug: string) =>
+      app.service.store.history.add([
+        { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
+      ]);
+    // Nothing to tell in the morning, but at noon.
+    expect(await dailyDigest(ctx())).toBe('nothing to tell');
+    app.clock.move(MINUTE);
+    await update('first');
+    app.clock.move(HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await update('second');
+    app.clock.move(20 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await update('third');
+    app.clock.move(30 * HOUR);
+    expect(await dailyDigest(ctx())).toBe('queued');
+    await sendMail(ctx());
+    expect(box.mails.map(({ text }) => text.match(/(?<=plugin )(first|second|third)/g))).toEqual([
+      ['first'],
+      ['second'],
+      ['third'],
+    ]);
+    expect(box.mails[1]?.text).toContain('Done since 2026-11-20 13:01');
+  });
+
+  test('counts every site that is down, however few it lists', async () => {
+    await readers('daily_digest');
+    for (let i = 0; i < 25; i++) {
+      const id = await app.service.store.sites.add(bareSite(`https://down${i}.example/`), app.clock.now(), () => []);
+      await app.db.run("INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, '', 1)", [
+        id ?? 0,
+        app.clock.now() - HOUR,
+      ]);
+    }
+    const { text } = await previewMail(ctx(), 'daily_digest');
+    expect(text).toContain('25 sites are down.');
+    expect(text).toContain('And 5 more.');
+  });
+
+  test('is not sent when there is nothing to tell', async () => {
+    await readers('daily_digest');
+    await app.db.run('DELETE FROM site_update');
+    expect(await dailyDigest(ctx())).toBe('nothing to tell');
+  });
+});
+
+describe('a preview', () => {
+  const types = [
+    'daily_digest',
+    'uptime',
+    'site_health',
+    'deactivated_license_alert',
+    'ssl_certificate',
+    'domain_expiry',
+  ];
+  test.each(types)('shows %s and sends nothing', async (type) => {
+    const preview = await previewMail(ctx(), type);
+    expect(preview).toMatchObject({ type, sends: false, reason: 'It has no recipients.' });
+    expect(preview.html).toContain('<!doctype html>');
+    expect(preview.text.length).toBeGreaterThan(50);
+    await readers(type, ['ada@example.com']);
+    expect(await previewMail(ctx(), type)).toMatchObject({ sends: true, reason: '', recipients: ['ada@example.com'] });
+    expect(await sendMail(ctx())).toBe('nothing due');
+    expect(box.visits).toBe(0);
+  });
+
+  test.each([
+    ['domain.not_found', 'domain_expiry', 'example.com is no longer registered'],
+    ['domain.expired', 'domain_expiry', 'The registration of example.com ended on 2030-01-31.'],
+    ['certificate.invalid', 'ssl_certificate', 'It does not name this host.'],
+    ['monitor.up', 'uptime', 'Example is up again.'],
+  ])('shows the alert %s', async (kind, type, sentence) => {
+    await readers(type, ['ada@example.com']);
+    const preview = await previewMail(ctx(), kind);
+    expect(preview).toMatchObject({ type, sends: true, recipients: ['ada@example.com'] });
+    expect(preview.text).toContain(sentence);
+    expect(preview.html).toContain(sentence);
+    expect(preview.subject).toContain(sentence);
+    expect(box.visits).toBe(0);
+  });
+
+  test('of an unknown type is refused', async () => {
+    await expect(previewMail(ctx(), 'carrier_pigeon')).rejects.toMatchObject({
+      code: 'invalid_mail_type',
+      status: 404,
+    });
+  });
+});
+
+test('what the service did is kept for reports', async () => {
+  const [plugin] = (await app.call('get-site-plugins', { site_id_or_domain: site })).plugins.filter(
+    (item: { active: boolean }) => item.active,
+  );
+  await app.call('deactivate-site-plugins', { site_id_or_domain: site, slugs: [plugin.slug] });
+  let rows: { action: string }[] = [];
+  const look = async () => {
+    rows = await app.service.store.history.recent(site, 10);
+  };
+  for (let i = 0; i < 100 && rows.length === 0; i++) {
+    await look();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(rows).toMatchObject([
+    { context: 'plugin', action: 'deactivated', slug: plugin.slug, name: plugin.name, at: app.clock.now() },
+  ]);
+});
+
+test('what is old is forgotten, but not the newest result of a site', async () => {
+  const { store } = app.service;
+  const old = app.clock.now() - 4 * 366 * 24 * HOUR;
+  await store.history.add([
+    { site_id: site, context: 'plugin', action: 'updated', slug: 'a', old_version: '', new_version: '', at: old },
+    {
+      site_id: site,
+      context: 'plugin',
+      action: 'updated',
+      slug: 'b',
+      old_version: '',
+      new_version: '',
+      at: app.clock.now(),
+    },
+  ]);
+  for (const finished of [old, old + 1])
+    await app.db.run(
+      "INSERT INTO audit (site_id, strategy, status, requested_at, finished_at) VALUES (?, 'mobile', 'completed', ?, ?)",
+      [site, finished, finished],
+    );
+  expect(await forgetOld(ctx())).toBe('1 audits, 0 mails, 1 changes forgotten');
+  expect(await store.history.recent(site, 10)).toMatchObject([{ slug: 'b' }]);
+  expect(await app.db.all('SELECT finished_at FROM audit')).toEqual([{ finished_at: old + 1 }]);
+});

@@ -1,0 +1,285 @@
+/** What MCP costs a conversation: the catalogue, and every answer. And what never reaches a model. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from '../../schemas/zod.js';
+import { systemClock } from '../../src/core/clock.js';
+import { ERROR_CODES, errorHelp } from '../../src/core/error-help.js';
+import { ServiceError } from '../../src/core/errors.js';
+import { TOOLSETS } from '../../src/domain/context.js';
+import { errorText } from '../../src/mcp/answer.js';
+import { estimateTokens, pageFrom } from '../../src/mcp/budget.js';
+import { canonicalJson } from '../../src/mcp/canonical-json.js';
+import { Prompts } from '../../src/mcp/prompts.js';
+import { createToolRegistry } from '../../src/mcp/registry.js';
+import { cleanText, cleanValue } from '../../src/mcp/untrusted-text.js';
+import { defineOperation, type GroupedOperation } from '../../src/operation/operation.js';
+import { operations } from '../../tools/index.js';
+import { connect, LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+import { silent } from '../support/ways.js';
+
+const MAX = 1000;
+const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };
+
+function registryOf(list: readonly GroupedOperation[], maxTokens = MAX) {
+  return createToolRegistry({
+    operations: list,
+    invoke: (operation, raw) => operation.call(raw, { config: {}, actor: LOCAL } as never),
+    log: silent,
+    clock: systemClock,
+    readOnly: false,
+    toolsets: TOOLSETS,
+    maxTokens,
+  });
+}
+
+const structured = (result: unknown) => (result as { structuredContent: Record<string, unknown> }).structuredContent;
+
+describe('the catalogue', () => {
+  const tools = registryOf(operations).listTools(LOCAL);
+
+  it('costs less than 10,300 tokens, and no tool 600', () => {
+    const shown = tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema }));
+    expect(tools).toHaveLength(62);
+    expect(estimateTokens(shown)).toBeLessThan(10_300);
+    // With the hints and the id that clients keep to themselves.
+    expect(estimateTokens(tools.map(({ outputSchema: _, ...tool }) => tool))).toBeLessThan(10_300);
+    for (const { outputSchema: _, ...tool } of tools)
+      expect([tool.name, estimateTokens(tool) < 600]).toEqual([tool.name, true]);
+  });
+
+  it('keeps the limits that a model acts on, and leaves out those that every call is held to anyway', () => {
+    for (const { inputSchema } of tools) {
+      expect(JSON.stringify(inputSchema)).not.toContain('5000');
+      expect(inputSchema).not.toHaveProperty('additionalProperties');
+    }
+    const list = tools.find(({ name }) => name === 'svc-list-sites-v1');
+    expect(list?.inputSchema.properties).toMatchObject({ per_page: { maximum: 100, default: 20 } });
+  });
+
+  it('spells alternatives so that every model API takes them', () => {
+    expect(JSON.stringify(tools)).not.toContain('"type":[');
+  });
+
+  it('has prompts that name only tools that exist', () => {
+    const names = new Set(tools.map(({ name }) => name));
+    const prompts = new Prompts(registryOf(operations));
+    const all = { site: 'a', client: 'b', url: 'c', tag: 'd', plugin: 'e', month: 'f' } as Record<string, string>;
+    const texts = prompts.list(LOCAL).flatMap((prompt) =>
+      [prompt.arguments, prompt.arguments.filter((argument) => argument.required)].map((given) => {
+        const args = Object.fromEntries(given.map(({ name }) => [name, all[name] ?? '']));
+        return prompts.get(prompt.name, args, LOCAL).text;
+      }),
+    );
+    expect(texts).toHaveLength(12);
+    for (const tool of texts.join('\n').match(/svc-[a-z0-9-]+/g) ?? [])
+      expect([tool, names.has(tool)]).toEqual([tool, true]);
+  });
+});
+
+describe('large answers', () => {
+  let mcp: McpApp;
+  beforeAll(async () => {
+    mcp = await mcpApp({ sites: 60, connected: 60, config: { mcp_max_tokens: MAX } });
+  });
+  afterAll(() => mcp.close());
+
+  const call = async (name: string, args: Record<string, unknown> = {}) => {
+    const result = (await mcp.core.registry.callTool(name, args, caller)) as never;
+    expect(JSON.parse(textOf(result))).toEqual(structured(result));
+    expect(estimateTokens(structured(result))).toBeLessThanOrEqual(MAX);
+    return structured(result);
+  };
+
+  it('pages become smaller, and following them gives every item once', async () => {
+    const ids: number[] = [];
+    let next: { page: number; per_page: number } | undefined = { page: 1, per_page: 60 };
+    let answers = 0;
+    while (next !== undefined && answers < 20) {
+      const answer: Record<string, unknown> = await call('svc-list-sites-v1', next);
+      answers += 1;
+      ids.push(...(answer.items as { id: number }[]).map((item) => item.id));
+      const told = /Go on with page: (\d+), per_page: (\d+)\./.exec(String(answer.truncated ?? ''));
+      const { page, per_page, total } = answer as { page: number; per_page: number; total: number };
+      if (answers === 1) expect(told).not.toBeNull();
+      next = page * per_page >= total ? undefined : { page: page + 1, per_page };
+    }
+    expect(answers).toBeGreaterThan(1);
+    expect([...new Set(ids)]).toHaveLength(60);
+    expect(ids).toHaveLength(60);
+  });
+
+  it.each([320, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
+    const { operations, invoke } = mcp.app.service;
+    const parts = { log: silent, clock: systemClock, readOnly: false, toolsets: TOOLSETS };
+    const registry = createToolRegistry({ operations, invoke, ...parts, maxTokens: 20_000 });
+    const strangers = Array.from({ length: unknown }, (_, i) => `unknown-site-${i}.example`);
+    const site_ids_or_domains = [...Array.from({ length: 60 }, (_, i) => i + 1), ...strangers];
+    const list = async (page: object) =>
+      structured(await registry.callTool('svc-list-updates-v1', { site_ids_or_domains, ...page }, caller));
+    const first = await list({});
+    if (unknown === 400) {
+      // They alone are too many.
+      expect(first.truncated).toMatch(/^Cut to fit: 0 of 50 updates, \d+ of 400 errors .* site_ids_or_domains/);
+      return;
+    }
+    const { per_page, total } = first as { per_page: number; total: number };
+    expect(first.truncated).toMatch(/^per_page was lowered from 50 to \d+/);
+    expect(per_page).toBeLessThan(50);
+    const seen: string[] = [];
+    for (let page = 1; (page - 1) * per_page < total; page += 1) {
+      const { updates, errors } = (await list({ page, per_page })) as Record<'updates' | 'errors', object[]>;
+      expect(errors).toHaveLength(unknown);
+      seen.push(...updates.map((update) => JSON.stringify(update)));
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([total, total]);
+  });
+
+  it('keeps the schema: what was cut is a member that the tool declares', async () => {
+    const tool = mcp.core.registry.listTools(LOCAL).find(({ name }) => name === 'svc-list-sites-v1');
+    expect(tool?.outputSchema).toMatchObject({
+      additionalProperties: false,
+      properties: { truncated: { type: 'string' } },
+    });
+    expect(Object.keys(await call('svc-list-sites-v1', { per_page: 100 }))[0]).toBe('truncated');
+    expect(await call('svc-list-sites-v1', { per_page: 3 })).not.toHaveProperty('truncated');
+  });
+
+  it('a client that checks answers against the schemas is content', async () => {
+    const driver = await connect(['2025-11-25', 'stdio'], mcp.target);
+    await driver.listTools();
+    for (const name of ['svc-list-sites-v1', 'svc-get-sites-basic-v1'])
+      expect(
+        (await driver.call(name, name.includes('list') ? { per_page: 100 } : {})).structuredContent,
+      ).toHaveProperty('truncated');
+    expect((await driver.call('svc-get-site-v1', { site_id_or_domain: 1 })).structuredContent).toMatchObject({ id: 1 });
+    await driver.close();
+  });
+
+  it('a list without pages is cut, and names the tool that has pages', async () => {
+    const answer = await call('svc-get-sites-basic-v1');
+    expect(answer.truncated).toMatch(
+      /^Cut to fit: \d+ of 60 sites are shown\. Use svc-list-sites-v1, which has pages\.$/,
+    );
+    expect(answer.total).toBe(60);
+  });
+
+  it('the result of work is cut without taking it back, failures last', async () => {
+    mcp.app.fleet.site(59).faults = { offline: true };
+    const answer = await call('svc-sync-sites-v1');
+    expect(answer).toMatchObject({ total_synced: 59, total_errors: 1, errors: [{ site_id: 60 }] });
+    expect(answer.truncated).toContain('All of it was done');
+    expect((answer.synced as unknown[]).length).toBeLessThan(59);
+  });
+
+  it('resources keep to it as well, and name the next address', async () => {
+    const text = (await mcp.core.resources.read('svc://sites', caller))[0]?.text ?? '';
+    expect(estimateTokens(JSON.parse(text))).toBeLessThanOrEqual(MAX + 50);
+    expect(JSON.parse(text).next).toMatch(/^svc:\/\/sites\?page=2&per_page=\d+$/);
+  });
+
+  it('huge texts are cut when there is nothing else to cut', async () => {
+    const big = defineOperation({
+      id: 'svc/big-text-v1',
+      title: 'Big',
+      about: 'Big.',
+      run: 'GET',
+      effect: 'read',
+      idempotent: true,
+      input: z.object({}),
+      output: z.object({ note: z.string() }),
+      handle: async () => ({ note: 'x'.repeat(50_000) }),
+    });
+    const result = await registryOf([{ ...big, group: 'sites' }]).callTool('svc-big-text-v1', {}, caller);
+    expect(estimateTokens(structured(result))).toBeLessThan(MAX);
+    expect(structured(result).note).toMatch(/^x+…$/);
+  });
+});
+
+describe('pageFrom', () => {
+  it.each([
+    [0, 33, { page: 1, per_page: 33 }],
+    [100, 40, { page: 5, per_page: 25 }],
+    [100, 30, { page: 5, per_page: 25 }],
+    [97, 40, { page: 3, per_page: 40 }],
+    [50, 1, { page: 51, per_page: 1 }],
+  ])('item %i, at most %i', (offset, size, page) => {
+    expect(pageFrom(offset, size)).toEqual(page);
+    expect((page.page - 1) * page.per_page).toBeLessThanOrEqual(offset);
+    expect(page.page * page.per_page).toBeGreaterThan(offset);
+  });
+});
+
+describe('text for models', () => {
+  it.each([
+    ['plain', 'plain'],
+    ['a\u0000b\u001b[31mc', 'ab[31mc'],
+    ['abc\u202Edef\u2066x', 'abcdefx'],
+    ['tag\u{E0041}\u{E0042}', 'tag'],
+    ['zero\u200Bwidth\uFEFF', 'zerowidth'],
+    ['line\nand\ttab', 'line\nand\ttab'],
+    ['fa\u200Cmily \u{1F468}\u200D\u{1F469}', 'fa\u200Cmily \u{1F468}\u200D\u{1F469}'],
+    ['half\uD800', 'half'],
+    ['sep\u2028arator', 'separator'],
+  ])('%j becomes %j', (text, clean) => expect(cleanText(text)).toBe(clean));
+
+  it('is capped without half a character', () => {
+    expect(cleanText('abcdef', 4)).toBe('abc…');
+    expect(cleanText('ab\u{1F468}cd', 4)).toBe('ab…');
+  });
+
+  it('is cleaned at every depth, and copied only where needed', () => {
+    const same = { a: ['b', { c: 'd' }], n: 1, z: null };
+    expect(cleanValue(same)).toBe(same);
+    expect(cleanValue({ a: ['b\u202E', { c: 'd' }] })).toEqual({ a: ['b', { c: 'd' }] });
+    const sly = cleanValue(JSON.parse('{"__proto__":{"x":"y\u202E"}}'));
+    expect(Object.keys(sly)).toEqual(['__proto__']);
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+
+  it('an answer with unseen characters is cleaned on its way out', async () => {
+    const sly = defineOperation({
+      id: 'svc/sly-v1',
+      title: 'Sly',
+      about: 'Sly.',
+      run: 'GET',
+      effect: 'read',
+      idempotent: true,
+      input: z.object({}),
+      output: z.object({ name: z.string() }),
+      handle: async () => ({ name: 'Good\u202Ename\u0007' }),
+    });
+    const result = await registryOf([{ ...sly, group: 'sites' }]).callTool('svc/sly-v1', {}, caller);
+    expect(structured(result)).toEqual({ name: 'Goodname' });
+    expect(JSON.stringify(result)).not.toMatch(/\u202E|\\u0007/);
+  });
+
+  it('errors are bounded and say what to do even without advice of their own', () => {
+    const text = errorText(new ServiceError('svc_site_offline', `It said: ${'x'.repeat(9000)}\u202E`));
+    expect(text.length).toBeLessThan(1300);
+    expect(text).toMatch(/\nNext step: Run check-site-v1/);
+    expect(text).not.toContain('\u202E');
+  });
+
+  it('there is help for every error code', () => {
+    const without = ERROR_CODES.filter((code) => errorHelp(code) === undefined);
+    expect(without).toEqual([]);
+  });
+});
+
+describe('canonicalJson', () => {
+  it.each<[unknown, unknown]>([
+    [
+      { a: 1, b: [1, { d: 2, c: 3 }] },
+      { b: [1, { c: 3, d: 2 }], a: 1 },
+    ],
+    [{ a: undefined, b: 1 }, { b: 1 }],
+  ])('is the same for %j and %j', (a, b) => expect(canonicalJson(a)).toBe(canonicalJson(b)));
+
+  it.each<[unknown, unknown]>([
+    [{ a: [1, 2] }, { a: [2, 1] }],
+    [{ a: '1' }, { a: 1 }],
+    [{ a: { b: 1 } }, { a: { b: 1, c: 2 } }],
+    [['a,b'], ['a', 'b']],
+    [JSON.parse('{"__proto__":1}'), {}],
+  ])('differs for %j and %j', (a, b) => expect(canonicalJson(a)).not.toBe(canonicalJson(b)));
+});

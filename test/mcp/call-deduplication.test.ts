@@ -1,0 +1,154 @@
+/** Running calls on many sites, and what becomes of them when their clients leave. */
+
+import { describe, expect, it } from 'vitest';
+import type { Progress } from '../../src/domain/context.js';
+import { Inflight, type Participant } from '../../src/mcp/call-deduplication.js';
+import { Departure } from '../../src/mcp/cancellation.js';
+import type { Caller } from '../../src/operation/operation.js';
+import { handClock } from '../support/harness.js';
+import { LOCAL } from '../support/mcp-clients.js';
+
+function setup() {
+  const clock = handClock();
+  const inflight = new Inflight(clock);
+  const started: { caller: Caller; finish: (answer: object) => void; fail: (error: Error) => void }[] = [];
+  const work = (caller: Caller) =>
+    new Promise<Record<string, unknown>>((resolve, reject) => {
+      started.push({ caller, finish: (answer) => resolve({ ...answer }), fail: reject });
+      caller.signal.addEventListener('abort', () => reject(new Error('stopped')));
+    });
+  const join = (change: Partial<Participant> = {}) => {
+    const cancel = new AbortController();
+    const gone = new AbortController();
+    const progress: Progress[] = [];
+    const me: Participant = {
+      actor: LOCAL,
+      request_id: 'r',
+      signal: cancel.signal,
+      gone: gone.signal,
+      progress: (step) => progress.push(step),
+      ...change,
+    };
+    const answer = inflight.run('key', me, work);
+    answer.catch(() => undefined);
+    return { answer, progress, cancel: () => cancel.abort(), hangUp: () => gone.abort() };
+  };
+  return { clock, inflight, started, join };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('Inflight', () => {
+  it('runs equal calls once and tells all of them', async () => {
+    const { started, join, inflight } = setup();
+    const [a, b] = [join(), join()];
+    started[0]?.caller.progress?.({ done: 1, total: 2, message: 'x' });
+    started[0]?.finish({ n: 1 });
+    expect(await Promise.all([a.answer, b.answer])).toEqual([{ n: 1 }, { n: 1 }]);
+    expect([started.length, a.progress.length, b.progress.length, inflight.size]).toEqual([1, 1, 1, 0]);
+    join();
+    expect(started).toHaveLength(2);
+  });
+
+  it('goes on without a client and hands its result over once', async () => {
+    const { started, join } = setup();
+    const first = join();
+    first.hangUp();
+    await expect(first.answer).rejects.toMatchObject({ code: 'svc_cancelled' });
+    expect(started[0]?.caller.signal.aborted).toBe(false);
+    started[0]?.finish({ n: 1 });
+    await settled();
+    expect(await join().answer).toEqual({ n: 1 });
+    join();
+    expect(started).toHaveLength(2);
+  });
+
+  it('forgets what nobody came for after ten minutes, and a failure at once', async () => {
+    const { started, join, clock } = setup();
+    join().hangUp();
+    started[0]?.finish({ n: 1 });
+    await settled();
+    clock.move(10 * 60_000);
+    join().hangUp();
+    expect(started).toHaveLength(2);
+    started[1]?.fail(new Error('no'));
+    await settled();
+    join();
+    expect(started).toHaveLength(3);
+  });
+
+  it('stops for a cancellation when nobody else waits, and whoever comes then begins anew', async () => {
+    const { started, join } = setup();
+    const [a, b] = [join(), join()];
+    a.cancel();
+    await expect(a.answer).rejects.toMatchObject({ code: 'svc_cancelled' });
+    expect(started[0]?.caller.signal.aborted).toBe(false);
+    b.cancel();
+    expect(started[0]?.caller.signal.aborted).toBe(true);
+    join();
+    expect(started).toHaveLength(2);
+  });
+
+  it('waits a moment where a cancellation may be a broken connection', async () => {
+    const { started, join } = setup();
+    join({ graceMs: 30 }).cancel();
+    const back = join({ graceMs: 30 });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(started[0]?.caller.signal.aborted).toBe(false);
+    back.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect([started.length, started[0]?.caller.signal.aborted]).toEqual([1, true]);
+  });
+
+  it('does not start for a caller who has left already', async () => {
+    const { started, join } = setup();
+    await expect(join({ signal: AbortSignal.abort() }).answer).rejects.toThrow();
+    expect(started).toHaveLength(0);
+  });
+});
+
+describe('departure', () => {
+  it.each<[string, unknown, boolean, 'signal' | 'gone']>([
+    ['a cancellation without a reason', undefined, false, 'signal'],
+    ['a cancellation by the user', 'User pressed stop', false, 'signal'],
+    ["a client's own limit", 'McpError: MCP error -32001: Request timed out', false, 'gone'],
+    ['another client’s own limit', 'timeout', false, 'gone'],
+    ['a closed connection', undefined, true, 'gone'],
+  ])('%s', (_name, reason, closing, expected) => {
+    for (const looksBefore of [true, false]) {
+      const both = new AbortController();
+      const left = new Departure({ left: () => both.signal, isClosing: () => closing });
+      if (looksBefore) expect([left.signal.aborted, left.gone.aborted]).toEqual([false, false]);
+      both.abort(reason);
+      expect([left.signal.aborted, left.gone.aborted]).toEqual([expected === 'signal', expected === 'gone']);
+    }
+  });
+
+  it('a hang-up, whether before or after somebody looks', () => {
+    for (const looksBefore of [true, false]) {
+      const hangup = new AbortController();
+      const left = new Departure({
+        left: () => new AbortController().signal,
+        isClosing: () => false,
+        hangup: () => hangup.signal,
+      });
+      if (looksBefore) expect(left.gone.aborted).toBe(false);
+      hangup.abort();
+      expect([left.signal.aborted, left.gone.aborted]).toEqual([false, true]);
+    }
+  });
+
+  it('makes no signals that nobody looks at', () => {
+    let asked = 0;
+    const left = new Departure({
+      left: () => {
+        asked++;
+        return new AbortController().signal;
+      },
+      isClosing: () => false,
+    });
+    expect(asked).toBe(0);
+    expect(left.signal).toBe(left.signal);
+    expect([left.gone.aborted, asked]).toEqual([false, 1]);
+  });
+});

@@ -1,0 +1,318 @@
+/** The ladder of confirmations: who may destroy something, and what no trick gets around. */
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createClock } from '../../src/core/clock.js';
+import { Seals } from '../../src/mcp/confirmation-tokens.js';
+import { createMcpCore } from '../../src/mcp/core.js';
+import { handClock } from '../support/harness.js';
+import {
+  type Answerer,
+  connect,
+  type Driver,
+  LOCAL,
+  type McpApp,
+  mcpApp,
+  type Target,
+  textOf,
+  WAYS,
+} from '../support/mcp-clients.js';
+
+const open: Driver[] = [];
+afterEach(async () => {
+  for (const driver of open.splice(0)) await driver.close();
+});
+
+const yes: Answerer = async () => ({ action: 'accept', content: { confirm: true } });
+const SITE = 'svc-delete-site-v1';
+const PLUGINS = 'svc-delete-site-plugins-v1';
+
+async function withApp(confirm: 'confirm' | 'preview' | 'elicit'): Promise<McpApp> {
+  return mcpApp({ sites: 10, connected: 10, config: { confirm } });
+}
+
+async function exists(mcp: McpApp, id: number): Promise<boolean> {
+  const { sites } = await mcp.app.call('get-sites-basic');
+  return (sites as { id: number }[]).some((site) => site.id === id);
+}
+
+async function clientOf(mcp: McpApp, way: (typeof WAYS)[number], change: Partial<Target> = {}): Promise<Driver> {
+  const driver = await connect(way, { ...mcp.target, ...change });
+  open.push(driver);
+  return driver;
+}
+
+describe('by default, as the interface says', () => {
+  let mcp: McpApp;
+  beforeAll(async () => {
+    mcp = await withApp('confirm');
+  });
+  afterAll(() => mcp.close());
+
+  it.each(WAYS)('confirm: true is enough, and nothing less (%s over %s)', async (era, transport) => {
+    const id = WAYS.findIndex((way) => way[0] === era && way[1] === transport) + 1;
+    const driver = await clientOf(mcp, [era, transport], { answer: yes });
+    expect(textOf(await driver.call(SITE, { site_id_or_domain: id }))).toMatch(/^svc_confirmation_required/);
+    const preview = await driver.call(SITE, { site_id_or_domain: id, dry_run: true });
+    expect(preview.structuredContent).toMatchObject({ dry_run: true, deleted: false });
+    expect(preview.structuredContent).not.toHaveProperty('confirmation_token');
+    expect(await exists(mcp, id)).toBe(true);
+    const done = await driver.call(SITE, { site_id_or_domain: id, confirm: true });
+    expect(done.structuredContent).toMatchObject({ deleted: true });
+    expect(await exists(mcp, id)).toBe(false);
+  });
+
+  it('shows no token in the schemas', () => {
+    const tool = mcp.core.registry.listTools(LOCAL).find(({ name }) => name === SITE);
+    expect(JSON.stringify(tool)).not.toContain('confirmation_token');
+  });
+});
+
+describe('with a preview', () => {
+  let mcp: McpApp;
+  beforeAll(async () => {
+    mcp = await withApp('preview');
+  });
+  afterAll(() => mcp.close());
+
+  const tokenOf = async (driver: Driver, name: string, args: Record<string, unknown>) => {
+    const preview = await driver.call(name, { ...args, dry_run: true });
+    expect(preview.isError).toBeUndefined();
+    return String(preview.structuredContent?.confirmation_token);
+  };
+
+  it('is asked for in the schemas, and only where something is destroyed', () => {
+    const tools = mcp.core.registry.listTools(LOCAL);
+    const guarded = tools.filter((tool) => 'confirmation_token' in (tool.inputSchema.properties ?? {}));
+    expect(guarded.map(({ name }) => name)).toEqual(
+      tools.filter((tool) => tool.annotations?.destructiveHint).map(({ name }) => name),
+    );
+    for (const { outputSchema } of guarded) expect(outputSchema?.properties).toHaveProperty('confirmation_token');
+  });
+
+  it.each(WAYS)('the token of a preview lets the same call through once (%s over %s)', async (era, transport) => {
+    const id = WAYS.findIndex((way) => way[0] === era && way[1] === transport) + 1;
+    const driver = await clientOf(mcp, [era, transport], { answer: yes });
+    const bare = await driver.call(SITE, { site_id_or_domain: id, confirm: true });
+    expect(textOf(bare)).toMatch(/^svc_confirmation_required: .*confirmation_token[\s\S]*Next step: Call with dry_run/);
+    const confirmation_token = await tokenOf(driver, SITE, { site_id_or_domain: id });
+    const forged = `${confirmation_token.slice(0, -2)}AA`;
+    expect(
+      (await driver.call(SITE, { site_id_or_domain: id, confirm: true, confirmation_token: forged })).isError,
+    ).toBe(true);
+    expect(await exists(mcp, id)).toBe(true);
+    // The same site in other words.
+    const done = await driver.call(SITE, { confirmation_token, confirm: 'true', site_id_or_domain: id });
+    expect(done.structuredContent).toMatchObject({ deleted: true });
+    const twice = await driver.call(SITE, { site_id_or_domain: id, confirm: true, confirmation_token });
+    expect(twice.isError).toBe(true);
+  });
+
+  it('a token is good for one use, even of a call that failed', async () => {
+    const driver = await clientOf(mcp, ['2026-07-28', 'http']);
+    const args = { site_id_or_domain: 5, slugs: ['akismet/akismet.php'] };
+    const plugins = (await driver.call('svc-get-site-plugins-v1', { site_id_or_domain: 5 })).structuredContent?.plugins;
+    const slug = (plugins as { slug: string }[]).find((plugin) => !plugin.slug.startsWith('mainwp'))?.slug;
+    const mine = { ...args, slugs: [slug] };
+    const confirmation_token = await tokenOf(driver, PLUGINS, mine);
+    mcp.app.fleet.site(4).faults = { offline: true };
+    await driver.call(PLUGINS, { ...mine, confirm: true, confirmation_token });
+    mcp.app.fleet.site(4).faults = {};
+    const again = await driver.call(PLUGINS, { ...mine, confirm: true, confirmation_token });
+    expect(textOf(again)).toContain('used already');
+  });
+
+  it('swapped arguments are refused, also inside a list', async () => {
+    const driver = await clientOf(mcp, ['2025-11-25', 'http']);
+    const { plugins } = (await driver.call('svc-get-site-plugins-v1', { site_id_or_domain: 6 })).structuredContent as {
+      plugins: { slug: string }[];
+    };
+    const [a, b] = plugins.map(({ slug }) => slug).filter((slug) => !slug.startsWith('mainwp'));
+    const confirmation_token = await tokenOf(driver, PLUGINS, { site_id_or_domain: 6, slugs: [a] });
+    const swaps = [{ slugs: [b] }, { slugs: [a, b] }, { slugs: [] }, { site_id_or_domain: 7 }];
+    for (const swap of swaps) {
+      const refused = await driver.call(PLUGINS, {
+        site_id_or_domain: 6,
+        slugs: [a],
+        ...swap,
+        confirm: true,
+        confirmation_token,
+      });
+      expect([swap, refused.isError]).toEqual([swap, true]);
+    }
+    expect(textOf(await driver.call(SITE, { site_id_or_domain: 6, confirm: true, confirmation_token }))).toContain(
+      'for another call',
+    );
+    const still = (await driver.call('svc-get-site-plugins-v1', { site_id_or_domain: 6 })).structuredContent;
+    expect(still?.plugins).toHaveLength(plugins.length);
+  });
+
+  it('a token belongs to the login it was made for', async () => {
+    const key = await clientOf(mcp, ['2025-11-25', 'http']);
+    const local = await clientOf(mcp, ['2025-11-25', 'stdio']);
+    const confirmation_token = await tokenOf(key, SITE, { site_id_or_domain: 8 });
+    const refused = await local.call(SITE, { site_id_or_domain: 8, confirm: true, confirmation_token });
+    expect(textOf(refused)).toContain('for another call');
+  });
+
+  it('a preview that no longer holds has to be made anew', async () => {
+    const driver = await clientOf(mcp, ['2026-07-28', 'stdio']);
+    const confirmation_token = await tokenOf(driver, SITE, { site_id_or_domain: 9 });
+    await driver.call('svc-update-site-v1', { site_id_or_domain: 9, name: 'Renamed since' });
+    const refused = await driver.call(SITE, { site_id_or_domain: 9, confirm: true, confirmation_token });
+    expect(textOf(refused)).toContain('for another call');
+    expect(await exists(mcp, 9)).toBe(true);
+  });
+
+  it('a __proto__ member is an unknown field like any other', async () => {
+    const args = JSON.parse('{"site_id_or_domain":9,"confirm":true,"__proto__":{"confirmation_token":"x"}}');
+    const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };
+    const refused = await mcp.core.registry.callTool(SITE, args, caller);
+    expect(refused).toMatchObject({ isError: true });
+    expect(JSON.stringify(refused)).toContain('__proto__');
+    expect(await exists(mcp, 9)).toBe(true);
+  });
+});
+
+describe('with a person asked', () => {
+  let mcp: McpApp;
+  beforeAll(async () => {
+    mcp = await withApp('elicit');
+  });
+  afterAll(() => mcp.close());
+
+  it.each(WAYS)('accept, decline, an unticked box and a closed question (%s over %s)', async (era, transport) => {
+    const id = WAYS.findIndex((way) => way[0] === era && way[1] === transport) + 1;
+    const asked: string[] = [];
+    const answers: Awaited<ReturnType<Answerer>>[] = [
+      { action: 'decline' },
+      { action: 'accept', content: { confirm: false } },
+      { action: 'cancel' },
+      { action: 'accept', content: { confirm: true } },
+    ];
+    const answer: Answerer = async ({ message }) => {
+      asked.push(message);
+      return answers[asked.length - 1] ?? { action: 'cancel' };
+    };
+    const driver = await clientOf(mcp, [era, transport], { answer });
+    const call = () => driver.call(SITE, { site_id_or_domain: id, confirm: true });
+    expect(textOf(await call())).toContain('The user declined. Nothing changed.');
+    expect(textOf(await call())).toContain('The user declined. Nothing changed.');
+    expect(textOf(await call())).toContain('closed the question');
+    expect(await exists(mcp, id)).toBe(true);
+    expect((await call()).structuredContent).toMatchObject({ deleted: true });
+    expect(await exists(mcp, id)).toBe(false);
+    expect(asked[0]).toMatch(/^Remove a site record\? This cannot be undone\.\nsite_id: \d+\nsite_url: http/);
+    // A preview asks nobody, and hands out nothing that would go around the question.
+    const preview = await driver.call(SITE, { site_id_or_domain: 5, dry_run: true });
+    expect(preview.structuredContent).not.toHaveProperty('confirmation_token');
+    expect(asked).toHaveLength(4);
+  });
+
+  it.each(WAYS)('a client that cannot ask needs the preview (%s over %s)', async (era, transport) => {
+    const driver = await clientOf(mcp, [era, transport]);
+    expect(textOf(await driver.call(SITE, { site_id_or_domain: 5, confirm: true }))).toContain('confirmation_token');
+    expect(await exists(mcp, 5)).toBe(true);
+    const preview = await driver.call(SITE, { site_id_or_domain: 5, dry_run: true });
+    expect(preview.structuredContent?.confirmation_token).toMatch(/^[\w-]{40}$/);
+  });
+
+  it('a question that nobody answers ends in a refusal, before clients give up', async () => {
+    expect(mcp.core.askMs).toBe(45_000);
+    const { service } = mcp.app;
+    const core = createMcpCore({
+      operations: service.operations,
+      invoke: service.invoke,
+      log: service.log,
+      clock: createClock({ now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => undefined }),
+      readOnly: false,
+      toolsets: ['sites'],
+      confirm: 'elicit',
+      version: '0.0.0',
+      newRequestId: () => 'r',
+      askMs: 150,
+    });
+    const driver = await connect(['2025-11-25', 'stdio'], { ...mcp.target, core, answer: () => new Promise(() => {}) });
+    open.push(driver);
+    const late = await driver.call(SITE, { site_id_or_domain: 6, confirm: true });
+    expect(textOf(late)).toContain('Nobody answered the question in time. Nothing changed.');
+    expect(await exists(mcp, 6)).toBe(true);
+  });
+
+  describe('2026-07-28, by hand', () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    };
+    async function send(args: object, more: object = {}, authorization = mcp.all) {
+      const response = await fetch(mcp.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': SITE,
+          authorization,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: SITE, arguments: args, _meta: meta, ...more },
+        }),
+      });
+      return ((await response.json()) as { result: Record<string, never> }).result as Record<string, unknown>;
+    }
+    const args = { site_id_or_domain: 7, confirm: true };
+    const accept = { inputResponses: { confirm: { action: 'accept', content: { confirm: true } } } };
+
+    it('refuses states that are forged, used, for other arguments or of another login', async () => {
+      const asked = await send(args);
+      expect(asked).toMatchObject({
+        resultType: 'input_required',
+        inputRequests: { confirm: { method: 'elicitation/create' } },
+        requestState: expect.stringMatching(/^[\w-]{40}$/),
+      });
+      const requestState = String(asked.requestState);
+      const forged = `${requestState.slice(0, -1)}${requestState.endsWith('_') ? '-' : '_'}`;
+      const other = `Bearer ${(await mcp.app.service.store.keys.add({ scope: 'read_write', description: 'other', enabled: true, user_id: null, now: 1 })).token}`;
+      for (const refused of [
+        await send(args, { ...accept, requestState: forged }),
+        await send(args, { ...accept, requestState: `${requestState}-TAMPERED` }),
+        await send({ ...args, site_id_or_domain: 8 }, { ...accept, requestState }),
+        await send(args, { ...accept, requestState }, other),
+      ])
+        expect(refused).toMatchObject({ isError: true });
+      // An answer without the state, or a state without an answer, is asked again.
+      expect(await send(args, accept)).toMatchObject({ resultType: 'input_required' });
+      expect(await send(args, { requestState })).toMatchObject({ resultType: 'input_required' });
+      expect(await exists(mcp, 7)).toBe(true);
+      expect(await send(args, { inputResponses: { confirm: { action: 'decline' } }, requestState })).toMatchObject({
+        isError: true,
+      });
+      // Used up by the decline.
+      expect(await send(args, { ...accept, requestState })).toMatchObject({ isError: true });
+      expect(await exists(mcp, 7)).toBe(true);
+    });
+  });
+});
+
+describe('seals', () => {
+  it('are for one use, one purpose, one text, five minutes and one process', () => {
+    const clock = handClock();
+    const seals = new Seals(clock);
+    const made = seals.mint('preview', 'a');
+    expect(seals.use('preview', made, 'b')).toBe('other');
+    expect(seals.use('question', made, 'a')).toBe('other');
+    expect(new Seals(clock).use('preview', made, 'a')).toBe('other');
+    for (const bad of ['', 'x', made.slice(1), `${made}=`, `${made} `])
+      expect(seals.use('preview', bad, 'a')).toBe('other');
+    expect(seals.use('preview', made, 'a')).toBeUndefined();
+    expect(seals.use('preview', made, 'a')).toBe('used');
+    const old = seals.mint('preview', 'a');
+    clock.move(5 * 60_000);
+    expect(seals.use('preview', old, 'a')).toBe('expired');
+    expect(seals.use('preview', made, 'a')).toBe('expired');
+  });
+});

@@ -1,0 +1,292 @@
+/** `/mcp` as a protected resource: metadata, challenges, and access tokens of an external authorization server. */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConfigError, readConfig } from '../../src/config/config.js';
+import { testApp } from '../support/harness.js';
+import { connect, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+
+const ISSUER = 'https://login.example/realm/';
+const AUDIENCE = 'https://fleet.example/mcp';
+
+const keys = await generateKeyPair('ES256');
+const foreign = await generateKeyPair('ES256');
+let jwks: Server;
+let asked = 0;
+let mcp: McpApp;
+
+beforeAll(async () => {
+  const key = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
+  jwks = createServer((_request, response) => {
+    asked += 1;
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [key] }));
+  });
+  await new Promise<void>((resolve) => jwks.listen(0, '127.0.0.1', resolve));
+  const { port } = jwks.address() as AddressInfo;
+  mcp = await mcpApp({
+    sites: 1,
+    connected: 1,
+    config: {
+      base_url: 'https://fleet.example',
+      oauth_issuer: ISSUER,
+      oauth_jwks_url: `http://127.0.0.1:${port}/keys`,
+    },
+  });
+});
+afterAll(async () => {
+  await mcp.close();
+  jwks.close();
+});
+
+interface Claims {
+  sub?: string;
+  iss?: string;
+  aud?: string | string[];
+  exp?: number;
+  [claim: string]: unknown;
+}
+
+function token(claims: Claims = {}, key = keys.privateKey, header: object = {}): Promise<string> {
+  const all = {
+    sub: 'ada',
+    iss: ISSUER,
+    aud: AUDIENCE,
+    exp: Math.floor(Date.now() / 1000) + 300,
+    scope: 'sitefleet:write',
+    ...claims,
+  };
+  return new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid: 'one', ...header }).sign(key);
+}
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+const post = (authorization?: string) =>
+  fetch(mcp.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(authorization === undefined ? {} : { authorization }),
+    },
+    body: JSON.stringify(initialize),
+  });
+
+describe('metadata', () => {
+  it.each(['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource'])(
+    '%s',
+    async (path) => {
+      const response = await fetch(new URL(path, mcp.url));
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(await response.json()).toEqual({
+        resource: AUDIENCE,
+        resource_name: 'Sitefleet',
+        authorization_servers: [ISSUER],
+        scopes_supported: ['sitefleet:read', 'sitefleet:write'],
+        bearer_methods_supported: ['header'],
+      });
+    },
+  );
+
+  it('is there only where there is an authorization server', async () => {
+    const plain = await mcpApp({ sites: 1 });
+    for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
+      const response = await fetch(new URL(path, plain.url));
+      expect([response.status, await response.json()]).toMatchObject([404, { code: 'rest_no_route' }]);
+    }
+    await plain.close();
+  });
+
+  it('is kept by caches only where it does not depend on the name that was called', async () => {
+    const path = '/.well-known/oauth-protected-resource/mcp';
+    const oauth = { oauth_issuer: ISSUER, oauth_jwks_url: 'http://127.0.0.1:9/keys', oauth_audience: 'fleet' };
+    const plain = await testApp({ sites: 1, config: { ...oauth, host: '0.0.0.0' } });
+    const reflected = await (await plain.service.http()).request(`http://evil.example${path}`);
+    expect(reflected.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(new URL(path, mcp.url))).headers.get('cache-control')).toBe('public, max-age=300');
+    await plain.close();
+  });
+});
+
+describe('challenges', () => {
+  const METADATA = 'resource_metadata="https://fleet.example/.well-known/oauth-protected-resource/mcp"';
+
+  it('tell where to log in', async () => {
+    const response = await post();
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe(`Bearer realm="svc", scope="sitefleet:read", ${METADATA}`);
+  });
+
+  it.each<[string, () => Promise<string>, string]>([
+    ['of another audience', () => token({ aud: 'https://other.example/mcp' }), 'aud'],
+    ['of another issuer', () => token({ iss: 'https://login.example/realm' }), 'iss'],
+    ['that has expired', () => token({ exp: 1000 }), 'expired'],
+    ['that never expires', () => token({ exp: undefined as never }), 'exp'],
+    ['without a subject', () => token({ sub: undefined as never }), 'sub'],
+    ['of an empty subject', () => token({ sub: '' }), 'sub'],
+    ['of a blank subject', () => token({ sub: ' ' }), 'sub'],
+    ['for identification', () => token({}, keys.privateKey, { typ: 'id+jwt' }), 'typ'],
+    ['for a logout', () => token({}, keys.privateKey, { typ: 'logout+jwt' }), 'typ'],
+    ["for identification, as Keycloak's", () => token({ typ: 'ID' }), 'typ'],
+    ["for identification, as Cognito's", () => token({ token_use: 'id' }), 'token_use'],
+    ['that is not valid yet', () => token({ nbf: Math.floor(Date.now() / 1000) + 3600 }), 'nbf'],
+    ['signed by somebody else', () => token({}, foreign.privateKey), 'not valid'],
+    ['signed by an unknown key', () => token({}, foreign.privateKey, { kid: 'two' }), 'not valid'],
+    [
+      'without a signature',
+      async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await token()).split('.')[1]}.AA`,
+      'not valid',
+    ],
+    [
+      'with an empty signature',
+      async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await token()).split('.')[1]}.`,
+      'access token is not valid',
+    ],
+    ['that is long', async () => `${await token({ note: 'x'.repeat(9000) })}x`, 'access token is not valid'],
+    [
+      'signed with a shared secret',
+      () =>
+        new SignJWT({ sub: 'ada', iss: ISSUER, aud: AUDIENCE, scope: 'sitefleet:write' })
+          .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+          .setExpirationTime('1h')
+          .sign(new TextEncoder().encode('x'.repeat(64))),
+      'not valid',
+    ],
+  ])('refuse a token %s', async (_name, make, reason) => {
+    const response = await post(`Bearer ${await make()}`);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="svc", error="invalid_token", /);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message).toContain(reason);
+  });
+
+  it('ask for a scope that is missing', async () => {
+    const response = await post(`Bearer ${await token({ scope: 'openid sitefleet:readx' })}`);
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toMatch(
+      new RegExp(`^Bearer realm="svc", error="insufficient_scope", .*scope="sitefleet:read", ${METADATA}$`),
+    );
+  });
+
+  it('ask for more when a tool that changes something is called', async () => {
+    const authorization = `Bearer ${await token({ scope: 'sitefleet:read' })}`;
+    const response = await fetch(mcp.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'svc/delete-site-v1' } }),
+    });
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    expect(response.headers.get('www-authenticate')).toContain('scope="sitefleet:write"');
+  });
+
+  it('do not take a token for the REST interface: it is for /mcp', async () => {
+    const response = await fetch(new URL('/v2/sites', mcp.url), {
+      headers: { authorization: `Bearer ${await token()}` },
+    });
+    expect(response.status).toBe(401);
+    expect(((await response.json()) as { message: string }).message).toMatch(/^This is an access token/);
+  });
+
+  it.each(['at+jwt', 'application/at+jwt', 'AT+JWT', 'JWT'])('take the type %s', async (typ) => {
+    expect((await post(`Bearer ${await token({}, keys.privateKey, { typ })}`)).status).toBe(200);
+  });
+
+  it('do not blame the token when the keys cannot be read', async () => {
+    const broken = await mcpApp({
+      sites: 1,
+      config: { base_url: 'https://fleet.example', oauth_issuer: ISSUER, oauth_jwks_url: 'http://127.0.0.1:9/keys' },
+    });
+    const response = await fetch(broken.url, { method: 'POST', headers: { authorization: `Bearer ${await token()}` } });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([500, null]);
+    await broken.close();
+  });
+});
+
+describe('the configuration', () => {
+  const problems = (env: Record<string, string>) => {
+    try {
+      return readConfig({ HOME: '/home/someone', ...env }) && [];
+    } catch (error) {
+      return (error as ConfigError).problems.map(({ name }) => name);
+    }
+  };
+  const issuer = { SITEFLEET_OAUTH_ISSUER: ISSUER };
+  const keysAt = { SITEFLEET_OAUTH_JWKS_URL: 'https://login.example/keys' };
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ ...issuer }, ['SITEFLEET_OAUTH_JWKS_URL', 'SITEFLEET_OAUTH_AUDIENCE']],
+    [{ ...issuer, ...keysAt }, ['SITEFLEET_OAUTH_AUDIENCE']],
+    [{ ...keysAt }, ['SITEFLEET_OAUTH_ISSUER']],
+    [{ ...issuer, ...keysAt, SITEFLEET_BASE_URL: 'https://fleet.example' }, []],
+    [{ ...issuer, ...keysAt, SITEFLEET_OAUTH_AUDIENCE: 'fleet' }, []],
+    [{ SITEFLEET_OAUTH_WRITE_SCOPE: 'a b' }, ['SITEFLEET_OAUTH_WRITE_SCOPE']],
+    [{ SITEFLEET_CONFIRM: 'maybe' }, ['SITEFLEET_CONFIRM']],
+    [{ SITEFLEET_MCP_MAX_TOKENS: '10' }, ['SITEFLEET_MCP_MAX_TOKENS']],
+  ])('%j → %j', (env, expected) => expect(problems(env)).toEqual(expected));
+
+  it('keeps the issuer letter by letter: it is compared so', () => {
+    const env = { HOME: '/home/someone', ...issuer, ...keysAt, SITEFLEET_OAUTH_AUDIENCE: 'fleet' };
+    expect(readConfig(env).oauth_issuer).toBe(ISSUER);
+  });
+});
+
+describe('a valid token', () => {
+  it.each<[string, Claims, number]>([
+    ['scope to write', {}, 62],
+    ['scope to read', { scope: 'openid sitefleet:read' }, 26],
+    ['scp as a list', { scope: undefined, scp: ['sitefleet:read'] }, 26],
+    ['scope as a list', { scope: ['openid', 'sitefleet:write'] }, 62],
+    ['permissions', { scope: 'openid', permissions: ['sitefleet:read', 'sitefleet:write'] }, 62],
+    ['permissions to read', { scope: undefined, permissions: ['sitefleet:read'] }, 26],
+    ['more permissions than were granted', { scope: 'sitefleet:read', permissions: ['sitefleet:write'] }, 26],
+    ['several audiences', { aud: ['https://other.example', AUDIENCE] }, 62],
+  ])('%s', async (_name, claims, tools) => {
+    const authorization = `Bearer ${await token(claims)}`;
+    for (const era of ['2025-11-25', '2026-07-28'] as const) {
+      const driver = await connect([era, 'http'], { ...mcp.target, authorization });
+      expect(await driver.listTools()).toHaveLength(tools);
+      const change = driver.call('svc-suspend-site-v1', { site_id_or_domain: 99 });
+      if (tools === 62) expect(textOf(await change)).toMatch(/^svc_site_not_found/);
+      else await expect(change).rejects.toThrow(/may only read|required "sitefleet:write"/);
+      await driver.close();
+    }
+  });
+
+  it('API keys and logins go on working beside it', async () => {
+    const driver = await connect(['2026-07-28', 'http'], mcp.target);
+    expect(await driver.listTools()).toHaveLength(62);
+    await driver.close();
+  });
+
+  it.each([
+    ['short', 'ada', 'eve'],
+    ['equal in their first 500 characters', `${'a'.repeat(600)}1`, `${'a'.repeat(600)}2`],
+  ])('two subjects do not share a session: %s', async (_name, one, other) => {
+    const response = await post(`Bearer ${await token({ sub: one })}`);
+    const session = response.headers.get('mcp-session-id') ?? '';
+    await response.text();
+    const list = (authorization: string) =>
+      fetch(mcp.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-session-id': session,
+          authorization,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }),
+      });
+    expect((await list(`Bearer ${await token({ sub: other })}`)).status).toBe(404);
+    expect((await list(`Bearer ${await token({ sub: one, jti: 'refreshed' })}`)).status).toBe(200);
+  });
+
+  it('the keys were read once, and once more for the unknown one', () => {
+    expect(asked).toBeLessThanOrEqual(2);
+  });
+});

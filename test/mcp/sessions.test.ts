@@ -1,0 +1,129 @@
+/** Whose MCP session makes room for whose: principals share the places, and no one loses a stream to another's greed. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startWays, type Ways } from '../support/ways.js';
+
+const MAX = 20;
+const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+};
+
+let ways: Ways;
+const streams: ReadableStream[] = [];
+beforeEach(async () => {
+  ways = await startWays({ maxSessions: MAX });
+});
+afterEach(async () => {
+  for (const stream of streams.splice(0)) await stream.cancel().catch(() => undefined);
+  await ways.close();
+});
+
+async function newKey(): Promise<string> {
+  const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+  return `Bearer ${token}`;
+}
+
+function ask(authorization: string, session: string | null, body?: object, method = 'POST'): Promise<Response> {
+  const headers = { ...ACCEPT, authorization, ...(session === null ? {} : { 'mcp-session-id': session }) };
+  return Promise.resolve(
+    ways.http.request('http://127.0.0.1/mcp', {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  );
+}
+
+async function open(authorization: string): Promise<string> {
+  const response = await ask(authorization, null, INITIALIZE);
+  expect(response.status).toBe(200);
+  return response.headers.get('mcp-session-id') ?? '';
+}
+
+async function openMany(authorization: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) ids.push(await open(authorization));
+  return ids;
+}
+
+async function listen(authorization: string, session: string): Promise<void> {
+  const response = await ask(authorization, session, undefined, 'GET');
+  expect(response.status).toBe(200);
+  if (response.body !== null) streams.push(response.body);
+}
+
+/** Looking at one counts as a use, so it is done last. */
+async function alive(authorization: string, ids: readonly string[]): Promise<number> {
+  let count = 0;
+  for (const id of ids) {
+    const { status } = await ask(authorization, id, { jsonrpc: '2.0', id: 2, method: 'ping' });
+    if (status === 200) count++;
+  }
+  return count;
+}
+
+describe('MCP sessions', () => {
+  it('are so many and no more, and the one that was used last stays', async () => {
+    const key = await newKey();
+    const most = Math.ceil(MAX * 0.9);
+    const ids = await openMany(key, most);
+    expect(await alive(key, ids.slice(0, 1))).toBe(1);
+    await open(key);
+    expect(ways.mcp.sessions.size).toBe(most);
+    expect([await alive(key, ids.slice(0, 1)), await alive(key, ids.slice(1, 2))]).toEqual([1, 0]);
+  });
+
+  it('of one key never make room for those of a greedy one, with a stream or without', async () => {
+    const [quiet, greedy] = [await newKey(), await newKey()];
+    const mine = await openMany(quiet, 2);
+    await listen(quiet, mine[0] ?? '');
+    await openMany(greedy, 10 * MAX);
+    expect(ways.mcp.sessions.size).toBeLessThanOrEqual(MAX);
+    expect(await alive(quiet, mine)).toBe(2);
+  });
+
+  it('find room at the cost of who has the most', async () => {
+    const [greedy, small, late] = [await newKey(), await newKey(), await newKey()];
+    const many = await openMany(greedy, 10 * MAX);
+    for (const id of many.slice(-MAX)) if ((await alive(greedy, [id])) === 1) await listen(greedy, id);
+    const few = await openMany(small, 3);
+    const mine = await openMany(late, 5);
+    expect([await alive(small, few), await alive(late, mine)]).toEqual([3, 5]);
+    expect(ways.mcp.sessions.size).toBe(MAX);
+  });
+
+  it('leave a place to the next caller whatever one key does', async () => {
+    const greedy = await newKey();
+    await openMany(greedy, 2 * MAX);
+    expect(ways.mcp.sessions.size).toBeLessThan(MAX);
+  });
+
+  it('end with those that a client listens to', async () => {
+    const key = await newKey();
+    const first = await openMany(key, 3);
+    for (const id of first) await listen(key, id);
+    const rest = await openMany(key, 3 * MAX);
+    expect(await alive(key, first)).toBe(3);
+    expect(await alive(key, rest.slice(0, MAX))).toBe(0);
+  });
+
+  it('share the places evenly when all want more', async () => {
+    const keys = [await newKey(), await newKey(), await newKey(), await newKey()];
+    const opened = keys.map(() => [] as string[]);
+    for (let round = 0; round < 2 * MAX; round++)
+      for (const [i, key] of keys.entries()) opened[i]?.push(await open(key));
+    const left = await Promise.all(keys.map((key, i) => alive(key, opened[i] ?? [])));
+    expect(left).toEqual(keys.map(() => MAX / keys.length));
+  });
+
+  it('with as many principals as places still take in another one', async () => {
+    for (let i = 0; i < MAX; i++) await open(await newKey());
+    const late = await newKey();
+    expect(await alive(late, [await open(late)])).toBe(1);
+    expect(ways.mcp.sessions.size).toBe(MAX);
+  });
+});

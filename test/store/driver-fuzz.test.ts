@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { SOAK } from '../hard/soak.js';
+
+const child = fileURLToPath(new URL('./driver-fuzz-child.ts', import.meta.url));
+
+function run(seed: number, milliseconds: number) {
+  return new Promise<{ code: number | null; signal: string | null; out: string; err: string }>((done) => {
+    const process_ = spawn(process.execPath, ['--import', 'tsx', child, String(seed), String(milliseconds)]);
+    let out = '';
+    let err = '';
+    process_.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    process_.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    process_.once('close', (code, signal) => done({ code, signal, out, err }));
+  });
+}
+
+// A fixed seed gives the same answer on every day; the soak test brings new ones.
+it.each([1, SOAK ? Date.now() % 2 ** 31 : 2])(
+  'random arguments, methods and orders neither abort the process nor give a wrong answer (seed %i)',
+  async (seed) => {
+    const { code, signal, out, err } = await run(seed, 2000);
+    expect({ code, signal, err: err.slice(-500), out: code === 0 ? '' : out }).toEqual({
+      code: 0,
+      signal: null,
+      err: '',
+      out: '',
+    });
+    const { done } = JSON.parse(out) as { done: Record<string, number> };
+    expect(Object.keys(done)).toHaveLength(16);
+    for (const [step, times] of Object.entries(done)) expect(times, step).toBeGreaterThan(20);
+  },
+  30_000,
+);

@@ -1,0 +1,251 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { connect, createServer as createTcp, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sql } from '../../src/store/driver/db.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { openRemote } from '../../src/store/driver/remote.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+
+/** How the server on loopback treats the next requests, in order; after the last, it answers. */
+type Manner = 'drop' | 'silence' | { status: number } | { body: string };
+
+/** Speaks just enough of the protocol (version 2) to answer every statement with one row `{ n: 1 }`. */
+class Puppet {
+  manners: Manner[] = [];
+  /** SQL of the requests that arrived, also of those that got no answer. */
+  seen: string[] = [];
+  readonly #server: Server;
+  url = '';
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { requests } = JSON.parse(body) as { requests: Array<{ type: string; stmt?: { sql: string } }> };
+      this.seen.push(...requests.flatMap((each) => each.stmt?.sql ?? []));
+      const manner = this.manners.shift();
+      if (manner === 'drop') return void request.socket.destroy();
+      if (manner === 'silence') return;
+      if (manner && 'status' in manner) return void response.writeHead(manner.status).end('token=hunter2');
+      response.setHeader('content-type', 'application/json');
+      response.end(manner?.body ?? JSON.stringify({ baton: null, base_url: null, results: requests.map(reply) }));
+    });
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    const address = this.#server.address();
+    this.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+}
+
+function reply({ type }: { type: string }) {
+  const result = {
+    cols: [{ name: 'n', decltype: null }],
+    rows: [[{ type: 'integer', value: '1' }]],
+    affected_row_count: 0,
+    last_insert_rowid: null,
+  };
+  return { type: 'ok', response: type === 'execute' ? { type, result } : { type } };
+}
+
+describe('a server that misbehaves', () => {
+  let puppet: Puppet;
+  beforeEach(async () => {
+    puppet = new Puppet();
+    await puppet.listen();
+  });
+  afterEach(() => puppet.close());
+
+  it('is asked a second time for a read whose connection broke, not a third time', async () => {
+    const db = openRemote(puppet.url);
+    puppet.manners = ['drop'];
+    expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
+    expect(puppet.seen).toHaveLength(2);
+    puppet.manners = ['drop', 'drop'];
+    await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({ name: 'StorageError', kind: 'unavailable' });
+    expect(puppet.seen).toHaveLength(4);
+    await db.close();
+  });
+
+  it('is never asked twice to write', async () => {
+    const db = openRemote(puppet.url);
+    for (const text of [
+      'DELETE FROM t',
+      'INSERT INTO t VALUES (1) RETURNING n',
+      'WITH x AS (SELECT 1) UPDATE t SET n = 1',
+    ]) {
+      puppet.manners = ['drop'];
+      puppet.seen = [];
+      await expect(db.all(text)).rejects.toMatchObject({ kind: 'unavailable' });
+      expect(puppet.seen).toEqual([text]);
+    }
+    await db.close();
+  });
+
+  it('is given up after the time limit, also for a read', async () => {
+    const db = openRemote(puppet.url, undefined, { timeoutMs: 100 });
+    puppet.manners = ['silence'];
+    const begin = Date.now();
+    await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(Date.now() - begin).toBeLessThan(2000);
+    expect(puppet.seen).toHaveLength(1);
+    expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
+    await db.close();
+  });
+
+  it('that refuses the token or is out of order is told apart, without repeating what it sent', async () => {
+    const db = openRemote(puppet.url, 'secret-token');
+    for (const [status, words] of [
+      [401, /refused the access token/],
+      [403, /refused the access token/],
+      [503, /status 503/],
+    ] as const) {
+      puppet.manners = [{ status }];
+      const error: unknown = await db.one('SELECT 1 AS n').catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ kind: 'unavailable', message: expect.stringMatching(words) });
+      expect(String(error)).not.toMatch(/hunter2|secret-token/);
+    }
+    await db.close();
+  });
+
+  it('that answers nonsense gives an error, not rows', async () => {
+    const db = openRemote(puppet.url);
+    for (const body of ['<html>', '{}', '{"results":[]}']) {
+      puppet.manners = [{ body }];
+      await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({
+        name: 'StorageError',
+        message: expect.stringContaining('no libSQL server'),
+      });
+    }
+    expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
+    await db.close();
+  });
+
+  it('is not asked at all by a reader that would write', async () => {
+    const db = await openDb(puppet.url, { mode: 'reader' });
+    for (const call of [
+      () => db.run('DELETE FROM t'),
+      () => db.all('INSERT INTO t VALUES (1) RETURNING n'),
+      () => db.batch([sql('DELETE FROM t')]),
+      () => db.script('DROP TABLE t'),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ kind: 'readonly' });
+    }
+    expect(puppet.seen).toEqual([]);
+    expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
+    await db.close();
+  });
+
+  it.each(['http', 'ws'])('is reported as unavailable when nobody listens (%s)', async (scheme) => {
+    const { host } = new URL(puppet.url);
+    await puppet.close();
+    const db = openRemote(`${scheme}://${host}`);
+    await expect(db.one('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(db.run('DELETE FROM t')).rejects.toMatchObject({ kind: 'unavailable' });
+    await db.close();
+    await puppet.listen();
+  });
+});
+
+it.each(['http://', 'https://host?x=1&authToken=hunter2', 'ws://host?tls=1'])('refuses the URL %s', async (url) => {
+  const error: unknown = await openDb(url).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(String(error)).not.toContain('hunter2');
+});
+
+const skip = !sqldBinary();
+describe.skipIf(skip)(skip ? `a real server — skipped, ${sqldMissing}` : 'a real server', () => {
+  let server: Sqld | undefined;
+  afterAll(() => server?.stop());
+
+  it.each(['http', 'ws'])('may be restarted, and the connection recovers by itself (%s)', async (scheme) => {
+    server ??= await startSqld();
+    const db = openRemote(`${scheme}://${server.host}`);
+    await db.script('CREATE TABLE IF NOT EXISTS kept (n INTEGER)');
+    await db.run('INSERT INTO kept VALUES (?)', [1]);
+    await server.kill();
+    await expect(db.all('SELECT n FROM kept')).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(db.run('DELETE FROM kept')).rejects.toMatchObject({ kind: 'unavailable' });
+    await server.start();
+    expect((await db.all('SELECT n FROM kept')).length).toBeGreaterThan(0);
+    await db.close();
+  });
+
+  it.each(['http', 'ws'])('may fall silent: later calls take a new connection (%s)', async (scheme) => {
+    server ??= await startSqld();
+    const door = await freezable(server.host);
+    const db = openRemote(`${scheme}://127.0.0.1:${door.port}`, undefined, { timeoutMs: 300 });
+    expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
+    door.freeze();
+    await expect(db.one('SELECT 2 AS n')).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('300 ms'),
+    });
+    expect(await db.one('SELECT 3 AS n')).toEqual({ n: 3 });
+    await db.close();
+    await door.close();
+  });
+
+  it('lets in who has a token, and nobody else', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url');
+    const locked = await startSqld({ SQLD_AUTH_JWT_KEY: raw });
+    try {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const claim = `${part({ alg: 'EdDSA', typ: 'JWT' })}.${part({ a: 'rw' })}`;
+      const token = `${claim}.${sign(null, Buffer.from(claim), privateKey).toString('base64url')}`;
+      for (const scheme of ['http', 'ws']) {
+        const inside = await openDb(`${scheme}://${locked.host}`, { token });
+        expect(await inside.one('SELECT 1 AS n')).toEqual({ n: 1 });
+        await inside.close();
+        for (const wrong of [undefined, `${claim}.AAAA`]) {
+          const outside = await openDb(`${scheme}://${locked.host}`, { token: wrong });
+          await expect(outside.one('SELECT 1 AS n')).rejects.toMatchObject({ kind: 'unavailable' });
+          await outside.close();
+        }
+      }
+    } finally {
+      await locked.stop();
+    }
+  });
+});
+
+/** A door to the server that can let connections starve: they stay open and nothing passes any more. */
+async function freezable(host: string) {
+  const [name, port] = host.split(':');
+  const pairs = new Set<[Socket, Socket]>();
+  const server = createTcp((near) => {
+    const far = connect(Number(port), name);
+    pairs.add([near, far]);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    near.pipe(far);
+    far.pipe(near);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' ? address?.port : 0,
+    freeze() {
+      for (const [near, far] of pairs) {
+        near.unpipe(far);
+        far.unpipe(near);
+        near.pause();
+        far.pause();
+      }
+    },
+    async close() {
+      for (const [near, far] of pairs) {
+        near.destroy();
+        far.destroy();
+      }
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Db } from '../../src/store/driver/db.js';
+import { type Migration, migrate } from '../../src/store/driver/migrate.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { manyMigrations } from './migrate-list.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-migrate-'));
+let server: Sqld | undefined;
+beforeAll(async () => {
+  if (sqldBinary()) server = await startSqld();
+}, 20_000);
+afterAll(async () => {
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const first: Migration = {
+  id: 1,
+  name: "the fleet's start",
+  sql: 'CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1)',
+};
+const second: Migration = { id: 2, name: 'more', sql: 'ALTER TABLE a ADD COLUMN y DEFAULT 5' };
+const rows = (db: Db) => db.all('SELECT id, name FROM migration ORDER BY id');
+let files = 0;
+
+const targets: Record<string, () => Promise<Db>> = {
+  'in memory': () => openDb(':memory:'),
+  'in a file': () => openDb(`file:${join(folder, `m${++files}.db`)}`),
+  'on a server': async () => {
+    const db = await openDb(`http://${server?.host}`);
+    for (const { name } of await db.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%!_%' ESCAPE '!'",
+    )) {
+      await db.run(`DROP TABLE "${name}"`);
+    }
+    return db;
+  },
+};
+
+for (const [name, open] of Object.entries(targets)) {
+  const skip = name === 'on a server' && !sqldBinary();
+  describe.skipIf(skip)(skip ? `${name} — skipped, ${sqldMissing}` : name, () => {
+    it('applies what is missing, in order, once', async () => {
+      const db = await open();
+      expect(await migrate(db, [])).toEqual({ from: 0, to: 0 });
+      expect(await migrate(db, [first])).toEqual({ from: 0, to: 1 });
+      expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 });
+      expect(await migrate(db, [first, second])).toEqual({ from: 2, to: 2 });
+      expect(await db.all('SELECT x, y FROM a')).toEqual([{ x: 1, y: 5 }]);
+      expect(await rows(db)).toEqual([
+        { id: 1, name: "the fleet's start" },
+        { id: 2, name: 'more' },
+      ]);
+      expect(await db.one('SELECT count(*) AS n FROM migration WHERE abs(applied_at - unixepoch()) < 60')).toEqual({
+        n: 2,
+      });
+      await db.close();
+    });
+
+    it('leaves nothing of a step that fails, and goes on there the next time', async () => {
+      const db = await open();
+      const broken = { ...second, sql: `${second.sql}; INSERT INTO a VALUES (2, 2); INSERT INTO nowhere VALUES (1)` };
+      await expect(migrate(db, [first, broken])).rejects.toMatchObject({ name: 'StorageError' });
+      expect(await rows(db)).toEqual([{ id: 1, name: "the fleet's start" }]);
+      expect(await db.all('SELECT * FROM a')).toEqual([{ x: 1 }]);
+      expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 });
+      await db.close();
+    });
+
+    it('does not take a constraint that a step runs into for a step done by another process', async () => {
+      const db = await open();
+      const twins = 'INSERT INTO a (x) VALUES (7), (7); CREATE UNIQUE INDEX twins ON a (x)';
+      await expect(migrate(db, [first, { id: 2, name: 'twins', sql: twins }])).rejects.toMatchObject({
+        kind: 'unique',
+      });
+      expect(await rows(db)).toHaveLength(1);
+      expect(await db.all('SELECT x FROM a')).toEqual([{ x: 1 }]);
+      await db.close();
+    });
+
+    it('refuses a database that is newer than the program', async () => {
+      const db = await open();
+      await migrate(db, [first, second]);
+      await expect(migrate(db, [first])).rejects.toThrow(/migration 2.*up to 1.*newer version: upgrade/);
+      expect(await rows(db)).toHaveLength(2);
+      await db.close();
+    });
+
+    it('refuses a list that is out of order, before it does anything', async () => {
+      const db = await open();
+      for (const list of [[second, first], [first, first], [{ ...first, id: 0 }], [{ ...first, id: 1.5 }]]) {
+        await expect(migrate(db, list)).rejects.toThrow(/ids are whole numbers that ascend/);
+      }
+      expect(await db.all("SELECT 1 FROM sqlite_schema WHERE name = 'migration'")).toEqual([]);
+      await db.close();
+    });
+  });
+}
+
+/** Runs processes that begin at the same moment. */
+async function together(url: string, count: number): Promise<string[]> {
+  const child = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
+  const start = String(Date.now() + 1500);
+  const runs = Array.from({ length: count }, () => {
+    const process_ = spawn(process.execPath, ['--import', 'tsx', child, url, start]);
+    let out = '';
+    for (const stream of [process_.stdout, process_.stderr]) {
+      stream.on('data', (chunk) => {
+        out += chunk;
+      });
+    }
+    return new Promise<string>((done) => process_.once('close', () => done(out)));
+  });
+  return Promise.all(runs);
+}
+
+describe('several processes at once', () => {
+  const check = async (url: string) => {
+    const results = await together(url, 3);
+    for (const result of results) expect(JSON.parse(result)).toMatchObject({ to: 10 });
+    const db = await openDb(url);
+    expect(await rows(db)).toHaveLength(10);
+    const steps = await db.all('SELECT id FROM step ORDER BY rowid');
+    expect(steps.map((row) => row.id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    await db.close();
+  };
+
+  it('do each step once, in a new file', () => check(`file:${join(folder, 'together.db')}`), 20_000);
+
+  const skip = !sqldBinary();
+  it.skipIf(skip)(
+    skip ? `on a server — skipped, ${sqldMissing}` : 'do each step once, on a server',
+    () => check(`http://${server?.host}`),
+    20_000,
+  );
+
+  it('do each step once, when calls of two connections alternate', async () => {
+    const url = `file:${join(folder, 'alternate.db')}`;
+    const [one, two] = [await openDb(url), await openDb(url)];
+    await Promise.all([migrate(one, manyMigrations), migrate(two, manyMigrations)]);
+    expect((await one.all('SELECT id FROM step')).length).toBe(10);
+    await one.close();
+    await two.close();
+  });
+});

@@ -1,0 +1,232 @@
+/** A whole service in one process, over real storage and a simulated fleet; only the network and the clock are ours. */
+
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { assemble, type Service } from '../../src/app/service.js';
+import { createClock, systemClock } from '../../src/core/clock.js';
+import { ServiceError } from '../../src/core/errors.js';
+import { type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
+import type { Actor, Clock, Config, Log, Progress } from '../../src/domain/context.js';
+import { MODULES, TOOLSETS } from '../../src/domain/context.js';
+import { createProbe } from '../../src/probe/create.js';
+import type { Probe } from '../../src/probe/probe.js';
+import type { Db } from '../../src/store/driver/db.js';
+import { createLog } from '../../src/telemetry/log.js';
+import { type CountingDb, countingDb } from './counting-db.js';
+import { START } from './dates.js';
+
+export { START };
+
+/** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
+export interface HandClock extends Clock {
+  move(ms: number): void;
+  /** Puts the wall clock forward or back, as a time service does: no time goes by, so nobody wakes. */
+  step(ms: number): void;
+}
+
+export function handClock(start = START): HandClock {
+  /** Time that went by, and how far the wall clock is off it. */
+  let now = start;
+  let off = 0;
+  let sleepers: { at: number; wake: () => void }[] = [];
+  const clock = createClock({
+    now: () => now + off,
+    elapsed: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        sleepers.push({ at: now + ms, wake: resolve });
+      }),
+  });
+  return {
+    ...clock,
+    step(ms) {
+      off += ms;
+    },
+    move(ms) {
+      now += ms;
+      const due = sleepers.filter((sleeper) => sleeper.at <= now);
+      sleepers = sleepers.filter((sleeper) => sleeper.at > now);
+      for (const sleeper of due) sleeper.wake();
+    },
+  };
+}
+
+export const ADMIN: Actor = {
+  type: 'user',
+  id: 1,
+  name: 'admin',
+  rights: ['read', 'write'],
+  via: 'run',
+  denied_sites: [],
+};
+
+export function testConfig(change: Partial<Config> = {}): Config {
+  return {
+    db: ':memory:',
+    db_token: null,
+    db_replica: null,
+    db_replica_sync_ms: 1000,
+    host: '127.0.0.1',
+    port: 8787,
+    base_url: null,
+    secret_key: randomBytes(32).toString('hex'),
+    secret_key_file: null,
+    admin_user: null,
+    admin_password: null,
+    modules: MODULES,
+    toolsets: TOOLSETS,
+    read_only: false,
+    trust_proxy: false,
+    log_level: process.env.SITEFLEET_TEST_LOG === undefined ? 'silent' : 'debug',
+    batch_threshold: 200,
+    job_chunk: 20,
+    job_delay_ms: 30_000,
+    job_timeout_ms: 4 * 3600_000,
+    job_ttl_ms: 24 * 3600_000,
+    concurrency: 50,
+    per_host: 50,
+    site_timeout_ms: 5_000,
+    direct_call_ms: 40_000,
+    allow_private_sites: true,
+    chromium: null,
+    pagespeed_url: 'http://127.0.0.1:9/',
+    smtp_url: null,
+    mail_from: null,
+    rest_rate_limit: 0,
+    confirm: 'confirm',
+    mcp_max_tokens: 20_000,
+    oauth_issuer: null,
+    oauth_jwks_url: null,
+    oauth_audience: null,
+    oauth_read_scope: 'sitefleet:read',
+    oauth_write_scope: 'sitefleet:write',
+    metrics_token: null,
+    basic_challenge: false,
+    ...change,
+  };
+}
+
+/** Making a key costs 0.15 s: one serves all tests of a file. */
+export const testKey = promisify(generateKeyPair)('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+}).then(({ publicKey, privateKey }) => ({ public_key: publicKey, private_key: privateKey }));
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers field by field; the schemas are checked elsewhere
+export type Answer = any;
+
+export interface TestApp {
+  service: Service;
+  clock: HandClock;
+  db: CountingDb;
+  fleet: Fleet;
+  /** Runs an operation by its short name, e.g. `list-sites`. */
+  call(
+    name: string,
+    input?: unknown,
+    options?: { actor?: Actor; signal?: AbortSignal; progress?: (p: Progress) => void },
+  ): Promise<Answer>;
+  /** The same, for a call that must fail. */
+  fail(name: string, input?: unknown, options?: { actor?: Actor }): Promise<ServiceError>;
+  /** Connects site number `i` of the fleet and answers its id. */
+  connect(i: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface TestOptions {
+  config?: Partial<Config>;
+  fleet?: Partial<FleetOptions>;
+  sites?: number;
+  /** The monitors' network; by default one that reaches the fleet and nothing beyond. */
+  probe?: Probe;
+  /** The wall clock instead of one that is moved by hand. */
+  realClock?: boolean;
+  /** False: queued jobs wait until the test works them off. */
+  jobs?: boolean;
+  /** Where log lines go; by default nowhere. */
+  log?: Log;
+}
+
+/** Reaches loopback only: nobody tells whether we are online, and there are no registries. */
+function localProbe(): Probe {
+  return createProbe({
+    allowPrivate: true,
+    references: [],
+    rdapBootstrapUrl: 'http://127.0.0.1:9/',
+    whoisRoot: '127.0.0.1:9',
+  });
+}
+
+export async function testApp(options: TestOptions = {}): Promise<TestApp> {
+  const clock = handClock();
+  const used = options.realClock ? systemClock : clock;
+  const fleet = await startFleet({
+    sites: options.sites ?? 3,
+    seed: 7,
+    password: 'secret',
+    now: used.now,
+    ...options.fleet,
+  });
+  let counting: CountingDb | undefined;
+  const config = testConfig(options.config);
+  const service = await assemble({
+    config,
+    clock: used,
+    log: options.log ?? createLog(config.log_level),
+    engine: 'inline',
+    sharedKey: await testKey,
+    probe: options.probe ?? localProbe(),
+    ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    wrapDb: (db: Db) => {
+      counting = countingDb(db);
+      return counting;
+    },
+  });
+  const operation = (name: string) => {
+    const found = service.operations.find(({ id }) => id === `svc/${name}-v1`);
+    if (found === undefined) throw new Error(`no operation ${name}`);
+    return found;
+  };
+  const app: TestApp = {
+    service,
+    clock,
+    get db() {
+      if (counting === undefined) throw new Error('the database was not opened');
+      return counting;
+    },
+    fleet,
+    call: async (name, input = {}, { actor = ADMIN, signal, progress } = {}) =>
+      (await service.invoke(operation(name), input, {
+        actor,
+        request_id: 'test',
+        signal: signal ?? new AbortController().signal,
+        progress,
+      })) as Answer,
+    fail: async (name, input, options) => {
+      try {
+        await app.call(name, input, options);
+      } catch (error) {
+        if (error instanceof ServiceError) return error;
+        throw error;
+      }
+      throw new Error(`${name} was expected to fail`);
+    },
+    async connect(i) {
+      const site = fleet.site(i);
+      const added = await app.call('add-site', {
+        url: site.url,
+        admin: site.admin,
+        admin_password: site.password,
+        unique_id: site.uniqueId,
+      });
+      return Number(added.id);
+    },
+    async close() {
+      await service.stop();
+      await fleet.close();
+    },
+  };
+  return app;
+}

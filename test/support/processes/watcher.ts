@@ -1,0 +1,37 @@
+/**
+ * A process that takes its share of the monitors, every second, until it is killed: says what came of each run and each event,
+ * a line each. Its probes carry its name. Started with its configuration as JSON.
+ */
+
+import { assemble } from '../../../src/app/service.js';
+import { createProbe } from '../../../src/probe/create.js';
+import { runDueMonitors } from '../../../src/scheduler/monitoring.js';
+import { timetable } from '../../../src/scheduler/timetable.js';
+import { createLog } from '../../../src/telemetry/log.js';
+
+const { config, name, beatMs, reference } = JSON.parse(process.argv[2] ?? '{}');
+const say = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const probe = createProbe({ allowPrivate: true, userAgent: name, references: [reference], onlineFreshMs: 500 });
+const service = await assemble({
+  config,
+  log: createLog(config.log_level),
+  engine: 'inline',
+  beatMs,
+  probe,
+  timetable: timetable
+    .filter((entry) => entry.name === 'monitors')
+    .map((entry) => ({
+      ...entry,
+      pattern: '* * * * * *',
+      run: async (ctx, crew) => {
+        const outcome = await runDueMonitors(ctx, crew);
+        say({ outcome });
+        return outcome;
+      },
+    })),
+});
+service.events.subscribe(({ name: event, site_id }) => say({ event, site_id }));
+await service.start();
+say({ ready: true });
+process.stdin.resume();
+process.stdin.on('end', () => void service.stop().then(() => process.exit(0)));

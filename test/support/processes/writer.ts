@@ -1,0 +1,24 @@
+/** A process that adds tags as fast as it can and says the name of each once it was answered. Started with its configuration as JSON. */
+
+import { assemble } from '../../../src/app/service.js';
+import { createLog } from '../../../src/telemetry/log.js';
+
+const { config, prefix } = JSON.parse(process.argv[2] ?? '{}');
+const service = await assemble({ config, log: createLog('silent'), engine: 'inline' });
+const add = service.operations.find(({ id }) => id === 'svc/add-tag-v1');
+if (add === undefined) throw new Error('no operation add-tag');
+process.stdout.write('ready\n');
+for (let n = 0; ; n++) {
+  const name = `${prefix}-${n}`;
+  await service.invoke(
+    add,
+    { name },
+    {
+      actor: { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via: 'cli', denied_sites: [] },
+      request_id: name,
+      signal: new AbortController().signal,
+    },
+  );
+  // Written before the next begins: what the parent has read was acknowledged.
+  await new Promise<void>((done) => process.stdout.write(`${name}\n`, () => done()));
+}

@@ -1,0 +1,335 @@
+/** The ways in over real storage, with three small operations instead of the product's. */
+
+import { createHash } from 'node:crypto';
+import type { Hono } from 'hono';
+import { bool, confirmation, int, list, siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import type { Auth, HttpEnv } from '../../src/auth/auth.js';
+import { createAuth } from '../../src/auth/auth.js';
+import { createClock, systemClock } from '../../src/core/clock.js';
+import { ServiceError } from '../../src/core/errors.js';
+import type { Actor, Clock, Config, Ctx, Log } from '../../src/domain/context.js';
+import { MODULES, TOOLSETS } from '../../src/domain/context.js';
+import { createHttp } from '../../src/http/router.js';
+import { createMcpCore, type McpCore } from '../../src/mcp/core.js';
+import { createMcpHttp, type McpHttp } from '../../src/mcp/http.js';
+import { mcpEnvelope } from '../../src/mcp/http-errors.js';
+import type { ToolRegistry } from '../../src/mcp/registry.js';
+import { createMcpServer } from '../../src/mcp/server-2025.js';
+import { createModernServer } from '../../src/mcp/server-2026.js';
+import { defineOperation, type GroupedOperation, type Invoke } from '../../src/operation/operation.js';
+import { createRunApp } from '../../src/run/app.js';
+import { createDenials } from '../../src/store/access/denials.js';
+import { createKeys, type Keys } from '../../src/store/access/keys.js';
+import { createUsers, type Users } from '../../src/store/access/users.js';
+import type { Db } from '../../src/store/driver/db.js';
+import { migrate } from '../../src/store/driver/migrate.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { migrations } from '../../src/store/migrations/index.js';
+import { hashToken, verifyPassword } from '../../src/store/vault/vault.js';
+
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A clock that stands until it is moved. */
+export class HandClock implements Clock {
+  /** How far the wall clock is off the time that went by. */
+  #off = 0;
+  readonly #clock: Clock;
+  constructor(public time = 1_700_000_000_000) {
+    this.#clock = createClock({
+      now: () => this.time + this.#off,
+      elapsed: () => this.time,
+      sleep: (ms) => this.sleep(ms),
+    });
+  }
+  now(): number {
+    return this.#clock.now();
+  }
+  elapsed(): number {
+    return this.#clock.elapsed();
+  }
+  steps(within?: number) {
+    return this.#clock.steps(within);
+  }
+  /** Puts the wall clock forward or back, as a time service does. */
+  step(ms: number): void {
+    this.#off += ms;
+  }
+  async sleep(ms: number): Promise<void> {
+    this.time += ms;
+  }
+}
+
+/** Names what it was asked, so that a test sees the coerced input. */
+const look = defineOperation({
+  id: 'svc/look-things-v1',
+  title: 'Look at things',
+  about: 'Answers its own input.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  input: z.object({
+    page: int(1).default(1),
+    wide: bool().default(false),
+    status: z.enum(['any', 'connected']).default('any'),
+    types: list(z.string()).default([]),
+    include: list(int(1)).default([]),
+    search: z.string().default(''),
+  }),
+  output: z.object({
+    page: z.number(),
+    wide: z.boolean(),
+    status: z.string(),
+    types: z.array(z.string()),
+    include: z.array(z.number()),
+    search: z.string(),
+    caller: z.string(),
+  }),
+  handle: async (input, ctx) => ({ ...input, caller: `${ctx.actor.type}:${ctx.actor.id}:${ctx.actor.via}` }),
+});
+
+/** Waits for its number of steps, and can be told to fail. */
+const work = defineOperation({
+  id: 'svc/work-things-v1',
+  title: 'Work on things',
+  about: 'Reports progress.',
+  instructions: 'Empty list means all.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: false,
+  multi: true,
+  input: z.object({ site_id_or_domain: siteRef, steps: int(0, 1000).default(0), fail: z.string().default('') }),
+  output: z.object({ done: z.number() }),
+  handle: async ({ steps, fail, site_id_or_domain }, ctx) => {
+    if (fail === 'known') {
+      throw new ServiceError('svc_ambiguous_site', `${site_id_or_domain} names several sites.`, {
+        field: 'site_id_or_domain',
+        advice: 'Use an id.',
+        data: { site_ids: [1, 2] },
+      });
+    }
+    if (fail === 'bug') throw new TypeError('secret internals');
+    for (let done = 1; done <= steps; done += 1) {
+      if (ctx.signal.aborted) throw new DOMException('stop', 'AbortError');
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      ctx.progress({ done, total: steps, message: `step ${done}` });
+    }
+    return { done: steps };
+  },
+});
+
+const remove = defineOperation({
+  id: 'svc/delete-thing-v1',
+  title: 'Delete a thing',
+  about: 'Deletes.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: true,
+  input: z.object({ tag_id: int(1), ...confirmation }),
+  output: z.object({ deleted: z.boolean(), dry_run: z.boolean().optional() }),
+  preview: async () => ({ deleted: false, dry_run: true }),
+  handle: async () => ({ deleted: true }),
+});
+
+export const operations: GroupedOperation[] = [
+  { ...work, group: 'updates' },
+  { ...look, group: 'sites' },
+  { ...remove, group: 'tags' },
+];
+
+export function testConfig(change: Partial<Config> = {}): Config {
+  return {
+    db: ':memory:',
+    db_token: null,
+    db_replica: null,
+    db_replica_sync_ms: 1000,
+    host: '127.0.0.1',
+    port: 0,
+    base_url: null,
+    secret_key: null,
+    secret_key_file: null,
+    admin_user: null,
+    admin_password: null,
+    modules: MODULES,
+    toolsets: TOOLSETS,
+    read_only: false,
+    trust_proxy: false,
+    log_level: 'silent',
+    batch_threshold: 200,
+    rest_rate_limit: 0,
+    job_chunk: 20,
+    job_delay_ms: 0,
+    job_timeout_ms: 1000,
+    job_ttl_ms: 1000,
+    concurrency: 10,
+    per_host: 2,
+    site_timeout_ms: 1000,
+    direct_call_ms: 40_000,
+    allow_private_sites: true,
+    chromium: null,
+    pagespeed_url: 'http://127.0.0.1:9/',
+    smtp_url: null,
+    mail_from: null,
+    confirm: 'confirm',
+    mcp_max_tokens: 20_000,
+    oauth_issuer: null,
+    oauth_jwks_url: null,
+    oauth_audience: null,
+    oauth_read_scope: 'sitefleet:read',
+    oauth_write_scope: 'sitefleet:write',
+    metrics_token: null,
+    basic_challenge: false,
+    ...change,
+  };
+}
+
+export interface Ways {
+  http: Hono<HttpEnv>;
+  auth: Auth;
+  core: McpCore;
+  registry: ToolRegistry;
+  mcp: McpHttp;
+  db: Db;
+  users: Users;
+  keys: Keys;
+  denials: ReturnType<typeof createDenials>;
+  clock: HandClock;
+  /** Password checks that were really computed. */
+  hashings(): number;
+  /** How often a key's use was noted. */
+  touches(): number;
+  logged: { level: string; facts: Record<string, unknown>; message: string }[];
+  serverFor(actor: Actor): ReturnType<typeof createMcpServer>;
+  close(): Promise<void>;
+}
+
+export async function startWays(
+  change: Partial<Config> & {
+    maxSessions?: number;
+    maxBody?: number;
+    notReady?: string[];
+    beforeHash?: () => Promise<void>;
+  } = {},
+): Promise<Ways> {
+  const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
+  const config = testConfig(configChange);
+  const db = await openDb(':memory:');
+  await migrate(db, migrations);
+  const clock = new HandClock();
+  const users = createUsers(db);
+  const keys = createKeys(db);
+  let hashings = 0;
+  let touches = 0;
+  let requests = 0;
+  const logged: Ways['logged'] = [];
+  const note = (level: string) => (facts: Record<string, unknown>, message: string) =>
+    void logged.push({ level, facts, message });
+  const log: Log = { debug() {}, info: note('info'), warn: note('warn'), error: note('error') };
+  const newRequestId = () => `req-${++requests}`;
+  const auth = createAuth({
+    findUser: users.login,
+    findKey: keys.login,
+    verifyPassword: async (password, stored) => {
+      hashings += 1;
+      await beforeHash?.();
+      return stored.startsWith('quick$') ? quickHash(password) === stored : verifyPassword(password, stored);
+    },
+    hashPassword: async (password) => quickHash(password),
+    hashToken,
+    touchKey: async (id, at) => {
+      touches += 1;
+      await keys.touch(id, at);
+    },
+    clock,
+    log,
+  });
+  const invoke: Invoke = (operation, raw, caller) => {
+    const ctx = { ...caller, progress: caller.progress ?? (() => {}), config, clock, log } as unknown as Ctx;
+    return operation.call(raw, ctx);
+  };
+  const core = createMcpCore({
+    operations,
+    invoke,
+    log,
+    // Work takes real time here; only sessions grow old by hand.
+    clock: systemClock,
+    readOnly: config.read_only,
+    toolsets: config.toolsets,
+    confirm: config.confirm,
+    maxTokens: config.mcp_max_tokens,
+    version: '0.0.0',
+    newRequestId,
+  });
+  const mcp = createMcpHttp({
+    core: { ...core, clock },
+    auth,
+    metadata: {
+      issuer: config.oauth_issuer,
+      read_scope: 'sitefleet:read',
+      write_scope: 'sitefleet:write',
+      basic_challenge: config.basic_challenge,
+    },
+    ...(maxSessions === undefined ? {} : { maxSessions }),
+    servers: {
+      legacy: (actor) => createMcpServer(core, actor),
+      modern: (actor) => createModernServer(core, actor),
+    },
+  });
+  const run = createRunApp({
+    operations,
+    invoke,
+    auth,
+    log,
+    readOnly: config.read_only,
+    challenge: config.basic_challenge,
+  });
+  const http = createHttp({
+    config,
+    log,
+    newRequestId,
+    ready: async () => ({ ok: notReady.length === 0, reasons: notReady }),
+    mounts: [
+      { at: '/', app: run },
+      { at: '/', app: mcp.app, envelope: mcpEnvelope },
+    ],
+    ...(maxBody === undefined ? {} : { maxBody }),
+  });
+  return {
+    http,
+    auth,
+    core,
+    registry: core.registry,
+    mcp,
+    db,
+    users,
+    keys,
+    denials: createDenials(db),
+    clock,
+    hashings: () => hashings,
+    touches: () => touches,
+    logged,
+    serverFor: (actor) => createMcpServer(core, () => actor),
+    close: async () => {
+      mcp.close();
+      await db.close();
+    },
+  };
+}
+
+export function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
+}
+
+/** A hash without work: the real one costs a quarter second, and is used where a test is about it. */
+export function quickHash(password: string): string {
+  return `quick$${createHash('sha256').update(password).digest('hex')}`;
+}
+
+/** Adds a user with the password `correct horse`. */
+export async function addUser(
+  ways: Ways,
+  name: string,
+  rights: ('read' | 'write')[] = ['read', 'write'],
+): Promise<void> {
+  await ways.users.add({ name, password_hash: quickHash('correct horse'), rights, now: ways.clock.now() });
+}
