@@ -1,7 +1,8 @@
 /** Configuration and callers of services that are measured. */
 
 import { readConfig } from '../../src/config/config.js';
-import type { Actor, Config } from '../../src/domain/context.js';
+import type { Config } from '../../src/config/types.js';
+import type { Actor } from '../../src/core/actor.js';
 import type { TaskCaller } from '../../src/engine/client.js';
 import type { Caller } from '../../src/operation/operation.js';
 import { SECRET_KEY } from './database.js';

@@ -4,7 +4,7 @@ import { generateKeyPair } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildEngine } from '../../src/app/engine-services.js';
-import type { Config } from '../../src/domain/context.js';
+import type { Config } from '../../src/config/types.js';
 import { syncWork } from '../../src/domain/jobs/handlers.js';
 import { loadTargets, type Target } from '../../src/domain/sites/load.js';
 import { createInstance } from '../../src/store/settings/instance.js';

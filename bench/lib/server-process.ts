@@ -1,7 +1,7 @@
 /** A service as `serve` runs it, in a process of its own: HTTP in the main thread, the engine in its thread. */
 
 import { firstStartOf } from '../../src/cli/first-start.js';
-import type { Config } from '../../src/domain/context.js';
+import type { Config } from '../../src/config/types.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { benchConfig } from './config.js';
 import { cpuMs, serveCommands } from './process.js';

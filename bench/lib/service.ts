@@ -1,7 +1,7 @@
 /** A service in this process, and its operations by their short names. */
 
 import { assemble, type Service } from '../../src/app/service.js';
-import type { Config } from '../../src/domain/context.js';
+import type { Config } from '../../src/config/types.js';
 import type { GroupedOperation } from '../../src/operation/operation.js';
 import { benchConfig, CALLER } from './config.js';
 

@@ -2,8 +2,10 @@
 
 import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth/auth.js';
+import type { Config } from '../config/types.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
-import type { Clock, Config, Log } from '../domain/context.js';
 import { createHttp, type HttpMetrics } from '../http/router.js';
 import type { McpCore } from '../mcp/core.js';
 import { createMcpHttp } from '../mcp/http.js';

@@ -5,7 +5,7 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import type { Log } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 
 export interface Soundness {
   /** Which tables cannot be read; null when none is known to be damaged. */

@@ -3,7 +3,14 @@
 import type { Auditor } from '../audit/audit.js';
 import type { ChildSites } from '../child/child.js';
 import { createLocks } from '../cluster/leases.js';
-import type { Actor, Clock, Config, Ctx, Events, Log, Progress, SiteLocks } from '../domain/context.js';
+import type { Config } from '../config/types.js';
+import type { Actor } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
+import type { Events } from '../core/events.js';
+import type { Log } from '../core/log.js';
+import type { Progress } from '../core/progress.js';
+import type { SiteLocks } from '../core/site-locks.js';
+import type { Ctx } from '../domain/context.js';
 import { noMailer } from '../mail/mailer.js';
 import type { Caller } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';

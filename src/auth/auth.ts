@@ -2,8 +2,10 @@
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Actor, WayIn } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
-import type { Actor, Clock, Log, WayIn } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 import { HashQueue } from './hash-queue.js';
 import { KnownLogins, type Verified } from './login-cache.js';
 import {

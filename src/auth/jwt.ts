@@ -2,8 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { Right } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
-import type { Clock, Right } from '../domain/context.js';
 import type { Identity, VerifyAccessToken } from './auth.js';
 
 export interface AccessTokenRules {

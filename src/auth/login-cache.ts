@@ -1,7 +1,7 @@
 /** Logins that were verified a moment ago, recognised by a digest of their header. */
 
 import { hash, randomBytes } from 'node:crypto';
-import type { Clock } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
 
 export type Scheme = 'basic' | 'bearer';
 

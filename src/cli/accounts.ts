@@ -1,8 +1,8 @@
 /** `sitefleet user …` and `sitefleet key …`. A running server notices changes within a second. */
 
 import { text } from 'node:stream/consumers';
+import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
-import type { Config } from '../domain/context.js';
 import type { KeyScope } from '../store/access/keys.js';
 import type { UserRight } from '../store/access/users.js';
 import { hashPassword } from '../store/vault/vault.js';

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { assemble, type Service } from '../app/service.js';
+import type { Config } from '../config/types.js';
 import { errorBody, ServiceError } from '../core/errors.js';
-import type { Config } from '../domain/context.js';
 import { closestNames } from '../mcp/closest-name.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { createLog } from '../telemetry/log.js';

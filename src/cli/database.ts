@@ -1,6 +1,6 @@
 /** Direct access to the database, for commands that need no service around it. */
 
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { createKeys, type Keys } from '../store/access/keys.js';
 import { createUsers, type Users } from '../store/access/users.js';
 import type { Db } from '../store/driver/db.js';

@@ -1,7 +1,7 @@
 /** The first user and the first key of a new database. */
 
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import type { Keys } from '../store/access/keys.js';
 import type { Users } from '../store/access/users.js';
 import { hashPassword } from '../store/vault/vault.js';

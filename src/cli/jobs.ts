@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cron } from 'croner';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { TIMED_OUT } from '../domain/jobs/jobs.js';
 import { timetable } from '../scheduler/timetable.js';
 import { createSchedule } from '../store/cluster/schedule.js';

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { assemble } from '../app/service.js';
-import type { Config, Ctx } from '../domain/context.js';
+import type { Config } from '../config/types.js';
+import type { Ctx } from '../domain/context.js';
 import { listOutbox, previewMail } from '../domain/mail/mail.js';
 import { createLog } from '../telemetry/log.js';
 import { print, printJson, printTable, say } from './output.js';

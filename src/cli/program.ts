@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config/config.js';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 
 keepStdoutClean();

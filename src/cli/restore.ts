@@ -14,8 +14,8 @@ import {
 import { resolve } from 'node:path';
 import { databaseFile, fileUrl } from '../config/config.js';
 import { keyNames, presentVault, wrongKey } from '../config/secret-key.js';
+import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
-import type { Config } from '../domain/context.js';
 import { createSchedule } from '../store/cluster/schedule.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';

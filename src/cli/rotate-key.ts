@@ -2,8 +2,8 @@
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
+import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
-import type { Config } from '../domain/context.js';
 import { createSchedule } from '../store/cluster/schedule.js';
 import type { Db } from '../store/driver/db.js';
 import { createStore } from '../store/store.js';

@@ -1,8 +1,8 @@
 /** `sitefleet serve`: all HTTP ways in, and the schedule. */
 
 import type { Service } from '../app/service.js';
+import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
-import type { Config } from '../domain/context.js';
 import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';

@@ -4,7 +4,7 @@
  */
 
 import { readConfig } from '../config/config.js';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 import { stdio } from './stdio.js';
 

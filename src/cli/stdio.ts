@@ -2,8 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { assemble, openMcp, type Service } from '../app/service.js';
+import type { Config } from '../config/types.js';
+import type { Actor } from '../core/actor.js';
 import { systemClock } from '../core/clock.js';
-import type { Actor, Config } from '../domain/context.js';
 import { serveStdio } from '../mcp/stdio.js';
 import { createLog } from '../telemetry/log.js';
 import { stopSignal } from './stop.js';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { databaseFile } from '../config/config.js';
 import { presentVault } from '../config/secret-key.js';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { backup } from '../store/driver/files.js';
 import { openDb } from '../store/driver/open.js';
 import { surveySealed } from '../store/vault/sealed.js';

@@ -1,7 +1,7 @@
 /** `sitefleet work`: queued jobs and the schedule, without any way in. Any number of them may share a database. */
 
 import { assemble } from '../app/service.js';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { printJson, say } from './output.js';

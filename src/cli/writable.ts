@@ -3,7 +3,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { databaseFile } from '../config/config.js';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',

@@ -3,7 +3,9 @@
  * database, which lapses when its holder dies and is renewed while it lives.
  */
 
-import type { Clock, Log, SiteLocks } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { SiteLocks } from '../core/site-locks.js';
 
 /** Where leases are kept; `hold` takes, keeps or refuses in one statement: leases that end by `lapsed` are over. */
 export interface LeaseRows {

@@ -9,7 +9,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Quota } from '../child/shared-limits.js';
-import type { Clock, Log } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
 import type { Rights } from './leases.js';
 
 export interface ShareParts {

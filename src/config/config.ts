@@ -3,8 +3,6 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../domain/context.js';
-import { CONFIRM_POLICIES, MODULES, TOOLSETS } from '../domain/context.js';
 import type { Parser } from './parsers.js';
 import {
   anyText,
@@ -26,6 +24,8 @@ import {
   subset,
   userName,
 } from './parsers.js';
+import type { Config } from './types.js';
+import { CONFIRM_POLICIES, MODULES, TOOLSETS } from './types.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ServiceError } from '../core/errors.js';
-import type { Config } from '../domain/context.js';
 import type { Db } from '../store/driver/db.js';
 import { type SealedReport, strangeVault } from '../store/vault/sealed.js';
 import { createVault, keyFile, keyId, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
+import type { Config } from './types.js';
 
 type KeyConfig = Pick<Config, 'db' | 'secret_key' | 'secret_key_file'>;
 

@@ -1,7 +1,27 @@
 /** The clock of a process: wall time for what is stored and shown, monotonic time for durations, and what lies between them. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock, ClockSteps } from '../domain/context.js';
+
+/** By how many milliseconds a clock was put forward and back. */
+export interface ClockSteps {
+  forward: number;
+  back: number;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch, for what is stored or shown. May be put forward or back at any moment: never measure with it. */
+  now(): number;
+  /** Milliseconds since some moment, only ever growing: for durations within this process. Stands still while the machine sleeps. */
+  elapsed(): number;
+  /**
+   * The steps of `now` against `elapsed` since this process began, or within the last milliseconds of `elapsed`. A lease of `ms`
+   * of another process has lapsed when it ends before `now() - steps(ms).forward`: after a step forward, and after a sleep of the
+   * machine, its holder must first have had the time to renew it.
+   */
+  steps(within?: number): ClockSteps;
+  /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
 
 /** Smaller corrections are not told apart from the grain of the two readings; no lease and no plan depends on so little. */
 const NOTICED_MS = 1_000;

@@ -1,6 +1,19 @@
 /** Facts that happened, told to whoever in this process listens. The log is the first listener. */
 
-import type { Clock, Event, Events, Log } from '../domain/context.js';
+import type { Clock } from './clock.js';
+import type { Log } from './log.js';
+
+/** A fact that happened (operations §5.13). Names are `<noun>.<past participle>`. */
+export interface Event {
+  name: string;
+  at: number;
+  site_id?: number;
+  facts: Record<string, unknown>;
+}
+
+export interface Events {
+  emit(event: Omit<Event, 'at'>): void;
+}
 
 export interface EventBus extends Events {
   subscribe(listener: (event: Event) => void): void;

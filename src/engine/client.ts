@@ -4,8 +4,11 @@
  */
 
 import { Worker } from 'node:worker_threads';
+import type { Config } from '../config/types.js';
+import type { Actor } from '../core/actor.js';
 import { type ErrorCode, ServiceError } from '../core/errors.js';
-import type { Actor, Config, Log, Progress } from '../domain/context.js';
+import type { Log } from '../core/log.js';
+import type { Progress } from '../core/progress.js';
 
 /** Work for the engine. `task` names an entry of the table the engine was built with. */
 export interface Task {

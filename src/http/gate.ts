@@ -5,8 +5,8 @@
  */
 
 import type { IncomingMessage } from 'node:http';
+import type { Config } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
-import type { Config } from '../domain/context.js';
 
 export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
 

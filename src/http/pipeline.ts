@@ -3,8 +3,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Hono } from 'hono';
 import type { Arrival, Head, HttpEnv } from '../auth/auth.js';
+import type { Config } from '../config/types.js';
 import { errorBody, isOurFault, ServiceError } from '../core/errors.js';
-import type { Config, Log } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 import { createGate, type Verdict } from './gate.js';
 import { arrivals } from './request-info.js';
 import { isAmbiguous, pathOf } from './request-url.js';

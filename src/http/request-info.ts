@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Arrival } from '../auth/auth.js';
-import type { Config } from '../domain/context.js';
+import type { Config } from '../config/types.js';
 import { hostOf, isLoopbackAddress, isLoopbackName, lastOf } from './gate.js';
 
 export interface ArrivalParts {

@@ -3,7 +3,8 @@
  * its result. Only a cancelled one stops, and only when nobody else waits for it.
  */
 
-import type { Clock, Progress } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
+import type { Progress } from '../core/progress.js';
 import type { Caller } from '../operation/operation.js';
 import type { Answer } from './answer.js';
 import { cancelled } from './errors.js';

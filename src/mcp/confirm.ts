@@ -4,7 +4,9 @@
  * forged, used, expired or unanswered ends in a refusal.
  */
 
-import type { Actor, Clock, ConfirmPolicy } from '../domain/context.js';
+import type { ConfirmPolicy } from '../config/types.js';
+import type { Actor } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import type { Answer } from './answer.js';
 import { canonicalJson } from './canonical-json.js';

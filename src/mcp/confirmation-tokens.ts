@@ -4,7 +4,7 @@
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
 
 /** What a proof is good for; one kind never passes for another. */
 export type SealKind = 'preview' | 'question';

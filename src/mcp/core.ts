@@ -1,6 +1,7 @@
 /** Everything MCP serves, without any protocol revision in it. One per process; the adapters of both eras stand on it. */
 
-import type { Clock, Log } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
 import { Completions } from './completions.js';
 import { JobWatch } from './job-notifications.js';
 import { Prompts } from './prompts.js';

@@ -1,7 +1,7 @@
 /** Refusals of the MCP way in, each with what the model or its user can do next. */
 
+import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
-import type { Toolset } from '../domain/context.js';
 import type { GroupedOperation } from '../operation/operation.js';
 
 export function cancelled(): ServiceError {

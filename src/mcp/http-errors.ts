@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpEnv } from '../auth/auth.js';
 import { asServiceError, errorBody, isOurFault, ServiceError } from '../core/errors.js';
-import type { Log } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 import { challenges, type MetadataRules } from './challenge.js';
 
 type McpContext = Context<HttpEnv>;

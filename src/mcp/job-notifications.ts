@@ -3,7 +3,8 @@
  * listened to; one look serves all who wait for the same job.
  */
 
-import type { Actor, Log } from '../domain/context.js';
+import type { Actor } from '../core/actor.js';
+import type { Log } from '../core/log.js';
 import type { Caller } from '../operation/operation.js';
 import type { ToolRegistry } from './registry.js';
 import { jobOf, UnknownResource } from './resources.js';

@@ -1,6 +1,7 @@
 /** Progress of a call as the protocol wants it: rising numbers, not too many, and the last one always. */
 
-import type { Clock, Progress } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
+import type { Progress } from '../core/progress.js';
 import { cleanText } from './untrusted-text.js';
 
 /** Notifications per call at most every this many milliseconds, besides the last one. */

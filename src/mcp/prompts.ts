@@ -1,6 +1,6 @@
 /** Prompts: ready-made tasks a person picks from a menu. Each is a plan in terms of the tools, filled with the chosen arguments. */
 
-import type { Actor } from '../domain/context.js';
+import type { Actor } from '../core/actor.js';
 import type { ToolRegistry } from './registry.js';
 import { cleanText } from './untrusted-text.js';
 

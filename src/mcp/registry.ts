@@ -4,8 +4,11 @@
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { ConfirmPolicy, Toolset } from '../config/types.js';
+import type { Actor, Right } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault } from '../core/errors.js';
-import type { Actor, Clock, ConfirmPolicy, Log, Right, Toolset } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { type Answer, failure, hasText, SITE_TEXT_NOTE, success, type Written } from './answer.js';

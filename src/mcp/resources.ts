@@ -1,8 +1,8 @@
 /** The fleet as MCP resources: the same answers as the reading tools give, by address. Era-neutral. */
 
+import type { Actor } from '../core/actor.js';
 import { errorHelp, knownCode } from '../core/error-help.js';
 import { ServiceError, STATUS } from '../core/errors.js';
-import type { Actor } from '../domain/context.js';
 import type { Caller } from '../operation/operation.js';
 import { type Answer, hasText, SITE_TEXT_NOTE } from './answer.js';
 import type { ToolRegistry } from './registry.js';

@@ -19,8 +19,8 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { Actor } from '../core/actor.js';
 import { asServiceError } from '../core/errors.js';
-import type { Actor } from '../domain/context.js';
 import { errorData, failure } from './answer.js';
 import type { Participant } from './call-deduplication.js';
 import { Departure } from './cancellation.js';

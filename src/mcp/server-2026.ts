@@ -9,8 +9,8 @@ import {
   ResourceNotFoundError,
   Server,
 } from '@modelcontextprotocol/server';
+import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault } from '../core/errors.js';
-import type { Actor } from '../domain/context.js';
 import { errorData } from './answer.js';
 import type { Participant } from './call-deduplication.js';
 import { Departure } from './cancellation.js';

@@ -5,7 +5,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { Actor, Clock, Log } from '../domain/context.js';
+import type { Actor } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
 import { principalOf } from './confirm.js';
 import { SessionTransport } from './transport.js';
 

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Server, Transport } from '@modelcontextprotocol/server';
-import type { Actor } from '../domain/context.js';
+import type { Actor } from '../core/actor.js';
 import type { McpCore } from './core.js';
 import { handRequest } from './dispatch.js';
 import { Listed, type ListRequest, listRequest } from './listed.js';

@@ -1,6 +1,6 @@
 /** `subscriptions/listen` of 2026-07-28: which jobs a request wants to hear of, and their watching. */
 
-import type { Actor } from '../domain/context.js';
+import type { Actor } from '../core/actor.js';
 import type { JobWatch } from './job-notifications.js';
 import { jobOf } from './resources.js';
 

@@ -1,7 +1,7 @@
 /** One operation as an MCP tool: what a model reads before it calls. Every conversation pays for each character of it. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ConfirmPolicy } from '../domain/context.js';
+import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 

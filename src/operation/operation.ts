@@ -3,8 +3,11 @@
  */
 
 import { z } from '../../schemas/zod.js';
+import type { Toolset } from '../config/types.js';
+import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
-import type { Actor, Ctx, Progress, Toolset } from '../domain/context.js';
+import type { Progress } from '../core/progress.js';
+import type { Ctx } from '../domain/context.js';
 import { quickInput } from '../validation/input-parser.js';
 import { tooLong } from '../validation/lengths.js';
 import { stripper } from '../validation/response-serializer.js';

@@ -5,9 +5,12 @@
 
 import { Hono } from 'hono';
 import type { Auth, HttpEnv } from '../auth/auth.js';
+import type { Config } from '../config/types.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
+import type { Actor } from '../core/actor.js';
+import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
-import type { Actor, Clock, Config, Log } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 import { requireModule } from '../domain/settings/modules.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';

@@ -1,7 +1,8 @@
 /** Answering one row, in whichever thread it belongs. main.ts calls this on either side of the thread border. */
 
+import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
-import type { Actor, Ctx } from '../domain/context.js';
+import type { Ctx } from '../domain/context.js';
 import { requireModule } from '../domain/settings/modules.js';
 import { type Once, type Performed, runOnce } from './idempotency.js';
 import { routes } from './index.js';

@@ -27,7 +27,9 @@
  */
 
 import type { z } from '../../schemas/zod.js';
-import type { Ctx, ModuleName, Right } from '../domain/context.js';
+import type { ModuleName } from '../config/types.js';
+import type { Right } from '../core/actor.js';
+import type { Ctx } from '../domain/context.js';
 import { quickInput } from '../validation/input-parser.js';
 import type { InnerCodes } from './errors.js';
 

@@ -1,7 +1,7 @@
 /** What clients read before they run anything: the operations and their categories (operations §2). */
 
+import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
-import type { Toolset } from '../domain/context.js';
 import type { JsonSchema } from '../operation/contract.js';
 import { contractOf } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';

@@ -1,6 +1,7 @@
 /** Notices that the clock of this machine was stepped, and has what is stored put right before anything is taken up by it. */
 
-import type { ClockSteps, Ctx } from '../domain/context.js';
+import type { ClockSteps } from '../core/clock.js';
+import type { Ctx } from '../domain/context.js';
 
 export interface StepWatch {
   /** Resolves when what is stored fits the clock. Costs nothing unless the clock was stepped since the last call. */

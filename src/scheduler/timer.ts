@@ -4,7 +4,7 @@
  */
 
 import { Cron } from 'croner';
-import type { Clock } from '../domain/context.js';
+import type { Clock } from '../core/clock.js';
 
 /** The least that the clock is looked at; also how late a run may be after a step. */
 const LOOK_MS = 1_000;

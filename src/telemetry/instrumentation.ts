@@ -1,8 +1,9 @@
 /** What is noted of calls of the service and of its database: numbers, and a line in the log when storage fails. */
 
 import type { PacedChildSites } from '../child/http.js';
+import type { Clock } from '../core/clock.js';
 import { asServiceError } from '../core/errors.js';
-import type { Clock, Log } from '../domain/context.js';
+import type { Log } from '../core/log.js';
 import { type FileGuard, guardFile } from '../store/driver/file-guard.js';
 import type { DbCall } from '../store/driver/instrumented-db.js';
 import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';

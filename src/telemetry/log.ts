@@ -1,7 +1,8 @@
 /** Log lines as JSON on stderr: stdout belongs to answers (JSON-RPC on stdio, `--json` of the commands). */
 
 import { pino } from 'pino';
-import type { Config, Log } from '../domain/context.js';
+import type { Config } from '../config/types.js';
+import type { Log } from '../core/log.js';
 
 /** Members that are never written, at the top or one level down, whatever a caller put there. */
 const SECRET_MEMBERS = [

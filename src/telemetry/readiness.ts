@@ -1,7 +1,7 @@
 /** Whether the service can do its work, and why not. */
 
+import type { Clock } from '../core/clock.js';
 import { asServiceError } from '../core/errors.js';
-import type { Clock } from '../domain/context.js';
 
 /** An answer is good for so long: load balancers ask every second, and trying to write costs a write. */
 const FRESH_MS = 3_000;

@@ -2,8 +2,8 @@
 
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { TOOLSETS } from '../../src/config/types.js';
 import { systemClock } from '../../src/core/clock.js';
-import { TOOLSETS } from '../../src/domain/context.js';
 import { createToolRegistry } from '../../src/mcp/registry.js';
 import { contractOf, type JsonSchema, jsonSchema } from '../../src/operation/contract.js';
 import { operations } from '../../tools/index.js';

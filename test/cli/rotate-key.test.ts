@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rotateKey } from '../../src/cli/rotate-key.js';
 import { nextKeyFile, presentVault } from '../../src/config/secret-key.js';
-import type { Config } from '../../src/domain/context.js';
+import type { Config } from '../../src/config/types.js';
 import { surveySealed } from '../../src/store/vault/sealed.js';
 import { keyFile } from '../../src/store/vault/vault.js';
 import { type TestApp, testApp } from '../support/harness.js';

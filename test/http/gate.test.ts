@@ -3,7 +3,7 @@
 import { request as send } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Config } from '../../src/domain/context.js';
+import type { Config } from '../../src/config/types.js';
 import { judge } from '../../src/http/gate.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';

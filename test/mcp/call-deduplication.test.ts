@@ -1,7 +1,7 @@
 /** Running calls on many sites, and what becomes of them when their clients leave. */
 
 import { describe, expect, it } from 'vitest';
-import type { Progress } from '../../src/domain/context.js';
+import type { Progress } from '../../src/core/progress.js';
 import { Inflight, type Participant } from '../../src/mcp/call-deduplication.js';
 import { Departure } from '../../src/mcp/cancellation.js';
 import type { Caller } from '../../src/operation/operation.js';

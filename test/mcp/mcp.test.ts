@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Actor } from '../../src/domain/context.js';
+import type { Actor } from '../../src/core/actor.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { addUser, basic, startWays, type Ways } from '../support/ways.js';

@@ -1,7 +1,8 @@
 /** The monitors over a real database and a world of our own: who answers what, and when, is up to the test. */
 
 import { assemble, type Service } from '../../src/app/service.js';
-import type { Ctx, Event } from '../../src/domain/context.js';
+import type { Event } from '../../src/core/events.js';
+import type { Ctx } from '../../src/domain/context.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
 import type { Db } from '../../src/store/driver/db.js';

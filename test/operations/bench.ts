@@ -1,7 +1,9 @@
 /** Operations over a real database in memory, without the network: what the tests of clients, tags and costs stand on. */
 
+import type { Config } from '../../src/config/types.js';
 import { ServiceError } from '../../src/core/errors.js';
-import type { Config, Ctx, Event } from '../../src/domain/context.js';
+import type { Event } from '../../src/core/events.js';
+import type { Ctx } from '../../src/domain/context.js';
 import type { Operation } from '../../src/operation/operation.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';

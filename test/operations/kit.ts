@@ -2,10 +2,10 @@
 
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { expect } from 'vitest';
+import type { Actor } from '../../src/core/actor.js';
 import { STATUS } from '../../src/core/errors.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState, ThemeState } from '../../src/demo/state.js';
-import type { Actor } from '../../src/domain/context.js';
 import { contractOf, type JsonSchema } from '../../src/operation/contract.js';
 import { type Statement, StorageError } from '../../src/store/driver/db.js';
 import { operations } from '../../tools/index.js';

@@ -3,11 +3,15 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { assemble, type Service } from '../../src/app/service.js';
+import type { Config } from '../../src/config/types.js';
+import { MODULES, TOOLSETS } from '../../src/config/types.js';
+import type { Actor } from '../../src/core/actor.js';
+import type { Clock } from '../../src/core/clock.js';
 import { createClock, systemClock } from '../../src/core/clock.js';
 import { ServiceError } from '../../src/core/errors.js';
+import type { Log } from '../../src/core/log.js';
+import type { Progress } from '../../src/core/progress.js';
 import { type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
-import type { Actor, Clock, Config, Log, Progress } from '../../src/domain/context.js';
-import { MODULES, TOOLSETS } from '../../src/domain/context.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
 import type { Db } from '../../src/store/driver/db.js';

@@ -12,7 +12,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { StdioServerTransport as ModernPipe } from '@modelcontextprotocol/server/stdio';
-import type { Actor } from '../../src/domain/context.js';
+import type { Actor } from '../../src/core/actor.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import type { McpCore } from '../../src/mcp/core.js';
 import { serveStdio } from '../../src/mcp/stdio.js';

@@ -6,10 +6,14 @@ import { bool, confirmation, int, list, siteRef } from '../../schemas/common.js'
 import { z } from '../../schemas/zod.js';
 import type { Auth, HttpEnv } from '../../src/auth/auth.js';
 import { createAuth } from '../../src/auth/auth.js';
+import type { Config } from '../../src/config/types.js';
+import { MODULES, TOOLSETS } from '../../src/config/types.js';
+import type { Actor } from '../../src/core/actor.js';
+import type { Clock } from '../../src/core/clock.js';
 import { createClock, systemClock } from '../../src/core/clock.js';
 import { ServiceError } from '../../src/core/errors.js';
-import type { Actor, Clock, Config, Ctx, Log } from '../../src/domain/context.js';
-import { MODULES, TOOLSETS } from '../../src/domain/context.js';
+import type { Log } from '../../src/core/log.js';
+import type { Ctx } from '../../src/domain/context.js';
 import { createHttp } from '../../src/http/router.js';
 import { createMcpCore, type McpCore } from '../../src/mcp/core.js';
 import { createMcpHttp, type McpHttp } from '../../src/mcp/http.js';

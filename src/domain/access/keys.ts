@@ -1,9 +1,10 @@
 /** API keys: who may call the REST interface (REST §1, §6.1). */
 
+import type { Right } from '../../core/actor.js';
 import { ServiceError } from '../../core/errors.js';
 import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../store/access/keys.js';
 import { storing } from '../common/storage-messages.js';
-import type { Ctx, Right } from '../context.js';
+import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 
 export interface KeyView {

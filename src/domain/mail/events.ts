@@ -1,7 +1,8 @@
 /** Events that nobody else keeps as alerts, kept as such: the outbox makes mails of them. */
 
+import type { Event } from '../../core/events.js';
 import type { NewAlert } from '../../store/monitoring/alerts.js';
-import type { Ctx, Event } from '../context.js';
+import type { Ctx } from '../context.js';
 import { healthRule } from '../settings/effects.js';
 
 export interface MailListener {

@@ -11,8 +11,9 @@ import {
   TOOLS,
   type ValuesOf,
 } from '../../../schemas/settings.js';
+import type { Config } from '../../config/types.js';
 import { momentOf, wallOf } from '../common/time-zones.js';
-import type { Config, Ctx } from '../context.js';
+import type { Ctx } from '../context.js';
 
 export const GROUPS = {
   general: GENERAL,

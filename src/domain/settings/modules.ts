@@ -1,7 +1,8 @@
 /** Optional parts of the product: a verb that needs one asks here (operations §1.10). */
 
+import type { ModuleName } from '../../config/types.js';
 import { ServiceError } from '../../core/errors.js';
-import type { Ctx, ModuleName } from '../context.js';
+import type { Ctx } from '../context.js';
 
 const TITLES: Record<ModuleName, string> = {
   logs: 'Logs',

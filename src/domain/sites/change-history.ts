@@ -1,8 +1,9 @@
 /** Keeps what the service changed on sites, for reports: listens to events and writes them in batches. */
 
+import type { Event } from '../../core/events.js';
+import type { Log } from '../../core/log.js';
 import type { HistoryContext, HistoryEntry } from '../../store/sites/change-history.js';
 import type { Store } from '../../store/store.js';
-import type { Event, Log } from '../context.js';
 
 /** `plugin.updated` and its kind: what was done, never what was begun or failed. */
 const KEPT = /^(plugin|theme|core|translation)\.(updated|installed|activated|deactivated|deleted)$/;

@@ -1,0 +1,89 @@
+/** The settled configuration, and the values its lists may hold. */
+
+/** Optional parts of the product (operations §1.10, REST §6). */
+export const MODULES = [
+  'logs',
+  'cost-tracker',
+  'comments',
+  'ssl-monitor',
+  'domain-monitor',
+  'perf-audit',
+  'pro-reports',
+  'time-tracker',
+] as const;
+
+export type ModuleName = (typeof MODULES)[number];
+
+export const TOOLSETS = ['sites', 'clients', 'tags', 'updates', 'batch'] as const;
+
+export type Toolset = (typeof TOOLSETS)[number];
+
+/** `confirm`: nothing more. `preview`: a token from a preview of the same call. `elicit`: a person, asked by the client. */
+export const CONFIRM_POLICIES = ['confirm', 'preview', 'elicit'] as const;
+
+export type ConfirmPolicy = (typeof CONFIRM_POLICIES)[number];
+
+/** The settled configuration. `config.ts` makes it from the environment; tests make their own. */
+export interface Config {
+  /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
+  db: string;
+  db_token: string | null;
+  /** File in which the serving thread keeps a copy of a storage server for its reads; null = it asks the server. */
+  db_replica: string | null;
+  /** How often the copy is brought up to date by itself. */
+  db_replica_sync_ms: number;
+  host: string;
+  port: number;
+  /** Public base URL without a trailing slash; null = from host and port. */
+  base_url: string | null;
+  secret_key: string | null;
+  secret_key_file: string | null;
+  admin_user: string | null;
+  admin_password: string | null;
+  modules: readonly ModuleName[];
+  toolsets: readonly Toolset[];
+  read_only: boolean;
+  trust_proxy: boolean;
+  log_level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  /** Multi-site operations over more sites than this are queued. */
+  batch_threshold: number;
+  job_chunk: number;
+  job_delay_ms: number;
+  job_timeout_ms: number;
+  job_ttl_ms: number;
+  /** Sites worked on at once. */
+  concurrency: number;
+  /** Requests in flight to one host. */
+  per_host: number;
+  /** One call to one site. */
+  site_timeout_ms: number;
+  /** A direct call on many sites answers within this; what is unfinished then goes on as a job. */
+  direct_call_ms: number;
+  /** `loopback`: only this machine's own addresses; for the demo. */
+  allow_private_sites: boolean | 'loopback';
+  /** Browser for performance audits; null = the usual places. */
+  chromium: string | null;
+  /** Where PageSpeed Insights answers. */
+  pagespeed_url: string;
+  /** `smtp://` or `smtps://` with login; null = no mail is sent. */
+  smtp_url: string | null;
+  /** Sender of mail; null = made from the SMTP login or host. */
+  mail_from: string | null;
+  /** REST requests of one key per minute; 0 = no limit. */
+  rest_rate_limit: number;
+  /** What a destructive MCP tool needs besides `confirm: true`. */
+  confirm: ConfirmPolicy;
+  /** Largest answer of one MCP call, in estimated tokens. */
+  mcp_max_tokens: number;
+  /** Authorization server whose access tokens `/mcp` accepts; null = none. */
+  oauth_issuer: string | null;
+  oauth_jwks_url: string | null;
+  /** What a token's `aud` must name; null = the base URL with `/mcp`. */
+  oauth_audience: string | null;
+  oauth_read_scope: string;
+  oauth_write_scope: string;
+  /** What `/metrics` asks for; null = it answers this machine only. */
+  metrics_token: string | null;
+  /** Ask browsers for a Basic login where one is missing. */
+  basic_challenge: boolean;
+}
