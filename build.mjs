@@ -7,6 +7,8 @@ import { join } from 'node:path';
 
 const dist = 'dist';
 const folder = join(dist, 'src');
+/** Beside the programs of the engine thread and the replica, which its code looks for beside itself. */
+const app = join(folder, 'app');
 
 /** What a package manager was told to leave out: a tool, or the part of it that is made for this system. */
 function missingTools() {
@@ -50,7 +52,7 @@ const servingOnly = {
   name: 'serving-only',
   setup({ onLoad }) {
     const parts =
-      /[\\/]src[\\/](surfaces|auth-jwt|rest[\\/]perform|child[\\/]http|(probe|audit)[\\/]create|mail[\\/]smtp)\.js$/;
+      /[\\/]src[\\/](app[\\/]http-app|auth[\\/]jwt|rest[\\/]perform|child[\\/]http|(probe|audit)[\\/]create|mail[\\/]smtp)\.js$/;
     const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
     onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
   },
@@ -77,6 +79,6 @@ const result = await build({
 const [{ text }] = result.outputFiles;
 const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-for (const name of readdirSync(folder)) if (name.startsWith('stdio.bundle.cjs')) rmSync(join(folder, name));
-writeFileSync(join(folder, 'stdio.bundle.cjs'), `//${digest}\n${text}`);
+for (const name of readdirSync(app)) if (name.startsWith('stdio.bundle.cjs')) rmSync(join(app, name));
+writeFileSync(join(app, 'stdio.bundle.cjs'), `//${digest}\n${text}`);
 for (const program of ['src/cli.js', 'bench/run.js', 'bench/load.js']) chmodSync(join(dist, program), 0o755);

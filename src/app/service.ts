@@ -111,6 +111,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
       const problem = file?.problem() ?? null;
       if (problem !== null) throw problem;
       thread = startEngineThread(
+        new URL('./engine-worker.js', import.meta.url),
         { config, sharedKey: parts.sharedKey, serves, file: file?.identity ?? null },
         log,
         onEngineDeath,

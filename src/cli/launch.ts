@@ -20,7 +20,7 @@ type Wrapper = (require: NodeJS.Require, filename: string, module: Bundle) => vo
 
 /** Runs the bundle; false when there is none, when it is older than the modules it was made of, or when it declines. */
 export function launchBundle(): boolean {
-  const file = fileURLToPath(new URL('../stdio.bundle.cjs', import.meta.url));
+  const file = fileURLToPath(new URL('../app/stdio.bundle.cjs', import.meta.url));
   const source = readBundle(file);
   if (source === undefined) return false;
   const cached = readCache(cacheFiles(file, source));

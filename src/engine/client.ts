@@ -86,9 +86,9 @@ export interface EngineParts {
   file: { dev: bigint; ino: bigint } | null;
 }
 
-/** Starts the engine thread. It opens the writer connection by itself from the configuration. */
-export function startEngineThread(parts: EngineParts, log: Log, onDeath: () => void): Engine {
-  const worker = new Worker(new URL('../app/engine-worker.js', import.meta.url), { workerData: parts });
+/** Starts the engine thread, whose `program` opens the writer connection by itself from the configuration. */
+export function startEngineThread(program: URL, parts: EngineParts, log: Log, onDeath: () => void): Engine {
+  const worker = new Worker(program, { workerData: parts });
   // Lost work is told below; an idle engine must not keep a finished command alive.
   worker.unref();
   const pending = new Map<number, Pending>();

@@ -73,7 +73,7 @@ function* walk(schema: JsonSchema, path: string): Generator<{ path: string; sche
 describe.each(cases)('$id', ({ id, operation, contract }) => {
   it('has a published contract that is up to date', async () => {
     const text = `${JSON.stringify(contract, null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot(`../schemas/${id}.json`);
+    await expect(text).toMatchFileSnapshot(`../../schemas/${id}.json`);
   });
 
   it('is an object in and out, closed, with typed members', () => {
@@ -141,7 +141,7 @@ describe('published files', () => {
       ...rows(group),
     ]);
     const text = ['# Operations', '', `${operations.length} operations. ${GENERATED}`, ...table, ''].join('\n');
-    await expect(text).toMatchFileSnapshot('../tools/README.md');
+    await expect(text).toMatchFileSnapshot('../../tools/README.md');
   });
 
   it('come from a converter that understood the schema', () => {

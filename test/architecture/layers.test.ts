@@ -1,6 +1,6 @@
-/** Who may import whom. Each folder of the table, and each file of src itself, is one part of the house. */
+/** Who may import whom. Each folder of `src`, and each top folder beside it, is one layer; `docs/architecture.md` shows the table. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -8,68 +8,65 @@ import { VERSION } from '../../src/core/version.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What each part may import: anything of the first, only types of the second. */
-const MAY: Record<string, readonly [values: string, types: string]> = {
-  schemas: ['', ''],
-  store: ['schemas', ''],
-  child: ['schemas errors address', ''],
-  probe: ['schemas errors address', ''],
-  mail: ['schemas errors address', ''],
-  audit: ['schemas errors address probe', ''],
-  domain: ['schemas errors', 'context store child probe audit mail'],
-  tools: ['schemas domain operation', 'context'],
-  mcp: ['errors error-help contract gate json streams utf8', 'context operation auth'],
-  run: ['errors contract json query-fields request-url signals utf8', 'context operation auth'],
-  rest: [
-    'schemas domain errors contract json lengths query-fields quick-input request-url signals utf8',
-    'context auth store',
-  ],
-  jobs: ['domain errors', 'context store'],
-  demo: ['schemas', ''],
-  context: ['', 'store child probe audit mail'],
-  reading: ['locks mail', 'audit child context operation probe store'],
-  operation: ['schemas errors issue lengths strip quick-input', 'context'],
-  contract: ['', 'schemas operation'],
-  issue: ['', 'schemas'],
-  lengths: ['schemas', ''],
-  strip: ['', 'schemas'],
-  'quick-input': ['', 'schemas'],
-  config: ['config-values context', ''],
-  'config-values': ['context', ''],
-  auth: ['errors auth-known auth-refusals hash-queue throttle', 'context'],
-  'hash-queue': ['auth-refusals', ''],
-  http: ['errors metrics-access passage', 'auth context'],
-  passage: ['errors arrival departure gate request-url', 'auth context'],
-  arrival: ['gate', 'auth context'],
-  'metrics-access': ['errors gate', ''],
-  departure: ['', 'auth'],
-  listen: ['errors streams', 'context auth'],
-  share: ['', 'context locks child'],
-  watch: ['errors metrics store', 'context child'],
-  soundness: ['', 'context'],
-  'soundness-thread': ['soundness store priority', ''],
-  'secret-key': ['errors store', 'context'],
-  engine: ['errors', 'context'],
-  'engine-thread': ['engine errors log engine-build priority', ''],
-  'replica-process': ['store', ''],
-  surfaces: ['http mcp run rest version', 'auth context operation'],
+interface Layer {
+  /** What it is, for the table. */
+  about: string;
+  /** Layers of which anything may be imported. */
+  values?: string;
+  /** Layers of which only types may be imported. */
+  types?: string;
+}
+
+const LAYERS: Record<string, Layer> = {
+  schemas: { about: 'the words: zod schemas of inputs and outputs' },
+  core: { about: 'errors, actors, clock, log and event ports; depends on nothing' },
+  config: { about: 'the environment, read once', values: 'core store' },
+  store: { about: 'SQL, drivers, migrations, sealing', values: 'schemas' },
+  child: { about: 'the child protocol over undici', values: 'schemas core' },
+  probe: { about: 'probes of public addresses: HTTP, TLS, RDAP, WHOIS', values: 'schemas core' },
+  mail: { about: 'SMTP' },
+  audit: { about: 'performance audits: Lighthouse, PageSpeed', values: 'core' },
+  domain: {
+    about: 'the verbs: functions (ctx, input)',
+    values: 'schemas core',
+    types: 'store child probe audit mail config',
+  },
+  validation: { about: 'parsers and serializers compiled from zod schemas', types: 'schemas' },
+  operation: {
+    about: 'what an operation is, and its published contract',
+    values: 'core validation',
+    types: 'schemas domain config',
+  },
+  tools: { about: 'the operations, one file each', values: 'schemas domain operation', types: 'config' },
+  http: { about: 'what all HTTP ways in share', values: 'core telemetry', types: 'config' },
+  auth: { about: 'who is calling', values: 'core', types: 'http' },
+  cluster: { about: 'several processes on one database', types: 'core child' },
+  telemetry: { about: 'log, metrics, readiness', values: 'core', types: 'child store config' },
+  mcp: { about: 'way in: assistants', values: 'core operation http', types: 'auth config' },
+  run: { about: 'way in: Abilities clients', values: 'core operation http', types: 'auth config' },
+  rest: {
+    about: 'way in: REST callers',
+    values: 'schemas core domain http operation validation',
+    types: 'auth config store',
+  },
+  scheduler: { about: 'way in: the clock', values: 'core domain cluster', types: 'store' },
+  engine: { about: 'the thread that writes, seen from the serving one', values: 'core', types: 'config' },
+  demo: { about: 'a simulated fleet; stands alone' },
 };
-const NOTHING = ['', ''] as const;
-/** A single file of src without a line above: a small matter that stands by itself. */
-const SMALL = ['errors', 'context auth'] as const;
+
 /** They construct, so they know everything. */
-const ROOTS = new Set(['main', 'engine-build', 'cli']);
+const ROOTS: Record<string, string> = { app: 'composition root', cli: 'the commands' };
 
 /** External package → the files that may import it. */
 const ONLY: [RegExp, RegExp][] = [
   [/^zod(\/|$)/, /^schemas\/zod\.ts$/],
-  [/^zod-to-json-schema$/, /^src\/contract\.ts$/],
-  [/^libsql$/, /^src\/store\/embedded.*\.ts$/],
-  [/^@libsql\/client/, /^src\/store\/remote.*\.ts$/],
+  [/^zod-to-json-schema$/, /^src\/operation\/contract\.ts$/],
+  [/^libsql$/, /^src\/store\/(driver\/embedded|replica\/)/],
+  [/^@libsql\/client/, /^src\/store\/driver\/remote.*\.ts$/],
   [/^undici$/, /^src\/(child|probe|audit)\//],
-  [/^croner$/, /^src\/(jobs|cli)\//],
-  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp)\/|^src\/(http|passage|listen|main|surfaces)\.ts$/],
-  [/^@modelcontextprotocol\//, /^src\/mcp\/|^src\/main\.ts$/],
+  [/^croner$/, /^src\/(scheduler|cli)\//],
+  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp|http)\/|^src\/app\/(service|http-app)\.ts$/],
+  [/^@modelcontextprotocol\//, /^src\/mcp\//],
 ];
 
 interface Import {
@@ -77,14 +74,14 @@ interface Import {
   from: string;
   /** What is imported: a file of ours, or a package. */
   to: string;
-  part: string | null;
+  layer: string | null;
   type: boolean;
 }
 
 const IMPORT =
   /^(?:import|export)\s+(type\s+)?([^'"`;]*?)\s*from\s+'([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
 
-function partOf(file: string): string {
+function layerOf(file: string): string {
   const [top = '', second = ''] = file.split('/');
   return top === 'src' ? second.replace(/\.ts$/, '') : top;
 }
@@ -100,9 +97,9 @@ function importsOf(file: string): Import[] {
     const onlyTypes = members?.every((name) => name.trim().startsWith('type ')) ?? false;
     return {
       file,
-      from: partOf(file),
+      from: layerOf(file),
       to: ours ?? to,
-      part: ours === null ? null : partOf(ours),
+      layer: ours === null ? null : layerOf(ours),
       type: type !== undefined || onlyTypes,
     };
   });
@@ -115,56 +112,94 @@ const files = ['schemas', 'src', 'tools'].flatMap((folder) =>
 );
 const imports = files.flatMap(importsOf);
 
-function isFolder(part: string): boolean {
-  return files.some((file) => file.startsWith(`src/${part}/`) || file.startsWith(`${part}/`));
-}
+const listed = (names = '') => names.split(' ').filter((name) => name !== '');
 
-function allowed({ from, to, part, type }: Import): boolean {
-  if (part === null || part === from || ROOTS.has(from)) return true;
+function allowed({ from, to, layer, type }: Import): boolean {
+  if (layer === null || layer === from || from in ROOTS) return true;
   // The port of the network carries one value: the class by which the verbs tell its failures.
   if (from === 'domain' && to === 'src/child/child.ts') return true;
-  const [values, types] = MAY[from] ?? (isFolder(from) ? NOTHING : SMALL);
-  return values.split(' ').includes(part) || (type && types.split(' ').includes(part));
+  const { values, types } = LAYERS[from] ?? {};
+  return listed(values).includes(layer) || (type && listed(types).includes(layer));
 }
 
-describe('the house', () => {
-  it('is read whole', () => {
+describe('the layers', () => {
+  it('are read whole', () => {
     expect(files.length).toBeGreaterThan(200);
-    expect(imports.filter(({ part }) => part !== null).length).toBeGreaterThan(500);
-    for (const { to, part } of imports) if (part !== null) expect(files).toContain(to);
+    expect(imports.filter(({ layer }) => layer !== null).length).toBeGreaterThan(500);
+    for (const { to, layer } of imports) if (layer !== null) expect(files).toContain(to);
   });
 
-  it('imports inwards only', () => {
+  it('are folders: src has no loose file but the command and the map', () => {
+    const loose = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => !entry.isDirectory());
+    expect(loose.map(({ name }) => name).sort()).toEqual(['README.md', 'cli.ts']);
+    const folders = new Set(files.map(layerOf));
+    expect([...folders].filter((name) => !(name in LAYERS) && !(name in ROOTS))).toEqual([]);
+    expect([...Object.keys(LAYERS), ...Object.keys(ROOTS)].filter((name) => !folders.has(name))).toEqual([]);
+  });
+
+  it('import inwards only', () => {
     const broken = imports.filter((each) => !allowed(each));
     expect(broken.map(({ file, to, type }) => `${file} → ${to}${type ? ' (type)' : ''}`)).toEqual([]);
   });
 
-  it('keeps each package behind its wall', () => {
+  it('use all that the table allows', () => {
+    const used = new Set(imports.map(({ from, layer }) => `${from} ${layer}`));
+    const idle = Object.entries(LAYERS).flatMap(([from, { values, types }]) =>
+      [...listed(values), ...listed(types)].filter((to) => !used.has(`${from} ${to}`)).map((to) => `${from} → ${to}`),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('keep each package behind its wall', () => {
     for (const [name, where] of ONLY) {
-      const outside = imports.filter(({ to, part, file }) => part === null && name.test(to) && !where.test(file));
+      const outside = imports.filter(({ to, layer, file }) => layer === null && name.test(to) && !where.test(file));
       expect(outside.map(({ file, to }) => `${file} → ${to}`)).toEqual([]);
     }
   });
 
-  it('has no cycle between its parts', () => {
+  it('have no cycle', () => {
     const next = new Map<string, Set<string>>();
-    for (const { from, part } of imports)
-      if (part !== null && part !== from) next.set(from, (next.get(from) ?? new Set()).add(part));
+    for (const { from, layer } of imports)
+      if (layer !== null && layer !== from) next.set(from, (next.get(from) ?? new Set()).add(layer));
     const done = new Set<string>();
-    const visit = (part: string, path: readonly string[]): string[] | null => {
-      if (path.includes(part)) return [...path.slice(path.indexOf(part)), part];
-      if (done.has(part)) return null;
-      for (const to of next.get(part) ?? []) {
-        const cycle = visit(to, [...path, part]);
+    const visit = (layer: string, path: readonly string[]): string[] | null => {
+      if (path.includes(layer)) return [...path.slice(path.indexOf(layer)), layer];
+      if (done.has(layer)) return null;
+      for (const to of next.get(layer) ?? []) {
+        const cycle = visit(to, [...path, layer]);
         if (cycle !== null) return cycle;
       }
-      done.add(part);
+      done.add(layer);
       return null;
     };
-    expect([...next.keys()].map((part) => visit(part, [])).find((cycle) => cycle !== null)).toBeUndefined();
+    expect([...next.keys()].map((layer) => visit(layer, [])).find((cycle) => cycle !== null)).toBeUndefined();
   });
 
-  it('reads the environment in one file and writes to stdout from the shell only', () => {
+  it('are shown in docs/architecture.md', () => {
+    const file = join(root, 'docs/architecture.md');
+    const names = (list?: string) =>
+      listed(list)
+        .map((name) => `\`${name}\``)
+        .join(' ') || '–';
+    const table = [
+      '<!-- layers:start -->',
+      '| Folder | What it is | May import | Types only |',
+      '|---|---|---|---|',
+      ...Object.entries(LAYERS).map(
+        ([name, { about, values, types }]) => `| \`${name}\` | ${about} | ${names(values)} | ${names(types)} |`,
+      ),
+      ...Object.entries(ROOTS).map(([name, about]) => `| \`${name}\` | ${about} | everything | |`),
+      '<!-- layers:end -->',
+    ].join('\n');
+    const text = readFileSync(file, 'utf8');
+    const made = text.replace(/<!-- layers:start -->[\s\S]*<!-- layers:end -->/, () => table);
+    if (process.env.npm_lifecycle_event === 'gen') writeFileSync(file, made);
+    expect(text, 'run "npm run gen"').toBe(made);
+  });
+});
+
+describe('the sources', () => {
+  it('read the environment in one file and write to stdout from the shell only', () => {
     const holding = (text: RegExp) => files.filter((file) => text.test(readFileSync(join(root, file), 'utf8')));
     expect(holding(/process\.env/)).toEqual(['src/config/config.ts']);
     // MCP speaks on stdout; the fleet process is a program of its own, which tells its parent where it listens.
@@ -175,7 +210,7 @@ describe('the house', () => {
     expect(others).toEqual([]);
   });
 
-  it('says the version of its package', () => {
+  it('say the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(VERSION).toBe(version);
   });

@@ -272,7 +272,7 @@ ${table(documented)}
 
 ${table(beyond)}
 `,
-    ).toMatchFileSnapshot('../src/rest/README.md');
+    ).toMatchFileSnapshot('../../src/rest/README.md');
   });
 
   it('give every code one status', () => {

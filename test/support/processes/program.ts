@@ -20,7 +20,7 @@ export async function program(entry: string): Promise<Program> {
   const name = `${entry.replace(/\.ts$/, '')}-${process.pid}-${Date.now()}.mjs`;
   const outfile = fileURLToPath(new URL(`../../../node_modules/.sitefleet-test/${name}`, import.meta.url));
   await build({
-    entryPoints: [fileURLToPath(new URL(`../../processes/${entry}`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`./${entry}`, import.meta.url))],
     outfile,
     ...BUNDLED,
   });

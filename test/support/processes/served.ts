@@ -62,9 +62,9 @@ export async function commands(): Promise<Commands> {
   await build({
     entryPoints: {
       cli: source('cli.ts'),
-      'engine-thread': source('engine-thread.ts'),
+      'engine-worker': source('app/engine-worker.ts'),
       'soundness-thread': source('soundness-thread.ts'),
-      'replica-process': source('replica-process.ts'),
+      'replica-process': source('app/replica-process.ts'),
       fleet: source('demo/process.ts'),
     },
     outdir: folder,
