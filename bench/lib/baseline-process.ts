@@ -6,7 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server';
-import { STANDARD } from '../../src/http/response-headers.js';
+import { STANDARD_HEADERS } from '../../src/http/response-headers.js';
 import { openBare } from './native.js';
 import { cpuMs, serveCommands } from './process.js';
 
@@ -42,7 +42,7 @@ const answering = (body: () => string | Buffer): RequestListener => {
     request.resume();
     const content = body();
     // What an answer of ours carries as well: the same bytes go over the wire on both sides.
-    for (const [name, value] of STANDARD) response.setHeader(name, value);
+    for (const [name, value] of STANDARD_HEADERS) response.setHeader(name, value);
     response.setHeader('x-request-id', randomUUID());
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) });
     response.end(content);

@@ -3,9 +3,9 @@
 import { generateKeyPair } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildEngine } from '../../src/app/engine-services.js';
+import { createEngine } from '../../src/app/engine-services.js';
 import type { Config } from '../../src/config/types.js';
-import { syncWork } from '../../src/domain/jobs/handlers.js';
+import { syncHandler } from '../../src/domain/jobs/handlers.js';
 import { loadTargets, type Target } from '../../src/domain/sites/load.js';
 import { createInstance } from '../../src/store/settings/instance.js';
 import { benchConfig, TASK_CALLER } from './config.js';
@@ -120,7 +120,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   };
 }
 
-export type BenchEngine = Awaited<ReturnType<typeof buildEngine>> & {
+export type BenchEngine = Awaited<ReturnType<typeof createEngine>> & {
   targets(ids?: readonly number[]): Promise<Target[]>;
   /** Syncs as a job does: every site at once, the pacer decides. Throws when a site failed. */
   sync(targets: readonly Target[]): Promise<void>;
@@ -128,7 +128,7 @@ export type BenchEngine = Awaited<ReturnType<typeof buildEngine>> & {
 
 /** The engine in this process: what a service runs in its engine thread. */
 export async function startEngine(rig: Rig, change: Partial<Config> = {}): Promise<BenchEngine> {
-  const engine = await buildEngine({ config: benchConfig({ db: rig.db, ...change }) });
+  const engine = await createEngine({ config: benchConfig({ db: rig.db, ...change }) });
   const ctx = engine.ctx(TASK_CALLER);
   return {
     ...engine,
@@ -137,7 +137,7 @@ export async function startEngine(rig: Rig, change: Partial<Config> = {}): Promi
       return ids.flatMap((id) => targets.get(id) ?? []);
     },
     async sync(targets) {
-      await Promise.all(targets.map((target) => syncWork.run(ctx, target, {})));
+      await Promise.all(targets.map((target) => syncHandler.run(ctx, target, {})));
     },
   };
 }

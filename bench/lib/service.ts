@@ -1,6 +1,6 @@
 /** A service in this process, and its operations by their short names. */
 
-import { assemble, type Service } from '../../src/app/service.js';
+import { createService, type Service } from '../../src/app/service.js';
 import type { Config } from '../../src/config/types.js';
 import type { GroupedOperation } from '../../src/operation/operation.js';
 import { benchConfig, CALLER } from './config.js';
@@ -13,7 +13,7 @@ export interface BenchService extends Service {
 
 /** As `serve` runs it: reads here, the engine in a thread that starts with the first write. */
 export async function openService(db: string, change: Partial<Config> = {}): Promise<BenchService> {
-  const service = await assemble({ config: benchConfig({ db, ...change }), engine: 'thread' });
+  const service = await createService({ config: benchConfig({ db, ...change }), engine: 'thread' });
   const byName = new Map(service.operations.map((operation) => [operation.id, operation]));
   const operation = (name: string): GroupedOperation => {
     const found = byName.get(`svc/${name}-v1`);

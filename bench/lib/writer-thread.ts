@@ -1,7 +1,7 @@
 /** Stores looks at sites at a steady rate, each of them different, as the engine thread does in a sync. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRest, giveWay } from '../../src/engine/thread-priority.js';
+import { createRest, lowerPriority } from '../../src/engine/thread-priority.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createInventory } from '../../src/store/sites/inventory.js';
 import { snapshotOf } from './snapshots.js';
@@ -10,7 +10,7 @@ const CHUNK = 20;
 
 const { db: url, perSecond } = workerData as { db: string; perSecond: number };
 const port = parentPort;
-giveWay();
+lowerPriority();
 const rest = createRest();
 const db = await openDb(url, { mode: 'writer' });
 const inventory = createInventory(db);

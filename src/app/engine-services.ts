@@ -6,11 +6,11 @@ import { operations as allOperations } from '../../tools/index.js';
 import type { Auditor } from '../audit/audit.js';
 import type { ChildSites } from '../child/child.js';
 import type { PacedChildSites } from '../child/http.js';
-import type { Quota } from '../child/shared-limits.js';
-import { createLocks, createRights, type Rights } from '../cluster/leases.js';
-import type { Crew } from '../cluster/members.js';
-import { ownerName, type Place } from '../cluster/process-id.js';
-import { createShare } from '../cluster/shared-limits.js';
+import type { SharedLimits } from '../child/shared-limits.js';
+import { createLeases, createSiteLocks, type Leases } from '../cluster/leases.js';
+import type { Members } from '../cluster/members.js';
+import { type Place, processId } from '../cluster/process-id.js';
+import { createClusterLimits } from '../cluster/shared-limits.js';
 import { vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { lifelongController } from '../core/abort-signals.js';
@@ -28,13 +28,13 @@ import { createHistoryRecorder } from '../domain/sites/change-history.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
-import type { Once } from '../rest/idempotency.js';
+import type { IdempotencyKey } from '../rest/idempotency.js';
 import { createStepWatch } from '../scheduler/clock-steps.js';
 import { createJobRunner } from '../scheduler/job-runner.js';
 import { createSchedule } from '../scheduler/schedule.js';
 import type { Entry } from '../scheduler/timetable.js';
 import type { Db } from '../store/driver/db.js';
-import { type DbCall, watchDb } from '../store/driver/instrumented-db.js';
+import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
@@ -48,7 +48,7 @@ export interface KeyPair {
   public_key: string;
 }
 
-export interface Parts {
+export interface EngineServiceParts {
   config: Config;
   log?: Log;
   clock?: Clock;
@@ -90,7 +90,7 @@ export const SYSTEM: Actor = {
 };
 
 /** Opens the writer, brings the schema up to date, and answers the store. */
-async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
+async function openWriter(parts: EngineServiceParts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
   const raw = await openDb(config.db, {
     mode: 'writer',
@@ -98,7 +98,7 @@ async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   await migrate(raw, migrations);
-  const db = watchDb(parts.wrapDb?.(raw) ?? raw, (call) => {
+  const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, (call) => {
     watch(call);
     if (call.method === 'batch' || call.method === 'run') parts.afterWrite?.();
   });
@@ -108,8 +108,8 @@ async function openWriter(parts: Parts, watch: (call: DbCall) => void): Promise<
 }
 
 /** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
-export async function buildEngine(
-  parts: Parts,
+export async function createEngine(
+  parts: EngineServiceParts,
 ): Promise<Engine & { store: Store; child: ChildSites; events: EventBus; ctx(caller: TaskCaller): Ctx }> {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
@@ -118,14 +118,16 @@ export async function buildEngine(
   const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
   const events = createEvents(clock, log);
   const closing = lifelongController();
-  const owner = ownerName(parts.place);
+  const owner = processId(parts.place);
   // Nobody else can open a database in memory; any other one may have several processes.
   const alone = config.db === ':memory:';
-  const rights = createRights(
+  const rights = createLeases(
     alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
   );
-  const locks = createLocks(rights);
-  const share = alone ? undefined : createShare({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
+  const locks = createSiteLocks(rights);
+  const share = alone
+    ? undefined
+    : createClusterLimits({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
   const dashboardUrl = await store.instance.claim(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
@@ -163,7 +165,10 @@ export async function buildEngine(
       if (operation === undefined) throw new ServiceError('rest_ability_not_found', `There is no operation ${id}.`);
       return operation.call(raw, context);
     },
-    route: async ({ key, params, once }: { key: string; params: unknown; once: Once | undefined }, context) => {
+    route: async (
+      { key, params, once }: { key: string; params: unknown; once: IdempotencyKey | undefined },
+      context,
+    ) => {
       rest ??= await import('../rest/perform.js');
       return rest.performRoute(rest.routeOf(key), params, context, once);
     },
@@ -235,11 +240,11 @@ const CREW_BEAT_MS = 10_000;
 
 /** Who takes part in what is shared by the clock: counted apart from those who call sites, for one may do the one only. */
 function openCrew(
-  { beatMs = CREW_BEAT_MS }: Parts,
-  { store, ...parts }: { store: Store; owner: string; rights: Rights; clock: Clock; log: Log },
-): { crew: Crew; close(): Promise<void> } {
+  { beatMs = CREW_BEAT_MS }: EngineServiceParts,
+  { store, ...parts }: { store: Store; owner: string; rights: Leases; clock: Clock; log: Log },
+): { crew: Members; close(): Promise<void> } {
   const kind = 'monitor';
-  const share = createShare({
+  const share = createClusterLimits({
     ...parts,
     beatMs,
     attend: (owner, now, until) => store.schedule.attend(owner, now, until, kind),
@@ -256,9 +261,9 @@ function openCrew(
 }
 
 async function openChild(
-  { config, sharedKey }: Parts,
+  { config, sharedKey }: EngineServiceParts,
   dashboardUrl: string,
-  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: Quota | undefined },
+  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../child/http.js');
   const child = createChildSites({

@@ -3,19 +3,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { asServiceError, isOurFault } from '../core/errors.js';
 import { type EngineParts, type Reply, type Request, toWire } from '../engine/client.js';
-import { createRest, giveWay } from '../engine/thread-priority.js';
+import { createRest, lowerPriority } from '../engine/thread-priority.js';
 import { createLog } from '../telemetry/log.js';
-import { buildEngine } from './engine-services.js';
+import { createEngine } from './engine-services.js';
 
 const port = parentPort;
 if (port === null) throw new Error('engine-thread is started as a worker thread only.');
 
-giveWay();
+lowerPriority();
 const { config, sharedKey, serves, file } = workerData as EngineParts;
 const log = createLog(config.log_level);
 const calls = new Map<number, AbortController>();
 const say = (reply: Reply) => port.postMessage(reply);
-const engine = await buildEngine({ config, log, sharedKey, serves, file, afterWrite: createRest() });
+const engine = await createEngine({ config, log, sharedKey, serves, file, afterWrite: createRest() });
 
 async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
   const controller = new AbortController();

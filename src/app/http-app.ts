@@ -1,12 +1,13 @@
 /** The HTTP half of the composition root, loaded only where HTTP is served: it costs start time. */
 
 import { Hono } from 'hono';
-import type { Auth, HttpEnv } from '../auth/auth.js';
+import type { Auth } from '../auth/auth.js';
 import type { Config } from '../config/types.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
-import { createHttp, type HttpMetrics } from '../http/router.js';
+import type { HttpEnv } from '../http/request-info.js';
+import { createRouter, type HttpMetrics } from '../http/router.js';
 import type { McpCore } from '../mcp/core.js';
 import { createMcpHttp } from '../mcp/http.js';
 import { mcpEnvelope } from '../mcp/http-errors.js';
@@ -17,7 +18,7 @@ import type { Perform } from '../rest/perform.js';
 import { restEnvelope } from '../rest/respond.js';
 import { createRunApp } from '../run/app.js';
 
-export interface SurfaceParts {
+export interface HttpAppParts {
   config: Config;
   clock: Clock;
   log: Log;
@@ -31,7 +32,7 @@ export interface SurfaceParts {
   metrics?: HttpMetrics | undefined;
 }
 
-export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close(): void } {
+export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(): void } {
   const { config, clock, log, auth, operations, invoke, perform, newRequestId } = parts;
   const challenge = config.basic_challenge;
   const mcp = createMcpHttp({
@@ -47,7 +48,7 @@ export function createSurfaces(parts: SurfaceParts): { app: Hono<HttpEnv>; close
   });
   const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only, challenge });
   const rest = createRestApp({ routes, perform, auth, clock, log, config, version: VERSION });
-  const app = createHttp({
+  const app = createRouter({
     config,
     log,
     newRequestId,

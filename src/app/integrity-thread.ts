@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { giveWay } from '../engine/thread-priority.js';
+import { lowerPriority } from '../engine/thread-priority.js';
 import { type Db, StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
 import type { Finding } from './integrity.js';
@@ -15,7 +15,7 @@ const CACHE_KB = 2048;
 /** A value that breaks a rule of its column can be read all the same; `sitefleet check` tells of it. */
 const VALUE = /^(CHECK constraint failed|[\w-]+ value) in /;
 
-giveWay();
+lowerPriority();
 const say = (finding: Finding) => parentPort?.postMessage(finding);
 let db: Db | undefined;
 try {

@@ -2,7 +2,7 @@
 
 import type { Auditor } from '../audit/audit.js';
 import type { ChildSites } from '../child/child.js';
-import { createLocks } from '../cluster/leases.js';
+import { createSiteLocks } from '../cluster/leases.js';
 import type { Config } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
@@ -16,7 +16,7 @@ import type { Caller } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
 import type { Store } from '../store/store.js';
 
-export interface ReadingParts {
+export interface ReadOnlyContextParts {
   store: Store;
   clock: Clock;
   config: Config;
@@ -25,7 +25,7 @@ export interface ReadingParts {
 }
 
 /** Answers a function that makes the context of one call. Whatever would contact anybody rejects. */
-export function readingContexts(parts: ReadingParts): (caller: Caller, baseUrl: string) => Ctx {
+export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: Caller, baseUrl: string) => Ctx {
   const { config } = parts;
   const shared = {
     ...parts,
@@ -33,15 +33,15 @@ export function readingContexts(parts: ReadingParts): (caller: Caller, baseUrl: 
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
     mailer: noMailer(config.smtp_url !== null),
-    locks: createLocks(),
+    locks: createSiteLocks(),
   };
-  return (caller, baseUrl) => new ReadingCtx(shared, caller, baseUrl);
+  return (caller, baseUrl) => new ReadOnlyContext(shared, caller, baseUrl);
 }
 
 const noProgress = () => undefined;
 
 /** One is made for each call, and an object literal with a getter costs as much as a small query. */
-class ReadingCtx implements Ctx {
+class ReadOnlyContext implements Ctx {
   readonly store: Store;
   readonly child: ChildSites;
   readonly auditor: Auditor;

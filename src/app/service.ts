@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
-import type { Auth, HttpEnv, VerifyAccessToken } from '../auth/auth.js';
+import type { Auth, VerifyAccessToken } from '../auth/auth.js';
 import { databaseFile } from '../config/config.js';
 import { vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
@@ -15,12 +15,13 @@ import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
 import type { Ctx } from '../domain/context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
+import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import type { Performed } from '../rest/idempotency.js';
 import type { Perform } from '../rest/perform.js';
 import type { Db } from '../store/driver/db.js';
-import { type DbCall, watchDb } from '../store/driver/instrumented-db.js';
+import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb, openReplicated } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
@@ -38,9 +39,9 @@ import {
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Family, processFamilies, renderMetrics } from '../telemetry/metrics.js';
 import { createReadiness } from '../telemetry/readiness.js';
-import { buildEngine, localUrl, type Parts, SYSTEM } from './engine-services.js';
+import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
 import { type Soundness, watchSoundness } from './integrity.js';
-import { readingContexts } from './read-only-context.js';
+import { readOnlyContexts } from './read-only-context.js';
 
 /** A service as the shell and the tests see it. */
 export interface Service {
@@ -79,20 +80,20 @@ const RESTART_MAX_MS = 60_000;
 /** Tasks of the engine after which nobody looks for what they wrote. */
 const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
 
-export interface ServiceParts extends Parts {
+export interface ServiceParts extends EngineServiceParts {
   engine?: 'thread' | 'inline';
   /** Tests: the built program that syncs a replica. */
   replicaProgram?: URL | undefined;
 }
 
 /** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
-export async function assemble(parts: ServiceParts): Promise<Service> {
+export async function createService(parts: ServiceParts): Promise<Service> {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const threaded = (parts.engine ?? 'thread') === 'thread' && config.db !== ':memory:';
   const metrics = createMetrics('main');
-  const inline = threaded ? null : await buildEngine({ ...parts, clock, log, metrics });
+  const inline = threaded ? null : await createEngine({ ...parts, clock, log, metrics });
   let thread: Engine | null = null;
   let started = false;
   let serves = false;
@@ -151,7 +152,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
       if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
     }
   };
-  const reading = readingContexts({ store, clock, config, log, events });
+  const reading = readOnlyContexts({ store, clock, config, log, events });
   const ctx = (caller: Caller): Ctx => (inline !== null ? inline.ctx(taskCaller(caller)) : reading(caller, baseUrl));
   const invoke: Invoke = (operation, raw, caller) =>
     counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
@@ -221,7 +222,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
     },
     async http() {
       serves = true;
-      const [{ createSurfaces }, shared, performing] = await Promise.all([
+      const [{ createHttpApp }, shared, performing] = await Promise.all([
         import('./http-app.js'),
         mcp(),
         import('../rest/perform.js'),
@@ -229,7 +230,7 @@ export async function assemble(parts: ServiceParts): Promise<Service> {
       rest = performing;
       if (path !== null && inline === null) soundness ??= watchSoundness(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
-      const built = createSurfaces({ ...surfaces, mcp: shared, ready, metrics: counts });
+      const built = createHttpApp({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
       return built.app;
     },
@@ -279,7 +280,7 @@ async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, lo
   } finally {
     await writer.close();
   }
-  const storeOf = (raw: Db) => createStore(watchDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
+  const storeOf = (raw: Db) => createStore(instrumentDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
   if (config.db_replica === null) {
     const raw = await openDb(config.db, { mode: 'reader', ...token });
     const store = storeOf(raw);

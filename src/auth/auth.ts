@@ -1,13 +1,13 @@
 /** Who is calling: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Actor, WayIn } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import type { RequestInfo } from '../http/request-info.js';
 import { HashQueue } from './hash-queue.js';
-import { KnownLogins, type Verified } from './login-cache.js';
+import { LoginCache, type Verified } from './login-cache.js';
 import {
   accessTokenMisplaced,
   disabledKey,
@@ -19,33 +19,7 @@ import {
   wrongLogin,
   wrongToken,
 } from './login-errors.js';
-import { networkOf, type Outcome, Throttle } from './login-throttle.js';
-
-/** What is known of one HTTP request before anything of ours looks at it. `http.ts` makes it, once per request. */
-export interface Arrival {
-  request_id: string;
-  authorization: string | undefined;
-  /** Of the client; behind a trusted proxy the one the proxy names. */
-  address: string;
-  /** HTTPS, or loopback: nobody in between can read along. */
-  secure: boolean;
-  /** Public base URL without a trailing slash. */
-  base_url: string;
-  /** A browser sent it for a page of another origin, and may have added a login that it remembers. */
-  foreign: boolean;
-}
-
-/** Head of an answer as a flat list of names and values, which is how Node writes one fastest. */
-export type Head = (string | number)[];
-
-/** Where an answer leaves through a socket. */
-export interface Outlet {
-  /** Completes the head of the answer before it is written. */
-  depart?: (status: number, head: Head) => void;
-}
-
-/** What the Hono apps are handed with each request; what comes from the socket is absent when there is none. */
-export type HttpEnv = { Bindings: { arrival: Arrival; incoming?: IncomingMessage; outgoing?: Outlet } };
+import { LoginThrottle, networkOf, type Outcome } from './login-throttle.js';
 
 export type Identity = Omit<Actor, 'via'>;
 
@@ -77,11 +51,11 @@ export interface AuthParts {
 
 export interface Auth {
   /** HTTP Basic only. Rejects with svc_permission_denied 401. */
-  basic(arrival: Arrival, via: WayIn): Promise<Actor>;
+  basic(arrival: RequestInfo, via: WayIn): Promise<Actor>;
   /** Bearer only. Rejects with the codes of REST §1.4. */
-  bearer(arrival: Arrival, via: WayIn): Promise<Actor>;
+  bearer(arrival: RequestInfo, via: WayIn): Promise<Actor>;
   /** Whichever of the two the request carries, or an access token over MCP, which is what such tokens are for. */
-  either(arrival: Arrival, via: WayIn): Promise<Actor>;
+  either(arrival: RequestInfo, via: WayIn): Promise<Actor>;
   /** Forgets every verified login: a user or key was changed. */
   invalidate(): void;
 }
@@ -93,14 +67,14 @@ const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
 
 export function createAuth(parts: AuthParts): Auth {
   const cacheKey = randomBytes(32);
-  const known = new KnownLogins<Login>(parts.clock);
+  const known = new LoginCache<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
   const elapsed = () => parts.clock.elapsed();
   /** By name and network; keys of a network count as one name. */
-  const byName = new Throttle({ elapsed });
+  const byName = new LoginThrottle({ elapsed });
   /** By network alone: who guesses at many names. */
-  const byNetwork = new Throttle({ elapsed, burst: NETWORK_BURST });
+  const byNetwork = new LoginThrottle({ elapsed, burst: NETWORK_BURST });
   const hashing = new HashQueue();
   let decoy: Promise<string> | undefined;
 
@@ -116,7 +90,7 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** A password is looked at only while neither its name nor its network is blocked. */
-  async function attemptUser(arrival: Arrival, name: string, password: string, digests: string[]): Promise<Login> {
+  async function attemptUser(arrival: RequestInfo, name: string, password: string, digests: string[]): Promise<Login> {
     const network = networkOf(arrival.address);
     const key = `${network} user ${folded(name)}`;
     const wait = Math.max(byName.waitMs(key), byNetwork.waitMs(network));
@@ -137,7 +111,7 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** A key is looked up always: 160 bits cannot be guessed, and a right one must not suffer for the guesses of others. */
-  async function attemptToken(arrival: Arrival, secret: string, key: string, digests: string[]): Promise<Login> {
+  async function attemptToken(arrival: RequestInfo, secret: string, key: string, digests: string[]): Promise<Login> {
     const began = known.generation;
     const result = await verifyToken(secret, key);
     if (result instanceof ServiceError && result.code !== disabledKey().code) {
@@ -196,16 +170,16 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** At once where the header is known, as it nearly always is. */
-  function basic(arrival: Arrival, digest: string): Login | Promise<Login> {
+  function basic(arrival: RequestInfo, digest: string): Login | Promise<Login> {
     return known.recognised(digest, 'basic')?.login ?? verifiedBasic(arrival, digest);
   }
 
-  function bearer(arrival: Arrival, digest: string): Login | Promise<Login> {
+  function bearer(arrival: RequestInfo, digest: string): Login | Promise<Login> {
     if (!arrival.secure && arrival.authorization) throw plainHttp();
     return known.recognised(digest, 'bearer')?.login ?? verifiedBearer(arrival, digest);
   }
 
-  async function verifiedBasic(arrival: Arrival, digest: string): Promise<Login> {
+  async function verifiedBasic(arrival: RequestInfo, digest: string): Promise<Login> {
     const header = arrival.authorization ?? '';
     const pair = basicPair(header);
     if (pair === undefined) throw loginNeeded();
@@ -215,7 +189,7 @@ export function createAuth(parts: AuthParts): Auth {
     return authenticate(login, () => attemptUser(arrival, name, password, digestsOf(login, header === plain, digest)));
   }
 
-  async function verifiedBearer(arrival: Arrival, digest: string): Promise<Login> {
+  async function verifiedBearer(arrival: RequestInfo, digest: string): Promise<Login> {
     const header = arrival.authorization ?? '';
     const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1];
     if (token === undefined) throw tokenNeeded();

@@ -23,7 +23,7 @@ const VERIFIED_FOR_MS = 5 * 60_000;
 const RECHECK_AFTER_MS = 1000;
 const MAX_VERIFIED = 2000;
 
-export class KnownLogins<L extends Provable> {
+export class LoginCache<L extends Provable> {
   readonly #clock: Clock;
   readonly #prefix = randomBytes(32).toString('hex');
   readonly #verified = new Map<string, Verified<L> & { expires: number; checked: number }>();

@@ -24,7 +24,7 @@ const FORGET_AFTER_MS = 15 * 60_000;
 /** `good` wipes the slate of the key, `bad` beyond the burst doubles its block, `unknown` changes nothing. */
 export type Outcome = 'good' | 'bad' | 'unknown';
 
-export class Throttle {
+export class LoginThrottle {
   readonly #records = new Map<string, Record_>();
   readonly #elapsed: () => number;
   readonly #burst: number;

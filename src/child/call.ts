@@ -2,7 +2,7 @@ import { type CallOptions, type ChildAddress, ChildFailure, type ChildParams, ty
 import type { CallKind } from './pace-types.js';
 
 /** One call of a child function. */
-export interface Errand {
+export interface ChildCall {
   at: ChildAddress;
   site_id: number;
   fn: string;

@@ -1,5 +1,5 @@
 import { actionOf, coreUpdateOf, probeOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
-import type { Errand } from './call.js';
+import type { ChildCall } from './call.js';
 import {
   type CallOptions,
   type ChildActionAnswer,
@@ -11,7 +11,7 @@ import {
   type Snapshot,
   type Visit,
 } from './child.js';
-import type { Courier } from './client.js';
+import type { ChildClient } from './client.js';
 import { answerFailure } from './failure.js';
 import type { CallKind } from './pace-types.js';
 import { registerParams, statsParams } from './parameters.js';
@@ -36,7 +36,7 @@ const READS = new Set([
 ]);
 
 export interface CallsOptions {
-  courier: Courier;
+  courier: ChildClient;
   /** The `server` string of this dashboard, the same in every call (child protocol §3.2). */
   server: string;
   /** Milliseconds for calls that download and install. */
@@ -47,7 +47,7 @@ export interface CallsOptions {
 /** The typed calls of the port over a courier. */
 export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> {
   const { courier, server, updateTimeoutMs, close } = parts;
-  const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): Errand => ({
+  const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,
     site_id: 0,
     fn,
@@ -205,7 +205,7 @@ async function bySlug(
  * A visitor's GET of the front page (operations §5.12). The original posts a form field instead (child protocol §7);
  * a GET is what visitors and caches do, and it can set nothing off.
  */
-async function visit(courier: Courier, errand: Errand): Promise<Visit> {
+async function visit(courier: ChildClient, errand: ChildCall): Promise<Visit> {
   const began = performance.now();
   try {
     const answer = await courier.visit(errand);

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { type CallFacts, type Errand, unlessAborted } from './call.js';
+import { type CallFacts, type ChildCall, unlessAborted } from './call.js';
 import { type ChildAddress, ChildFailure, type ChildParams } from './child.js';
 import type { WireAnswer } from './exchange.js';
 import { unframedFailure } from './failure.js';
@@ -8,11 +8,11 @@ import { readFrame } from './frame.js';
 import type { Pacer } from './pace.js';
 import type { ResolvedAddress, Resolver } from './resolve.js';
 import { hostOf, siteUrl } from './safety.js';
-import type { Quota } from './shared-limits.js';
+import type { SharedLimits } from './shared-limits.js';
 import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from './sign.js';
 import type { Transport } from './transport.js';
 
-export interface CourierSettings {
+export interface ChildClientSettings {
   hash: SignatureHash;
   verify: boolean;
   callTimeoutMs: number;
@@ -21,10 +21,10 @@ export interface CourierSettings {
   userAgent: string;
 }
 
-export interface CourierParts {
+export interface ChildClientParts {
   resolver: Resolver;
   pacer: Pacer;
-  quota: Quota;
+  quota: SharedLimits;
   transport: Transport;
   signer: Signer;
   now: () => number;
@@ -55,17 +55,17 @@ interface Trip {
 }
 
 /** Takes calls to child sites: resolves, waits for its turn, signs, posts, finds the frame. Rejects with ChildFailure only. */
-export class Courier {
-  settings: CourierSettings;
-  readonly #parts: CourierParts;
+export class ChildClient {
+  settings: ChildClientSettings;
+  readonly #parts: ChildClientParts;
 
-  constructor(settings: CourierSettings, parts: CourierParts) {
+  constructor(settings: ChildClientSettings, parts: ChildClientParts) {
     this.settings = settings;
     this.#parts = parts;
   }
 
   /** The decoded JSON of the answer. */
-  async run(errand: Errand): Promise<unknown> {
+  async run(errand: ChildCall): Promise<unknown> {
     const clash = Object.keys(errand.params).find((name) => OURS.has(name.replace(/\[.*$/s, '')));
     if (clash !== undefined) throw new TypeError(`"${clash}" is set by every call itself and cannot be a parameter`);
     return this.#travel(errand, async (url, trip) => {
@@ -80,7 +80,7 @@ export class Courier {
   }
 
   /** A GET of the site itself; HTTP statuses of every kind are answers. `fn` of its facts is `visit`. */
-  visit(errand: Errand): Promise<WireAnswer> {
+  visit(errand: ChildCall): Promise<WireAnswer> {
     return this.#travel(errand, async (url, trip) => {
       const answer = await this.#parts.transport.exchangeAlone({
         ...this.#wire(errand, url, trip),
@@ -95,7 +95,7 @@ export class Courier {
     });
   }
 
-  async #travel<T>(errand: Errand, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
+  async #travel<T>(errand: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
     const { resolver, pacer, quota, now } = this.#parts;
     const signal = errand.options?.signal;
     // One signal often stands for a run over thousands of sites.
@@ -126,14 +126,14 @@ export class Courier {
     }
   }
 
-  #report(errand: Errand, trip: Trip, outcome: CallFacts['outcome']): void {
+  #report(errand: ChildCall, trip: Trip, outcome: CallFacts['outcome']): void {
     const { onCall, now } = this.#parts;
     const ms = Math.round(now() - trip.began);
     const { site_id, fn } = errand;
     onCall?.({ site_id, fn, ms, queued_ms: Math.round(trip.queued_ms), outcome, bytes: trip.bytes });
   }
 
-  async #post(errand: Errand, url: URL, body: string, trip: Trip): Promise<Posted> {
+  async #post(errand: ChildCall, url: URL, body: string, trip: Trip): Promise<Posted> {
     let answer: WireAnswer;
     try {
       answer = await this.#parts.transport.exchange({
@@ -166,7 +166,7 @@ export class Courier {
     return { failure, again };
   }
 
-  #wire(errand: Errand, url: URL, trip: Trip) {
+  #wire(errand: ChildCall, url: URL, trip: Trip) {
     const { verify, bodyTimeoutMs } = this.settings;
     const left = Math.max(errand.timeoutMs - (this.#parts.now() - trip.began), 1);
     return {
@@ -188,7 +188,7 @@ export class Courier {
     return headers;
   }
 
-  #body({ fn, user, private_key, params }: Errand): string {
+  #body({ fn, user, private_key, params }: ChildCall): string {
     if (private_key === null) return encodeForm({ user, function: fn, mainwpver: DASHBOARD_VERSION, ...params });
     const { hash } = this.settings;
     const nonce = newNonce();

@@ -2,12 +2,12 @@ import type { PrivateReach } from '../core/address.js';
 import type { CallFacts } from './call.js';
 import { createCalls } from './calls.js';
 import type { ChildSettings, ChildSites } from './child.js';
-import { Courier, type CourierSettings } from './client.js';
+import { ChildClient, type ChildClientSettings } from './client.js';
 import { LatencyBook } from './latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
 import { type Lookup, Resolver } from './resolve.js';
-import { type Quota, WHOLE } from './shared-limits.js';
+import { type SharedLimits, WHOLE } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
 
@@ -36,7 +36,7 @@ export interface ChildSitesOptions extends PaceLimits {
   lookup?: Lookup;
   onCall?: (facts: CallFacts) => void;
   /** Our share of the limits beside other processes; all of them by default. */
-  quota?: Quota | undefined;
+  quota?: SharedLimits | undefined;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
@@ -59,7 +59,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
   const quota = options.quota ?? WHOLE;
   const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);
-  const courier = new Courier(courierSettings(options), {
+  const courier = new ChildClient(courierSettings(options), {
     resolver,
     transport,
     pacer,
@@ -106,7 +106,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   };
 }
 
-function courierSettings(options: ChildSitesOptions): CourierSettings {
+function courierSettings(options: ChildSitesOptions): ChildClientSettings {
   return {
     hash: 'SHA256',
     verify: options.verify ?? true,

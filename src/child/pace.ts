@@ -10,7 +10,7 @@ import {
   type PaceRequest,
   systemClock,
 } from './pace-types.js';
-import { partOf, type Quota, WHOLE } from './shared-limits.js';
+import { partOf, type SharedLimits, WHOLE } from './shared-limits.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 
@@ -49,7 +49,7 @@ export class Pacer {
   };
   readonly #runningOf: Record<CallKind, number> = { sync: 0, update: 0, other: 0 };
   readonly #later = new Heap<{ host: Host; at: number }>((a, b) => a.at < b.at);
-  readonly #quota: Quota;
+  readonly #quota: SharedLimits;
   #limits: PaceLimits;
   #running = 0;
   #started = 0;
@@ -62,7 +62,7 @@ export class Pacer {
     limits: PaceLimits,
     clock: PaceClock = systemClock,
     latency: LatencyBook = new LatencyBook(),
-    quota: Quota = WHOLE,
+    quota: SharedLimits = WHOLE,
   ) {
     this.#quota = quota;
     this.#limits = limits;

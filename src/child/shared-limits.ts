@@ -1,5 +1,5 @@
 /** A share of the limits, where several processes call the same sites. */
-export interface Quota {
+export interface SharedLimits {
   /** Takes part. Cheap once done; every call waits for it first. */
   join(): Promise<void>;
   /** Processes that share the limits now, at least 1. */
@@ -13,7 +13,7 @@ export interface Quota {
 }
 
 /** A process that has all of it. */
-export const WHOLE: Quota = {
+export const WHOLE: SharedLimits = {
   join: async () => undefined,
   members: () => 1,
   slots: (_host, limit) => limit,

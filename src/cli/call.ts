@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { assemble, type Service } from '../app/service.js';
+import { createService, type Service } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import { errorBody, ServiceError } from '../core/errors.js';
 import { closestNames } from '../mcp/closest-name.js';
@@ -20,7 +20,7 @@ import { stopSignal } from './stop.js';
 export async function call(config: Config, name: string, input: string): Promise<void> {
   const signal = stopSignal();
   // In one thread: a single call does not keep anybody else waiting.
-  const service = await assemble({ config, log: createLog(config.log_level), engine: 'inline' });
+  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
   try {
     const operation = findOperation(service.operations, name);
     const raw = parseInput(input === '-' ? await text(process.stdin) : input);

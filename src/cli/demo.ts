@@ -73,7 +73,7 @@ export async function demo(
 }
 
 async function start(config: Config, sites: number, undo: (step: () => Promise<void> | void) => void) {
-  const [{ startFleet }, { assemble }, { listen }] = await Promise.all([
+  const [{ startFleet }, { createService }, { listen }] = await Promise.all([
     import('../demo/fleet.js'),
     import('../app/service.js'),
     import('../http/server.js'),
@@ -82,7 +82,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   if (credentials === undefined) throw new CommandError('The demo found a used database where it made a new folder.');
   const fleet: Fleet = await startFleet({ sites });
   undo(() => fleet.close());
-  const service: Service = await assemble({
+  const service: Service = await createService({
     config,
     log: createLog(config.log_level),
     // One key for all simulated sites: making one each would take most of the time of a large demo.

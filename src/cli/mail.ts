@@ -1,7 +1,7 @@
 /** `sitefleet mail`: what the service would send, and what waits to be sent. */
 
 import { randomUUID } from 'node:crypto';
-import { assemble } from '../app/service.js';
+import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import type { Ctx } from '../domain/context.js';
 import { listOutbox, previewMail } from '../domain/mail/mail.js';
@@ -13,7 +13,7 @@ import { stopSignal } from './stop.js';
 const LISTED = 50;
 
 async function withCtx<T>(config: Config, work: (ctx: Ctx) => Promise<T>): Promise<T> {
-  const service = await assemble({ config, log: createLog(config.log_level), engine: 'inline', jobs: false });
+  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline', jobs: false });
   try {
     return await work(service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal: stopSignal() }));
   } finally {

@@ -16,8 +16,8 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   // What can be told beforehand is told before anything is made.
   assertWritable(config);
   await checkAddress(config);
-  const { assemble } = await import('../app/service.js');
-  const service = await assemble({ config, log });
+  const { createService } = await import('../app/service.js');
+  const service = await createService({ config, log });
   const steps: (() => Promise<void>)[] = [() => service.stop()];
   const release = service.hold('The first login is not made yet.');
   try {

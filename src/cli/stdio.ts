@@ -1,7 +1,7 @@
 /** `sitefleet stdio`: MCP for one assistant on the same machine. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { assemble, openMcp, type Service } from '../app/service.js';
+import { createService, openMcp, type Service } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import { systemClock } from '../core/clock.js';
@@ -28,7 +28,7 @@ export async function stdio(config: Config): Promise<void> {
   const log = createLog(config.log_level);
   const open = async () => {
     assertWritable(config);
-    return assemble({ config, log });
+    return createService({ config, log });
   };
   let opened: Promise<Service> | undefined;
   const service = (): Promise<Service> => {

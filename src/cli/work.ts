@@ -1,6 +1,6 @@
 /** `sitefleet work`: queued jobs and the schedule, without any way in. Any number of them may share a database. */
 
-import { assemble } from '../app/service.js';
+import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
@@ -16,7 +16,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   const stop = stopSignal();
   const log = createLog(config.log_level);
   // In one thread: nobody waits for this process to answer.
-  const service = await assemble({ config, log, engine: 'inline' });
+  const service = await createService({ config, log, engine: 'inline' });
   await service.start();
   if (options.json) printJson({ ready: true });
   else say('Sitefleet works on queued jobs; the schedule runs in one of the processes. Ctrl+C stops.');

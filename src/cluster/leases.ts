@@ -23,14 +23,19 @@ export interface SharedLeases {
 }
 
 /** Work under a name. `held` is aborted when the lease was lost: another process may have the right by now. */
-export interface Rights {
-  exclusive<T>(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>, keep?: Keep): Promise<T>;
+export interface Leases {
+  exclusive<T>(
+    name: string,
+    signal: AbortSignal,
+    work: (held: AbortSignal) => Promise<T>,
+    keep?: KeepLease,
+  ): Promise<T>;
   /** The queue in memory alone. `waited` = somebody of this process had the name when we came. */
   local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
 }
 
 /** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
-export interface Keep {
+export interface KeepLease {
   idleMs: number;
   mostMs: number;
   /** How long the lease of a process that died stands in the way. */
@@ -45,10 +50,10 @@ const LONGEST_PAUSE_MS = 200;
 const NEVER = new AbortController().signal;
 
 /** `shared` is left out where no other process can be: a database in memory. */
-export function createRights(shared?: SharedLeases): Rights {
+export function createLeases(shared?: SharedLeases): Leases {
   const tails = new Map<string, Promise<void>>();
-  const leases = shared === undefined ? null : new Leases(shared);
-  const local: Rights['local'] = async (name, signal, work) => {
+  const leases = shared === undefined ? null : new HeldLeases(shared);
+  const local: Leases['local'] = async (name, signal, work) => {
     const before = tails.get(name);
     let release = () => {};
     const mine = new Promise<void>((resolve) => {
@@ -80,7 +85,7 @@ export function createRights(shared?: SharedLeases): Rights {
 }
 
 /** One piece of work at a time per site. */
-export function createLocks(rights: Rights = createRights()): SiteLocks {
+export function createSiteLocks(rights: Leases = createLeases()): SiteLocks {
   const nameOf = (siteId: number) => `site:${siteId}`;
   return {
     exclusive: (siteId, signal, work) => rights.exclusive(nameOf(siteId), signal, work),
@@ -96,7 +101,7 @@ interface Lease {
 }
 
 /** This process's leases. The caller sees to it that a name is taken and given back in turn. */
-class Leases {
+class HeldLeases {
   readonly #shared: SharedLeases;
   /** Kept for the next piece of work, with the timer that ends it. */
   readonly #kept = new Map<string, { lease: Lease; idle: NodeJS.Timeout }>();
@@ -136,7 +141,7 @@ class Leases {
     return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
   }
 
-  async giveBack(lease: Lease, keep: Keep | undefined): Promise<void> {
+  async giveBack(lease: Lease, keep: KeepLease | undefined): Promise<void> {
     const usable = keep !== undefined && this.#shared.clock.elapsed() - lease.since < keep.mostMs;
     if (!usable || lease.lost.signal.aborted) {
       await this.#end(lease);

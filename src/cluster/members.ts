@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 
-export interface Crew {
+export interface Members {
   /** Name of this machine: what one cannot reach, another may. */
   readonly host: string;
   /** How long a claim of a process that says nothing lasts, milliseconds. */
@@ -16,7 +16,7 @@ export interface Crew {
 }
 
 /** A database that no other process can open: claims need not lapse. */
-export const ALONE: Crew = {
+export const ALONE: Members = {
   host: hostname(),
   leaseMs: 3_600_000,
   join: async () => undefined,

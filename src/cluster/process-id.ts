@@ -26,7 +26,7 @@ export function placeOfProcess(): Place {
 const here = placeOfProcess();
 
 /** `host/pid/boot/namespace/random`; `-` for what cannot be told. */
-export function ownerName({ host, boot, pids, pid }: Place = here): string {
+export function processId({ host, boot, pids, pid }: Place = here): string {
   return [host, pid, boot ?? '-', pids ?? '-', randomUUID().slice(0, 8)].join('/');
 }
 
@@ -34,7 +34,7 @@ export function ownerName({ host, boot, pids, pid }: Place = here): string {
  * True only for a process of this boot and PID namespace that no longer runs: of others nothing can be known. Where boot and
  * namespace cannot be told, nobody is declared dead, and leases lapse by themselves.
  */
-export function isGone(owner: string, place: Place = here): boolean {
+export function isProcessGone(owner: string, place: Place = here): boolean {
   const [host, pid, boot, pids, random] = owner.split('/');
   if (place.boot === null || place.pids === null || random === undefined) return false;
   if (host !== place.host || boot !== place.boot || pids !== place.pids) return false;

@@ -8,17 +8,17 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { Quota } from '../child/shared-limits.js';
+import type { SharedLimits } from '../child/shared-limits.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { Rights } from './leases.js';
+import type { Leases } from './leases.js';
 
-export interface ShareParts {
+export interface ClusterLimitsParts {
   /** Notes that this process lives and answers who else does, in a fixed order. */
   attend(owner: string, now: number, until: number): Promise<string[]>;
   leave(owner: string): Promise<void>;
   owner: string;
-  rights: Rights;
+  rights: Leases;
   clock: Clock;
   log: Log;
   beatMs?: number | undefined;
@@ -29,11 +29,19 @@ const MISSED = 3;
 /** The spare place of a host changes hands this often, when several processes want it. */
 const SPARE = { idleMs: 30, mostMs: 500 };
 
-export interface Share extends Quota {
+export interface ClusterLimits extends SharedLimits {
   close(): Promise<void>;
 }
 
-export function createShare({ attend, leave, owner, rights, clock, log, beatMs = 5_000 }: ShareParts): Share {
+export function createClusterLimits({
+  attend,
+  leave,
+  owner,
+  rights,
+  clock,
+  log,
+  beatMs = 5_000,
+}: ClusterLimitsParts): ClusterLimits {
   const listeners: (() => void)[] = [];
   let living: readonly string[] = [owner];
   let joined: Promise<void> | null = null;

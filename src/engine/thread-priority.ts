@@ -12,7 +12,7 @@ const REST_MS = 0.01;
  * Puts the calling thread behind the others of the process: answers come before the work whose results nobody waits for in
  * milliseconds. Linux only, where the call means a thread; elsewhere it means the whole process, and nothing is done.
  */
-export function giveWay(): void {
+export function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(0, BEHIND);

@@ -2,14 +2,14 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Hono } from 'hono';
-import type { Arrival, Head, HttpEnv } from '../auth/auth.js';
 import type { Config } from '../config/types.js';
 import { errorBody, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { createGate, type Verdict } from './gate.js';
-import { arrivals } from './request-info.js';
+import type { Head, HttpEnv, RequestInfo } from './request-info.js';
+import { requestInfoReader } from './request-info.js';
 import { isAmbiguous, pathOf } from './request-url.js';
-import { completeHead } from './response-headers.js';
+import { completeHeaders } from './response-headers.js';
 
 /** How one way in wraps a refusal that comes before it. */
 export interface Envelope {
@@ -17,7 +17,7 @@ export interface Envelope {
   wrap(error: ServiceError): Response;
 }
 
-export interface PassageParts {
+export interface PipelineParts {
   config: Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
   log: Log;
   newRequestId(): string;
@@ -39,10 +39,10 @@ const MAX_BODY = 1024 * 1024;
  * Puts what every request passes in front of Hono's own dispatch. As a middleware it would make every answer wait and turn
  * its headers into an object of their own, which costs as much as the rest of a small request.
  */
-export function passAll(app: Hono<HttpEnv>, parts: PassageParts, { open, envelopes }: PassageRules): void {
+export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PassageRules): void {
   const { log, metrics } = parts;
   const maxBody = parts.maxBody ?? MAX_BODY;
-  const arrivalOf = arrivals(parts);
+  const arrivalOf = requestInfoReader(parts);
   const gate = createGate(parts.config);
   const dispatch = app.fetch;
 
@@ -51,7 +51,7 @@ export function passAll(app: Hono<HttpEnv>, parts: PassageParts, { open, envelop
     if (bounded === request) return dispatch(request, env, context);
     return Promise.resolve(bounded)
       .then((result) => (result instanceof Response ? result : dispatch(result, env, context)))
-      .catch((error: unknown) => refused(parts, error, env.arrival, request.url));
+      .catch((error: unknown) => loggedErrorResponse(parts, error, env.arrival, request.url));
   };
 
   const barrier = ({ method, url }: Request, incoming: IncomingMessage | undefined, verdict: Verdict) =>
@@ -60,7 +60,7 @@ export function passAll(app: Hono<HttpEnv>, parts: PassageParts, { open, envelop
       : gate.barrier(verdict, method, open.has(pathOf(url)));
   const barred = (error: ServiceError, url: string): Response => {
     const path = pathOf(url);
-    return envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? failure(error);
+    return envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? errorResponse(error);
   };
 
   const noted = notes(log);
@@ -72,7 +72,7 @@ export function passAll(app: Hono<HttpEnv>, parts: PassageParts, { open, envelop
     const arrival = arrivalOf(request, env.incoming, verdict.foreign);
     env.arrival = arrival;
     const depart = (status: number, head: Head) => {
-      completeHead(status, head, arrival.request_id);
+      completeHeaders(status, head, arrival.request_id);
       metrics?.request(status);
       noted?.(request, arrival, status);
     };
@@ -91,7 +91,7 @@ function ambiguous(): ServiceError {
 }
 
 /** Writes a line for each request, where such lines are written at all: most services spare themselves the making of it. */
-function notes(log: Log): ((request: Request, arrival: Arrival, status: number) => void) | undefined {
+function notes(log: Log): ((request: Request, arrival: RequestInfo, status: number) => void) | undefined {
   const leveled = log as Log & { isLevelEnabled?(level: string): boolean };
   if (leveled.isLevelEnabled?.('debug') === false) return undefined;
   return ({ method, url }, { request_id }, status) =>
@@ -112,14 +112,19 @@ async function stamped(
   return response;
 }
 
-export function refused(parts: Pick<PassageParts, 'log'>, error: unknown, arrival: Arrival, url: string): Response {
+export function loggedErrorResponse(
+  parts: Pick<PipelineParts, 'log'>,
+  error: unknown,
+  arrival: RequestInfo,
+  url: string,
+): Response {
   // A refusal is an answer, not a failure of ours.
   if (!(error instanceof ServiceError) || isOurFault(error))
     parts.log.error({ err: error, request_id: arrival.request_id, path: pathOf(url) }, 'request failed');
-  return failure(error);
+  return errorResponse(error);
 }
 
-export function failure(error: unknown, headers: Record<string, string> = {}): Response {
+export function errorResponse(error: unknown, headers: Record<string, string> = {}): Response {
   const body = errorBody(error);
   return Response.json(body, { status: body.data.status, headers });
 }
@@ -157,5 +162,5 @@ function tooLarge(max: number): Response {
     advice: 'Split the call into smaller ones.',
   });
   // The rest of the body is not read, so nothing else can come over this connection.
-  return failure(error, { connection: 'close' });
+  return errorResponse(error, { connection: 'close' });
 }

@@ -1,11 +1,36 @@
 /** Who asks, from where, and by which address: read once per request, before anything else looks at it. */
 
 import type { IncomingMessage } from 'node:http';
-import type { Arrival } from '../auth/auth.js';
 import type { Config } from '../config/types.js';
 import { hostOf, isLoopbackAddress, isLoopbackName, lastOf } from './gate.js';
 
-export interface ArrivalParts {
+/** What is known of one HTTP request before anything of ours looks at it. `http.ts` makes it, once per request. */
+export interface RequestInfo {
+  request_id: string;
+  authorization: string | undefined;
+  /** Of the client; behind a trusted proxy the one the proxy names. */
+  address: string;
+  /** HTTPS, or loopback: nobody in between can read along. */
+  secure: boolean;
+  /** Public base URL without a trailing slash. */
+  base_url: string;
+  /** A browser sent it for a page of another origin, and may have added a login that it remembers. */
+  foreign: boolean;
+}
+
+/** Head of an answer as a flat list of names and values, which is how Node writes one fastest. */
+export type Head = (string | number)[];
+
+/** Where an answer leaves through a socket. */
+export interface Outlet {
+  /** Completes the head of the answer before it is written. */
+  depart?: (status: number, head: Head) => void;
+}
+
+/** What the Hono apps are handed with each request; what comes from the socket is absent when there is none. */
+export type HttpEnv = { Bindings: { arrival: RequestInfo; incoming?: IncomingMessage; outgoing?: Outlet } };
+
+export interface RequestInfoParts {
   config: Pick<Config, 'base_url' | 'trust_proxy'>;
   newRequestId(): string;
 }
@@ -13,11 +38,11 @@ export interface ArrivalParts {
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
 /** @returns a function of the request, of what Node knows of it where it came through a socket, and of the gate's verdict */
-export function arrivals({ config, newRequestId }: ArrivalParts) {
+export function requestInfoReader({ config, newRequestId }: RequestInfoParts) {
   const isLoopback = sameAsLast(isLoopbackAddress);
   const isLocalName = sameAsLast((host) => isLoopbackName(host.replace(/:\d+$/, '')));
 
-  return (request: Request, incoming: IncomingMessage | undefined, foreign: boolean): Arrival => {
+  return (request: Request, incoming: IncomingMessage | undefined, foreign: boolean): RequestInfo => {
     const { headers, url } = request;
     const given = headers.get('x-request-id');
     // A request that did not come through a socket was made inside this process.

@@ -1,10 +1,10 @@
 /** The HTTP shell: the ways in under one roof, and the few addresses of its own. */
 
 import { Hono } from 'hono';
-import type { HttpEnv } from '../auth/auth.js';
 import { ServiceError } from '../core/errors.js';
 import { requireMetricsAccess } from '../telemetry/metrics-access.js';
-import { type Envelope, failure, type PassageParts, passAll, refused } from './pipeline.js';
+import { type Envelope, errorResponse, installPipeline, loggedErrorResponse, type PipelineParts } from './pipeline.js';
+import type { HttpEnv } from './request-info.js';
 
 /** An app and the path it is mounted at; its own routes may already carry the whole path. */
 export interface Mount {
@@ -22,7 +22,7 @@ export interface HttpMetrics {
   text(): Promise<string>;
 }
 
-export interface HttpParts extends PassageParts {
+export interface RouterParts extends PipelineParts {
   ready(): Promise<{ ok: boolean; reasons: readonly string[] }>;
   /** Numbers about the process at `/metrics`; no such address without. */
   metrics?: HttpMetrics | undefined;
@@ -35,7 +35,7 @@ const FORWARDED =
 /** Paths that answer whatever name is called: health checks and collectors call by address. Each has rules of its own. */
 const OPEN = new Set(['/healthz', '/readyz', '/metrics']);
 
-export function createHttp(parts: HttpParts): Hono<HttpEnv> {
+export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
@@ -56,9 +56,9 @@ export function createHttp(parts: HttpParts): Hono<HttpEnv> {
     });
   }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
-  app.notFound(() => failure(new ServiceError('rest_no_route', 'There is nothing at this address.')));
-  app.onError((error, c) => refused(parts, error, c.env.arrival, c.req.url));
+  app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'There is nothing at this address.')));
+  app.onError((error, c) => loggedErrorResponse(parts, error, c.env.arrival, c.req.url));
   const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
-  passAll(app, parts, { open: OPEN, envelopes });
+  installPipeline(app, parts, { open: OPEN, envelopes });
   return app;
 }

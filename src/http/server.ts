@@ -11,8 +11,8 @@ import {
 import { createServer as createTrial } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import type { Head, HttpEnv, Outlet } from '../auth/auth.js';
 import { LISTENS } from './event-streams.js';
+import type { Head, HttpEnv, Outlet } from './request-info.js';
 
 export interface Listener {
   /** `http://127.0.0.1:8787`, with the port that was really taken. */

@@ -5,11 +5,11 @@ import { errorHelp } from '../core/error-help.js';
 import { errorBody, type ServiceError } from '../core/errors.js';
 import { cleanText, cleanValue } from './untrusted-text.js';
 
-export type Answer = Record<string, unknown>;
+export type ToolAnswer = Record<string, unknown>;
 
 /** An answer and its JSON: what was written out to be measured need not be written out again to be sent. */
 export interface Written {
-  answer: Answer;
+  answer: ToolAnswer;
   text: string;
 }
 
@@ -52,7 +52,7 @@ export function failure(error: ServiceError): CallToolResult {
 }
 
 /** Data of a protocol error: the body of the error, and what to make of the texts in it. */
-export function errorData(error: ServiceError): Answer {
+export function errorData(error: ServiceError): ToolAnswer {
   const note = errorNote(error);
   return { ...cleanValue(errorBody(error)), ...(note === undefined ? {} : { note }) };
 }

@@ -2,7 +2,7 @@
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import type { Answer, Written } from './answer.js';
+import type { ToolAnswer, Written } from './answer.js';
 import { listsOf } from './tool.js';
 import { cleanText } from './untrusted-text.js';
 
@@ -30,11 +30,11 @@ function weightOf(text: string): number {
 export interface BudgetParts {
   operation: GroupedOperation;
   /** As the caller sent it. */
-  input: Answer;
-  answer: Answer;
+  input: ToolAnswer;
+  answer: ToolAnswer;
   maxTokens: number;
   /** Asks again with another input, for another page size. */
-  rerun(input: Answer): Promise<Answer>;
+  rerun(input: ToolAnswer): Promise<ToolAnswer>;
 }
 
 /** The answer, or a smaller one with `truncated` in front that says what is missing and how to get it. */
@@ -45,7 +45,7 @@ export async function withinBudget(parts: BudgetParts): Promise<Written> {
   return { answer, text: JSON.stringify(answer) };
 }
 
-async function smaller(parts: BudgetParts): Promise<Answer> {
+async function smaller(parts: BudgetParts): Promise<ToolAnswer> {
   const room = parts.maxTokens - NOTE_TOKENS;
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
@@ -54,7 +54,7 @@ async function smaller(parts: BudgetParts): Promise<Answer> {
 }
 
 /** Lists of a paged operation are asked for anew with a page that fits and begins at the same item. */
-async function smallerPage(parts: BudgetParts, room: number): Promise<Answer | undefined> {
+async function smallerPage(parts: BudgetParts, room: number): Promise<ToolAnswer | undefined> {
   const asked = pageOf(parts);
   if (asked === undefined) return undefined;
   let answer = parts.answer;
@@ -86,7 +86,7 @@ export function pageFrom(offset: number, size: number): { page: number; per_page
   return { page: Math.floor(offset / size) + 1, per_page: size };
 }
 
-function pageNote(asked: { per_page: number }, got: { page: number; per_page: number }, answer: Answer): string {
+function pageNote(asked: { per_page: number }, got: { page: number; per_page: number }, answer: ToolAnswer): string {
   const shown = `per_page was lowered from ${asked.per_page} to ${got.per_page}, so that the answer fits.`;
   const total = typeof answer.total === 'number' ? answer.total : Number.POSITIVE_INFINITY;
   if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
@@ -94,7 +94,7 @@ function pageNote(asked: { per_page: number }, got: { page: number; per_page: nu
 }
 
 /** The list that takes most of an answer. What failed is not paged: a page sized by it could even be larger than the asked one. */
-function mainList(operation: GroupedOperation, answer: Answer): { name: string; items: unknown[] } | undefined {
+function mainList(operation: GroupedOperation, answer: ToolAnswer): { name: string; items: unknown[] } | undefined {
   return listsOf(contractOf(operation).output_schema)
     .filter((name) => name !== 'errors')
     .map((name) => ({ name, items: answer[name] }))
@@ -103,7 +103,7 @@ function mainList(operation: GroupedOperation, answer: Answer): { name: string; 
 }
 
 /** What failed matters more than what went well, so errors are cut last. */
-function shorterLists({ operation }: BudgetParts, answer: Answer, room: number): Answer {
+function shorterLists({ operation }: BudgetParts, answer: ToolAnswer, room: number): ToolAnswer {
   const names = listsOf(contractOf(operation).output_schema).sort(
     (a, b) => Number(a === 'errors') - Number(b === 'errors'),
   );
@@ -150,10 +150,10 @@ function howToGoOn(operation: GroupedOperation): string {
     : 'The counts are of all.';
 }
 
-function shorterTexts(answer: Answer, room: number): Answer {
+function shorterTexts(answer: ToolAnswer, room: number): ToolAnswer {
   let shorter = answer;
   for (const cap of TEXT_CAPS) {
-    shorter = capTexts(answer, cap) as Answer;
+    shorter = capTexts(answer, cap) as ToolAnswer;
     if (estimateTokens(shorter) <= room) break;
   }
   return shorter;

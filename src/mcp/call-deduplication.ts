@@ -6,7 +6,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Progress } from '../core/progress.js';
 import type { Caller } from '../operation/operation.js';
-import type { Answer } from './answer.js';
+import type { ToolAnswer } from './answer.js';
 import { cancelled } from './errors.js';
 
 /** How one request takes part in a call, as far as its connection tells. */
@@ -22,11 +22,11 @@ export interface Participant extends Caller {
 
 interface Running {
   readonly key: string;
-  readonly work: Promise<Answer>;
+  readonly work: Promise<ToolAnswer>;
   readonly stop: AbortController;
   readonly watchers: Set<Participant>;
   /** Set when it ended with nobody there to take the result. */
-  result?: { answer: Answer; until: number };
+  result?: { answer: ToolAnswer; until: number };
 }
 
 /** A client that cut a call after its own limit comes back soon or never. */
@@ -34,7 +34,7 @@ const KEEP_MS = 10 * 60_000;
 /** Results kept at once; the oldest makes room. */
 const MAX_KEPT = 100;
 
-export class Inflight {
+export class CallDeduplication {
   readonly #clock: Clock;
   readonly #calls = new Map<string, Running>();
 
@@ -51,7 +51,7 @@ export class Inflight {
    * Joins the running call of this key, takes the result that nobody got, or starts `work`.
    * Rejects with svc_cancelled when this participant left first.
    */
-  async run(key: string, me: Participant, work: (caller: Caller) => Promise<Answer>): Promise<Answer> {
+  async run(key: string, me: Participant, work: (caller: Caller) => Promise<ToolAnswer>): Promise<ToolAnswer> {
     me.signal.throwIfAborted();
     const known = this.#calls.get(key);
     if (known?.result !== undefined) {
@@ -79,7 +79,7 @@ export class Inflight {
     clearTimeout(timer);
   }
 
-  #start(key: string, me: Participant, work: (caller: Caller) => Promise<Answer>): Running {
+  #start(key: string, me: Participant, work: (caller: Caller) => Promise<ToolAnswer>): Running {
     const stop = new AbortController();
     const watchers = new Set<Participant>();
     const progress = (step: Progress) => {
@@ -95,7 +95,7 @@ export class Inflight {
     return running;
   }
 
-  #finish(running: Running, answer: Answer): void {
+  #finish(running: Running, answer: ToolAnswer): void {
     if (running.watchers.size > 0) {
       this.#forget(running);
       return;
@@ -126,7 +126,7 @@ export class Inflight {
 }
 
 /** The result, or a rejection as soon as this participant is cancelled or gone. */
-function untilLeft(work: Promise<Answer>, me: Participant, leave: () => void): Promise<Answer> {
+function untilLeft(work: Promise<ToolAnswer>, me: Participant, leave: () => void): Promise<ToolAnswer> {
   return new Promise((resolve, reject) => {
     const left = () => {
       leave();

@@ -16,7 +16,7 @@ export interface Connection {
  * One signal as two: `signal` for a cancelled call, `gone` for one that nobody waits for. They are made when somebody looks
  * at them: most calls only read, are over before anybody could, and would pay more for signals than for their answer.
  */
-export class Departure {
+export class Cancellation {
   readonly #connection: Connection;
   #made: { signal: AbortSignal; gone: AbortSignal } | undefined;
 

@@ -2,7 +2,7 @@
 
 import { ERROR_CODES } from '../core/error-help.js';
 import type { Caller } from '../operation/operation.js';
-import { type Answer, SITE_TEXT_NOTE } from './answer.js';
+import { SITE_TEXT_NOTE, type ToolAnswer } from './answer.js';
 import type { Prompts, Subject } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
 
@@ -58,10 +58,10 @@ export class Completions {
     return this.#slugs(typed, chosen.site ?? '', caller);
   }
 
-  async #listed(id: string, search: string, caller: Caller, name: (item: Answer) => string): Promise<Completion> {
+  async #listed(id: string, search: string, caller: Caller, name: (item: ToolAnswer) => string): Promise<Completion> {
     if (!this.#registry.offers(id, caller.actor)) return NONE;
     const { items, total } = await this.#registry.read(id, { search, per_page: MAX_VALUES }, caller);
-    const values = [...new Set((items as Answer[]).map(name))].filter((value) => value !== '');
+    const values = [...new Set((items as ToolAnswer[]).map(name))].filter((value) => value !== '');
     const count = typeof total === 'number' ? total : values.length;
     return { values, total: count, hasMore: count > values.length };
   }
@@ -72,7 +72,7 @@ export class Completions {
     try {
       const { plugins } = await this.#registry.read(id, { site_id_or_domain: site }, caller);
       return offer(
-        (plugins as Answer[]).map((plugin) => String(plugin.slug ?? '')).filter((slug) => !ODD.test(slug)),
+        (plugins as ToolAnswer[]).map((plugin) => String(plugin.slug ?? '')).filter((slug) => !ODD.test(slug)),
         typed,
       );
     } catch {
@@ -89,12 +89,12 @@ function offer(all: readonly string[], typed: string): Completion {
 }
 
 /** The domain where the site is at its root, else its id: a domain with a path names the wrong one as often as not. */
-function siteName(item: Answer): string {
+function siteName(item: ToolAnswer): string {
   const url = String(item.url ?? '');
   const { host = '', pathname = '' } = URL.canParse(url) ? new URL(url) : {};
   return host !== '' && pathname === '/' ? host : String(item.id);
 }
 
-function clientName({ email, id }: Answer): string {
+function clientName({ email, id }: ToolAnswer): string {
   return typeof email === 'string' && email !== '' ? email : String(id);
 }

@@ -8,9 +8,9 @@ import type { ConfirmPolicy } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import type { Answer } from './answer.js';
+import type { ToolAnswer } from './answer.js';
 import { canonicalJson } from './canonical-json.js';
-import { type SealKind, Seals } from './confirmation-tokens.js';
+import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
 import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
 import { cleanText } from './untrusted-text.js';
 
@@ -24,7 +24,7 @@ export type Dialogue =
   | { kind: 'later'; state: string | undefined; reply: Reply | undefined };
 
 /** The call is to come again with a reply to this. */
-export class Question {
+export class ConfirmationQuestion {
   constructor(
     readonly message: string,
     readonly state: string,
@@ -33,29 +33,29 @@ export class Question {
 
 export interface Guarded {
   operation: GroupedOperation;
-  args: Answer;
+  args: ToolAnswer;
   actor: Actor;
   dialogue: Dialogue | undefined;
-  run(args: Answer): Promise<Answer>;
+  run(args: ToolAnswer): Promise<ToolAnswer>;
 }
 
 const MAX_QUESTION = 1500;
 
 export class Confirmations {
   readonly #policy: ConfirmPolicy;
-  readonly #seals: Seals;
+  readonly #seals: ConfirmationTokens;
 
   constructor(policy: ConfirmPolicy, clock: Clock) {
     this.#policy = policy;
-    this.#seals = new Seals(clock);
+    this.#seals = new ConfirmationTokens(clock);
   }
 
   /** Runs a call as far as its confirmations reach. Rejects with svc_confirmation_required. */
-  async guard(call: Guarded): Promise<Answer | Question> {
+  async guard(call: Guarded): Promise<ToolAnswer | ConfirmationQuestion> {
     if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
     const { confirmation_token: token, ...args } = call.args;
     const parsed = call.operation.input.safeParse(args);
-    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as Answer;
+    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as ToolAnswer;
     // What is wrong in itself is told by the operation.
     if (!parsed.success || (confirm === true && dry_run === true)) return call.run(args);
     if (dry_run === true) return this.#preview(call, args, asked);
@@ -66,7 +66,7 @@ export class Confirmations {
     return question ?? call.run(args);
   }
 
-  async #preview(call: Guarded, args: Answer, asked: Answer): Promise<Answer> {
+  async #preview(call: Guarded, args: ToolAnswer, asked: ToolAnswer): Promise<ToolAnswer> {
     const preview = await call.run(args);
     // Where a person will be asked, no token may go around them.
     if (this.#asks(call)) return preview;
@@ -78,7 +78,12 @@ export class Confirmations {
   }
 
   /** Undefined when the call may go ahead, or the question to be answered first. */
-  async #permission(call: Guarded, bound: string, token: unknown, preview: Answer): Promise<Question | undefined> {
+  async #permission(
+    call: Guarded,
+    bound: string,
+    token: unknown,
+    preview: ToolAnswer,
+  ): Promise<ConfirmationQuestion | undefined> {
     const { dialogue } = call;
     if (!this.#asks(call) || dialogue === undefined) {
       if (typeof token !== 'string') throw tokenNeeded();
@@ -92,20 +97,20 @@ export class Confirmations {
       return undefined;
     }
     if (dialogue.state === undefined || dialogue.reply === undefined)
-      return new Question(message, this.#seals.mint('question', bound));
+      return new ConfirmationQuestion(message, this.#seals.mint('question', bound));
     this.#spend('question', dialogue.state, bound);
     if (dialogue.reply !== 'accept') throw notAgreed(dialogue.reply);
     return undefined;
   }
 
-  #spend(kind: SealKind, seal: string, bound: string): void {
+  #spend(kind: TokenKind, seal: string, bound: string): void {
     const problem = this.#seals.use(kind, seal, bound);
     if (problem !== undefined) throw tokenRefused(problem);
   }
 }
 
 /** Who asks, for what, with which arguments after coercion, and what it would do now: each is part of what was agreed to. */
-function boundText({ operation, actor }: Guarded, asked: Answer, preview: Answer): string {
+function boundText({ operation, actor }: Guarded, asked: ToolAnswer, preview: ToolAnswer): string {
   return canonicalJson([principalOf(actor), operation.id, asked, preview]);
 }
 
@@ -115,7 +120,7 @@ export function principalOf(actor: Actor): string {
 }
 
 /** What a person reads. Names in it come from sites, so it is plain, short, and begins with our own words. */
-function questionText(operation: GroupedOperation, preview: Answer): string {
+function questionText(operation: GroupedOperation, preview: ToolAnswer): string {
   const { dry_run: _flag, ...facts } = preview;
   const lines = Object.entries(facts)
     .filter(([, value]) => value !== false)

@@ -7,16 +7,16 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 
 /** What a proof is good for; one kind never passes for another. */
-export type SealKind = 'preview' | 'question';
+export type TokenKind = 'preview' | 'question';
 
 const NONCE = 8;
 const EXPIRY = 6;
 const MAC = 16;
 const LIVES_MS = 5 * 60_000;
 
-export type SealProblem = 'used' | 'expired' | 'other';
+export type TokenProblem = 'used' | 'expired' | 'other';
 
-export class Seals {
+export class ConfirmationTokens {
   /** Of this process alone: a restart voids what was not used, which is what keeps "one use" true without a table. */
   readonly #key = randomBytes(32);
   readonly #used = new Map<string, number>();
@@ -27,7 +27,7 @@ export class Seals {
   }
 
   /** @param bound canonical text of everything the proof stands for */
-  mint(kind: SealKind, bound: string): string {
+  mint(kind: TokenKind, bound: string): string {
     const head = Buffer.alloc(NONCE + EXPIRY);
     randomBytes(NONCE).copy(head);
     head.writeUIntBE(Math.ceil(this.#clock.elapsed()) + LIVES_MS, NONCE, EXPIRY);
@@ -35,7 +35,7 @@ export class Seals {
   }
 
   /** Uses a proof up; answers what is wrong with it, or undefined. Used up also when it is refused later on. */
-  use(kind: SealKind, seal: string, bound: string): SealProblem | undefined {
+  use(kind: TokenKind, seal: string, bound: string): TokenProblem | undefined {
     const bytes = Buffer.from(seal, 'base64url');
     if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== seal) return 'other';
     const head = bytes.subarray(0, NONCE + EXPIRY);
@@ -49,7 +49,7 @@ export class Seals {
     return undefined;
   }
 
-  #mac(kind: SealKind, head: Buffer, bound: string): Buffer {
+  #mac(kind: TokenKind, head: Buffer, bound: string): Buffer {
     return createHmac('sha256', this.#key).update(`${kind}\n`).update(head).update(bound).digest().subarray(0, MAC);
   }
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { Completions } from './completions.js';
-import { JobWatch } from './job-notifications.js';
+import { JobNotifications } from './job-notifications.js';
 import { Prompts } from './prompts.js';
 import { createToolRegistry, type RegistryParts, type ToolRegistry } from './registry.js';
 import { Resources } from './resources.js';
@@ -24,7 +24,7 @@ export interface McpCore {
   readonly resources: Resources;
   readonly prompts: Prompts;
   readonly completions: Completions;
-  readonly jobs: JobWatch;
+  readonly jobs: JobNotifications;
   readonly clock: Clock;
   readonly log: Log;
   readonly info: { name: string; title: string; version: string };
@@ -53,7 +53,12 @@ export function createMcpCore(parts: CoreParts): McpCore {
   const registry = createToolRegistry(parts);
   const prompts = new Prompts(registry);
   const { log, clock, newRequestId, watchMs } = parts;
-  const jobs = new JobWatch({ registry, log, newRequestId, ...(watchMs === undefined ? {} : { everyMs: watchMs }) });
+  const jobs = new JobNotifications({
+    registry,
+    log,
+    newRequestId,
+    ...(watchMs === undefined ? {} : { everyMs: watchMs }),
+  });
   return {
     registry,
     resources: new Resources(registry),

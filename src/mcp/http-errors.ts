@@ -2,9 +2,9 @@
 
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { HttpEnv } from '../auth/auth.js';
 import { asServiceError, errorBody, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import type { HttpEnv } from '../http/request-info.js';
 import { challenges, type MetadataRules } from './challenge.js';
 
 type McpContext = Context<HttpEnv>;

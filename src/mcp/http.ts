@@ -7,12 +7,13 @@ import type { Server as LegacyServer } from '@modelcontextprotocol/sdk/server/in
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
-import type { Auth, HttpEnv } from '../auth/auth.js';
+import type { Auth } from '../auth/auth.js';
 import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
 import { LISTENS } from '../http/event-streams.js';
 import { foreignPage } from '../http/gate.js';
+import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';

@@ -9,7 +9,7 @@ import type { Caller } from '../operation/operation.js';
 import type { ToolRegistry } from './registry.js';
 import { jobOf, UnknownResource } from './resources.js';
 
-export interface JobWatchParts {
+export interface JobNotificationsParts {
   registry: ToolRegistry;
   log: Log;
   newRequestId(): string;
@@ -27,12 +27,12 @@ interface Watched {
 const EVERY_MS = 1000;
 const STATUS = 'svc/get-batch-job-status-v1';
 
-export class JobWatch {
-  readonly #parts: JobWatchParts;
+export class JobNotifications {
+  readonly #parts: JobNotificationsParts;
   readonly #watched = new Map<string, Watched>();
   readonly #closing = new AbortController();
 
-  constructor(parts: JobWatchParts) {
+  constructor(parts: JobNotificationsParts) {
     this.#parts = parts;
   }
 

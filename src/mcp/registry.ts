@@ -11,12 +11,12 @@ import { asServiceError, isOurFault } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import { type Answer, failure, hasText, SITE_TEXT_NOTE, success, type Written } from './answer.js';
+import { failure, hasText, SITE_TEXT_NOTE, success, type ToolAnswer, type Written } from './answer.js';
 import { withinBudget } from './budget.js';
-import { Inflight, type Participant } from './call-deduplication.js';
+import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
-import { Confirmations, type Dialogue, principalOf, Question } from './confirm.js';
+import { ConfirmationQuestion, Confirmations, type Dialogue, principalOf } from './confirm.js';
 import { notOffered, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { cleanValue } from './untrusted-text.js';
@@ -41,17 +41,22 @@ export interface ToolRegistry {
    * Runs a tool by its name or by the operation's id. Failures are answers with `isError`, never rejections; a Question is
    * only asked of a client whose dialogue is "later".
    */
-  callTool(name: string, args: unknown, caller: Participant, dialogue?: Dialogue): Promise<CallToolResult | Question>;
+  callTool(
+    name: string,
+    args: unknown,
+    caller: Participant,
+    dialogue?: Dialogue,
+  ): Promise<CallToolResult | ConfirmationQuestion>;
   /** Whether a principal is offered the operation. */
   offers(id: string, actor: Actor): boolean;
   /** The answer of a reading operation, cleaned and fitted. Rejects with ServiceError. */
-  read(id: string, args: Answer, caller: Caller): Promise<Answer>;
+  read(id: string, args: ToolAnswer, caller: Caller): Promise<ToolAnswer>;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
   /** Whether a call may have to ask its user something before it answers. */
   mayAsk(name: unknown): boolean;
   /** Calls on many sites, some perhaps without a client. */
-  readonly inflight: Inflight;
+  readonly inflight: CallDeduplication;
 }
 
 const MAX_TOKENS = 20_000;
@@ -60,7 +65,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock);
-  const inflight = new Inflight(parts.clock);
+  const inflight = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
@@ -90,15 +95,20 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
 
   /** One run: alone, or together with equal ones where many sites are worked on. */
-  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<Answer> {
+  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<ToolAnswer> {
     const answer = operation.multi
       ? await inflight.run(callKey(operation, args, caller.actor), caller, (alone) => invoke(operation, args, alone))
       : await invoke(operation, args, caller);
     return cleanValue(answer);
   }
 
-  function fitted(operation: GroupedOperation, input: Answer, answer: Answer, caller: Caller): Promise<Written> {
-    const rerun = (other: Answer) => run(operation, other, caller);
+  function fitted(
+    operation: GroupedOperation,
+    input: ToolAnswer,
+    answer: ToolAnswer,
+    caller: Caller,
+  ): Promise<Written> {
+    const rerun = (other: ToolAnswer) => run(operation, other, caller);
     return withinBudget({ operation, input, answer, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
   }
 
@@ -107,7 +117,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     args: unknown,
     caller: Participant,
     dialogue?: Dialogue,
-  ): Promise<CallToolResult | Question> {
+  ): Promise<CallToolResult | ConfirmationQuestion> {
     const operation = find(name, caller.actor);
     if (!isRecord(args)) {
       const answer = await run(operation, args, caller);
@@ -120,7 +130,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       dialogue,
       run: (input) => run(operation, input, caller),
     });
-    if (outcome instanceof Question) return outcome;
+    if (outcome instanceof ConfirmationQuestion) return outcome;
     const shown = await fitted(operation, args, outcome, caller);
     return success(shown, carriesSiteText(operation) && hasText(shown.answer) ? [SITE_TEXT_NOTE] : []);
   }
@@ -173,7 +183,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   };
 }
 
-function isRecord(value: unknown): value is Answer {
+function isRecord(value: unknown): value is ToolAnswer {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 

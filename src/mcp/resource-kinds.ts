@@ -1,6 +1,6 @@
 /** The kinds of resources: address, words, and the reading operation behind each. */
 
-import type { Answer } from './answer.js';
+import type { ToolAnswer } from './answer.js';
 
 /** One kind of resource. */
 export interface Kind {
@@ -13,7 +13,7 @@ export interface Kind {
   operation?: string;
   match: RegExp;
   /** Input of the operation from the parts of the address. */
-  input(parts: readonly string[], page: Page): Answer;
+  input(parts: readonly string[], page: Page): ToolAnswer;
 }
 
 export interface Page {
@@ -22,7 +22,7 @@ export interface Page {
 }
 
 const WHOLE_PAGE = 100;
-const paged = ({ page, per_page }: Page): Answer => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
+const paged = ({ page, per_page }: Page): ToolAnswer => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
 
 export const KINDS: readonly Kind[] = [
   {

@@ -4,7 +4,7 @@ import type { Actor } from '../core/actor.js';
 import { errorHelp, knownCode } from '../core/error-help.js';
 import { ServiceError, STATUS } from '../core/errors.js';
 import type { Caller } from '../operation/operation.js';
-import { type Answer, hasText, SITE_TEXT_NOTE } from './answer.js';
+import { hasText, SITE_TEXT_NOTE, type ToolAnswer } from './answer.js';
 import type { ToolRegistry } from './registry.js';
 import { KINDS, type Kind, type Page } from './resource-kinds.js';
 
@@ -70,7 +70,7 @@ export class Resources {
   /** A resource as JSON, with a note where sites may have written in it. Rejects with UnknownResource or ServiceError. */
   async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
-    const content = (answer: Answer) => ({
+    const content = (answer: ToolAnswer) => ({
       uri,
       mimeType: 'application/json' as const,
       text: JSON.stringify(answer),
@@ -105,12 +105,12 @@ export class Resources {
 }
 
 /** Lists of resources have no `truncated` of their own to say where the rest is: they name its address. */
-function nextPage(kind: Kind, { page, per_page, total }: Answer): Answer {
+function nextPage(kind: Kind, { page, per_page, total }: ToolAnswer): ToolAnswer {
   if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total !== 'number') return {};
   return page * per_page >= total ? {} : { next: `${kind.uri}?page=${page + 1}&per_page=${per_page}` };
 }
 
-function describeError(text: string, uri: string): Answer {
+function describeError(text: string, uri: string): ToolAnswer {
   const code = knownCode(text);
   if (code === undefined) throw new UnknownResource(uri);
   return { code, status: STATUS[code], ...errorHelp(code) };

@@ -23,9 +23,9 @@ import type { Actor } from '../core/actor.js';
 import { asServiceError } from '../core/errors.js';
 import { errorData, failure } from './answer.js';
 import type { Participant } from './call-deduplication.js';
-import { Departure } from './cancellation.js';
+import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
-import { type Dialogue, Question, type Reply } from './confirm.js';
+import { ConfirmationQuestion, type Dialogue, type Reply } from './confirm.js';
 import type { McpCore } from './core.js';
 import { sortRequests } from './dispatch.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
@@ -77,7 +77,7 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     const dialogue = dialogueWith(server, extra, core.askMs);
     const outcome = await core.registry.callTool(params.name, params.arguments, caller, dialogue);
     // Asked "now", so never for later.
-    return outcome instanceof Question ? failure(tokenNeeded()) : outcome;
+    return outcome instanceof ConfirmationQuestion ? failure(tokenNeeded()) : outcome;
   });
   serveResources(core, server, actor);
   serveSubscriptions(core, server, actor);
@@ -153,7 +153,7 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
  * Server"), and neither is a client's own time limit: both mean that nobody waits any longer.
  */
 function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
-  const left = new Departure({
+  const left = new Cancellation({
     left: () => extra.signal,
     isClosing: () => server.closing,
     hangup: () => hangupOf(extra),

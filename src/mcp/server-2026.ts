@@ -13,9 +13,9 @@ import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault } from '../core/errors.js';
 import { errorData } from './answer.js';
 import type { Participant } from './call-deduplication.js';
-import { Departure } from './cancellation.js';
+import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
-import { type Dialogue, Question } from './confirm.js';
+import { ConfirmationQuestion, type Dialogue } from './confirm.js';
 import type { McpCore } from './core.js';
 import { sortRequests } from './dispatch.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
@@ -63,7 +63,7 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
       participant(core, actor, ctx),
       dialogueWith(ctx),
     );
-    if (!(outcome instanceof Question)) return outcome;
+    if (!(outcome instanceof ConfirmationQuestion)) return outcome;
     const question = inputRequired.elicit({ message: outcome.message, requestedSchema: CONFIRM_FORM });
     return inputRequired({ inputRequests: { [ASKED]: question }, requestState: outcome.state });
   });
@@ -112,7 +112,7 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
  * repeat the call; so the work outlives the connection by a few seconds. On stdio a cancellation is a message of its own.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
-  const left = new Departure({ left: () => ctx.mcpReq.signal, isClosing: () => false });
+  const left = new Cancellation({ left: () => ctx.mcpReq.signal, isClosing: () => false });
   return {
     actor,
     request_id: core.newRequestId(),

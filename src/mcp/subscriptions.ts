@@ -1,7 +1,7 @@
 /** `subscriptions/listen` of 2026-07-28: which jobs a request wants to hear of, and their watching. */
 
 import type { Actor } from '../core/actor.js';
-import type { JobWatch } from './job-notifications.js';
+import type { JobNotifications } from './job-notifications.js';
 import { jobOf } from './resources.js';
 
 const MAX_JOBS = 50;
@@ -22,7 +22,7 @@ export function listenedUris(message: unknown): string[] {
 
 /** Watches what the principal may read of these, quietly leaving out the rest, until the answered function is called. */
 export function watchAll(
-  jobs: JobWatch,
+  jobs: JobNotifications,
   uris: readonly string[],
   actor: Actor,
   onChange: (uri: string) => void,

@@ -8,10 +8,10 @@ import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
-import { quickInput } from '../validation/input-parser.js';
+import { compileInputParser } from '../validation/input-parser.js';
 import { tooLong } from '../validation/lengths.js';
-import { stripper } from '../validation/response-serializer.js';
-import { firstIssue } from '../validation/validation-error.js';
+import { compileSerializer } from '../validation/response-serializer.js';
+import { firstValidationError } from '../validation/validation-error.js';
 
 export type Effect = 'read' | 'write' | 'destroy';
 export type RunMethod = 'GET' | 'POST' | 'DELETE';
@@ -87,16 +87,16 @@ export interface GroupedOperation extends Operation {
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
   const input = definition.input.strict();
   // Made with the first answer: 62 of them would be felt at the start of the process.
-  let quick: ReturnType<typeof stripper> | undefined;
-  let quickIn: ReturnType<typeof quickInput> | undefined;
+  let quick: ReturnType<typeof compileSerializer> | undefined;
+  let quickIn: ReturnType<typeof compileInputParser> | undefined;
   const parse = (raw: unknown) => {
     const long = tooLong(input, raw);
     if (long.length > 0) throw invalidInput(new z.ZodError(long), raw);
-    quickIn ??= quickInput(input);
+    quickIn ??= compileInputParser(input);
     return quickIn(raw ?? {}) ?? parseInput(input, raw);
   };
   const strip = (value: unknown) => {
-    quick ??= stripper(definition.output);
+    quick ??= compileSerializer(definition.output);
     return quick(value) ?? parseOutput(definition.output, value, definition.id);
   };
   return {
@@ -156,7 +156,7 @@ function parseInput(schema: AnyObject, raw: unknown): unknown {
 }
 
 function invalidInput(error: z.ZodError, raw: unknown): ServiceError {
-  const issue = firstIssue(error, raw);
+  const issue = firstValidationError(error, raw);
   return new ServiceError('ability_invalid_input', issue.message, { field: issue.field, advice: issue.advice });
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { Hono } from 'hono';
-import type { Auth, HttpEnv } from '../auth/auth.js';
+import type { Auth } from '../auth/auth.js';
 import type { Config } from '../config/types.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
@@ -12,10 +12,11 @@ import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { requireModule } from '../domain/settings/modules.js';
+import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
 import { createDocs } from './docs.js';
-import { fingerprintOf, idempotencyKey, type Once } from './idempotency.js';
+import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createMatcher, type Match } from './match.js';
 import { openApi } from './openapi.js';
@@ -159,7 +160,13 @@ function requireRight(actor: Actor, route: Route, readOnly: boolean): void {
 }
 
 /** The claim of a write that carries an Idempotency-Key. Its name covers everything that makes the call what it is. */
-function onceOf(c: RestContext, route: Route, path: string, query: URLSearchParams, body: string): Once | undefined {
+function onceOf(
+  c: RestContext,
+  route: Route,
+  path: string,
+  query: URLSearchParams,
+  body: string,
+): IdempotencyKey | undefined {
   const header = c.req.header('idempotency-key');
   if (header === undefined || route.needs !== 'write') return undefined;
   const fingerprint = fingerprintOf([c.req.method, path, query.toString(), body]);

@@ -1,13 +1,13 @@
 /** `_fields=id,name`: only these members of each item, for callers who want small answers (REST §3.2). */
 
 import { z } from '../../schemas/zod.js';
-import type { Answer, Route } from './route.js';
+import type { Route, RouteAnswer } from './route.js';
 
 /**
  * Cuts the items of `data`, or `data` itself when it is one, down to the named members. A name with a dot reaches into a
  * member: `stats.health_score`.
  */
-export function pickFields(route: Pick<Route, 'returns'>, answer: Answer, asked: string | null): Answer {
+export function pickFields(route: Pick<Route, 'returns'>, answer: RouteAnswer, asked: string | null): RouteAnswer {
   const names = (asked ?? '')
     .split(',')
     .map((name) => name.trim())

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { asServiceError, type ErrorCode, ServiceError } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
-import type { Answer } from './route.js';
+import type { RouteAnswer } from './route.js';
 
 /** What identifies a repeatable call. Plain data: it crosses the thread border. */
-export interface Once {
+export interface IdempotencyKey {
   /** As the caller sent it. */
   key: string;
   /** Digest of method, path, query and body. */
@@ -17,7 +17,7 @@ export interface Once {
 }
 
 export interface Performed {
-  answer: Answer;
+  answer: RouteAnswer;
   /** The answer is that of an earlier call. */
   replayed: boolean;
 }
@@ -44,7 +44,7 @@ export function fingerprintOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-type Stored = { answer: Answer } | { error: { code: ErrorCode; message: string; details: StoredDetails } };
+type Stored = { answer: RouteAnswer } | { error: { code: ErrorCode; message: string; details: StoredDetails } };
 interface StoredDetails {
   status: number;
   field?: string;
@@ -56,7 +56,7 @@ interface StoredDetails {
  * Runs `work` unless the key has been used. Failures of ours or of a site (5xx) are not kept: a repeat then tries again.
  * Throws `svc_idempotency_key_reused` 422 and `svc_idempotency_in_progress` 409.
  */
-export async function runOnce(ctx: Ctx, once: Once, work: () => Promise<Answer>): Promise<Performed> {
+export async function runOnce(ctx: Ctx, once: IdempotencyKey, work: () => Promise<RouteAnswer>): Promise<Performed> {
   const { idempotency } = ctx.store;
   const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
   const now = ctx.clock.now();

@@ -1,24 +1,24 @@
 /** All REST rows. To add a table: import it and list it here, where the routes document has it. */
 
 import { keys } from './access/keys.js';
-import { audits, auditsBeyond } from './audits/audits.js';
+import { audits, auditsExtra } from './audits/audits.js';
 import { clients } from './clients/clients.js';
 import { comments } from './content/comments.js';
 import { posts } from './content/posts.js';
 import { costs } from './costs/costs.js';
 import { jobs } from './jobs/jobs.js';
 import { ssl } from './monitoring/certificates.js';
-import { domains, domainsBeyond } from './monitoring/domains.js';
-import { alertsBeyond, monitors } from './monitoring/monitors.js';
-import { reports, reportsBeyond } from './reports/reports.js';
+import { domains, domainsExtra } from './monitoring/domains.js';
+import { alertsExtra, monitors } from './monitoring/monitors.js';
+import { reports, reportsExtra } from './reports/reports.js';
 import type { Route } from './route.js';
 import { settings } from './settings/settings.js';
 import { site } from './sites/site.js';
 import { sites } from './sites/sites.js';
 import { tags } from './sites/tags.js';
-import { timeBeyond } from './time-tracker/extra.js';
+import { timeTrackerExtra } from './time-tracker/extra.js';
 import { time } from './time-tracker/time-tracker.js';
-import { updatesBeyond } from './updates/ignored.js';
+import { updatesExtra } from './updates/ignored.js';
 import { updates } from './updates/updates.js';
 
 /** The routes document, in its order. */
@@ -39,17 +39,17 @@ export const documented: readonly Route[] = [
 ];
 
 /** What a whole product needs besides. */
-export const beyond: readonly Route[] = [
+export const extra: readonly Route[] = [
   ...jobs,
   ...clients,
   ...tags,
   ...costs,
-  ...updatesBeyond,
-  ...auditsBeyond,
-  ...reportsBeyond,
-  ...timeBeyond,
-  ...domainsBeyond,
-  ...alertsBeyond,
+  ...updatesExtra,
+  ...auditsExtra,
+  ...reportsExtra,
+  ...timeTrackerExtra,
+  ...domainsExtra,
+  ...alertsExtra,
 ];
 
-export const routes: readonly Route[] = [...documented, ...beyond];
+export const routes: readonly Route[] = [...documented, ...extra];

@@ -4,7 +4,7 @@ import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import { requireModule } from '../domain/settings/modules.js';
-import { type Once, type Performed, runOnce } from './idempotency.js';
+import { type IdempotencyKey, type Performed, runOnce } from './idempotency.js';
 import { routes } from './index.js';
 import type { Route } from './route.js';
 
@@ -15,7 +15,7 @@ export interface RestCaller {
 }
 
 /** Answers a row here or in the engine thread. Rejects with ServiceError. */
-export type Perform = (route: Route, params: unknown, caller: RestCaller, once?: Once) => Promise<Performed>;
+export type Perform = (route: Route, params: unknown, caller: RestCaller, once?: IdempotencyKey) => Promise<Performed>;
 
 const byKey = new Map(routes.map((route) => [route.key, route]));
 
@@ -27,7 +27,7 @@ export function routeOf(key: string): Route {
 }
 
 /** @param params as `parseParams` answered them */
-export async function performRoute(route: Route, params: unknown, ctx: Ctx, once?: Once): Promise<Performed> {
+export async function performRoute(route: Route, params: unknown, ctx: Ctx, once?: IdempotencyKey): Promise<Performed> {
   if (route.module !== undefined) requireModule(ctx, route.module);
   if (once === undefined) return { answer: await route.answer(params, ctx), replayed: false };
   return runOnce(ctx, once, () => route.answer(params, ctx));

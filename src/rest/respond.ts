@@ -2,11 +2,11 @@
 
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { HttpEnv } from '../auth/auth.js';
 import { errorBody, type ServiceError } from '../core/errors.js';
+import type { HttpEnv } from '../http/request-info.js';
 import { endOfPath, pathOf } from '../http/request-url.js';
 import { pickFields } from './fields.js';
-import type { Answer, AnswerFile, Route } from './route.js';
+import type { AnswerFile, Route, RouteAnswer } from './route.js';
 
 export type RestContext = Context<HttpEnv>;
 
@@ -20,7 +20,7 @@ export type HeaderFields = Record<string, string>;
 export function answered(
   c: RestContext,
   route: Route,
-  answer: Answer,
+  answer: RouteAnswer,
   asked: { query: URLSearchParams; headers: HeaderFields },
 ): Response {
   const { query, headers } = asked;
@@ -43,7 +43,7 @@ export function answered(
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */
-function fileOf({ file }: Answer): AnswerFile | undefined {
+function fileOf({ file }: RouteAnswer): AnswerFile | undefined {
   return file as AnswerFile | undefined;
 }
 
@@ -57,7 +57,7 @@ function fileHeaders({ type, name }: AnswerFile): HeaderFields {
   };
 }
 
-function envelope(route: Route, answer: Answer): Answer {
+function envelope(route: Route, answer: RouteAnswer): RouteAnswer {
   if (route.bare) return answer;
   return { success: 1, ...answer, ...pagesOf(answer) };
 }
@@ -69,14 +69,14 @@ function sameTag(header: string | null, tag: string): boolean {
   return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === tag);
 }
 
-function pagesOf(answer: Answer): { pages?: number } {
+function pagesOf(answer: RouteAnswer): { pages?: number } {
   const { total, per_page } = answer;
   if (typeof total !== 'number' || typeof per_page !== 'number' || 'pages' in answer) return {};
   return { pages: Math.ceil(total / per_page) };
 }
 
 /** `X-Total`, `X-Total-Pages` and `Link`, and the first two under the names that WordPress clients read. */
-function countHeaders(c: RestContext, answer: Answer, query: URLSearchParams, headers: HeaderFields): void {
+function countHeaders(c: RestContext, answer: RouteAnswer, query: URLSearchParams, headers: HeaderFields): void {
   const { total, page } = answer;
   if (typeof total !== 'number') return;
   headers['x-total'] = headers['x-wp-total'] = String(total);

@@ -30,7 +30,7 @@ import type { z } from '../../schemas/zod.js';
 import type { ModuleName } from '../config/types.js';
 import type { Right } from '../core/actor.js';
 import type { Ctx } from '../domain/context.js';
-import { quickInput } from '../validation/input-parser.js';
+import { compileInputParser } from '../validation/input-parser.js';
 import type { InnerCodes } from './errors.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -40,7 +40,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. Plain data: it crosses the
  * thread border and becomes JSON as it is.
  */
-export type Answer = Record<string, unknown>;
+export type RouteAnswer = Record<string, unknown>;
 
 /** An answer `{ file }` leaves as this file instead of JSON. `name` holds letters, digits, dots and dashes only. */
 export interface AnswerFile {
@@ -81,16 +81,16 @@ export interface RouteFacts<P extends AnyObject> {
   /** A successful answer without `success`, for the interface description; a function where making it costs start time. */
   returns: z.ZodTypeAny | (() => z.ZodTypeAny);
   /** An answer as it looks, for the interface description, without `success`. */
-  example?: Answer;
+  example?: RouteAnswer;
   /** The answer leaves without `success` (the status of a job). */
   bare?: boolean;
   /** `either`: a user's Basic login is as good as a key. */
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
-  headers?: (answer: Answer) => Record<string, string>;
+  headers?: (answer: RouteAnswer) => Record<string, string>;
   /** Changes who may log in: what the server remembers of logins is forgotten afterwards. */
   changesLogins?: boolean;
-  answer(params: z.output<P>, ctx: Ctx): Promise<Answer>;
+  answer(params: z.output<P>, ctx: Ctx): Promise<RouteAnswer>;
 }
 
 export interface Route {
@@ -115,13 +115,13 @@ export interface Route {
   readonly bodyRequired: boolean;
   readonly where: Readonly<Record<string, RegExp>>;
   returns(): z.ZodTypeAny;
-  readonly example: Answer | undefined;
+  readonly example: RouteAnswer | undefined;
   readonly bare: boolean;
   readonly login: 'key' | 'either';
-  readonly headers: ((answer: Answer) => Record<string, string>) | undefined;
+  readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
   readonly changesLogins: boolean;
   /** `params` are those that `params` parsed. */
-  answer(params: unknown, ctx: Ctx): Promise<Answer>;
+  answer(params: unknown, ctx: Ctx): Promise<RouteAnswer>;
 }
 
 /** Throws when the table is wrong: a name in braces without a parameter of that name. */
@@ -135,7 +135,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   const { returns } = facts;
   const params = facts.strict === true ? facts.params.strict() : facts.params;
   // Made with the first call: 219 of them would be felt at the start of the process.
-  let quick: ReturnType<typeof quickInput> | undefined;
+  let quick: ReturnType<typeof compileInputParser> | undefined;
   return {
     key,
     on,
@@ -149,7 +149,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     description: facts.description ?? '',
     params,
     quick: (given) => {
-      quick ??= quickInput(params);
+      quick ??= compileInputParser(params);
       return quick(given);
     },
     strict: facts.strict ?? false,

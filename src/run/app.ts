@@ -4,11 +4,12 @@
  */
 
 import { Hono } from 'hono';
-import type { Auth, HttpEnv } from '../auth/auth.js';
+import type { Auth } from '../auth/auth.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import type { HttpEnv } from '../http/request-info.js';
 import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
 import { contractOf } from '../operation/contract.js';
 import type { GroupedOperation, Invoke } from '../operation/operation.js';

@@ -2,8 +2,8 @@
 
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { HttpEnv } from '../auth/auth.js';
 import { asServiceError, errorBody, ServiceError } from '../core/errors.js';
+import type { HttpEnv } from '../http/request-info.js';
 
 export type RunContext = Context<HttpEnv>;
 

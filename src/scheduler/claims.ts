@@ -3,7 +3,7 @@
  * away none of this fails: looks under way go on, and what could not be kept or given back lapses.
  */
 
-import type { Crew } from '../cluster/members.js';
+import type { Members } from '../cluster/members.js';
 import { storageFailure } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
@@ -21,10 +21,10 @@ export interface HeldClaim {
 
 export class Claims {
   readonly #ctx: Ctx;
-  readonly #crew: Crew;
+  readonly #crew: Members;
   readonly #held = new Set<HeldClaim>();
 
-  constructor(ctx: Ctx, crew: Crew) {
+  constructor(ctx: Ctx, crew: Members) {
     this.#ctx = ctx;
     this.#crew = crew;
   }

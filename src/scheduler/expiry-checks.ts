@@ -4,10 +4,10 @@
  * alone can keep its pace.
  */
 
-import { ALONE, type Crew } from '../cluster/members.js';
+import { ALONE, type Members } from '../cluster/members.js';
 import { pooled } from '../domain/common/pool.js';
 import type { Ctx } from '../domain/context.js';
-import { type CertificateLook, lookAtCertificate, storeLooks } from '../domain/monitoring/certificates.js';
+import { type ProbedCertificate, probeCertificate, storeCertificates } from '../domain/monitoring/certificates.js';
 import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { expiryClock } from '../domain/monitoring/expiry.js';
 import { hostOf } from '../domain/sites/urls.js';
@@ -25,7 +25,7 @@ const DOMAINS_PER_STEP = 40;
 const SITES_PER_STEP = 1_000;
 
 /** Looks at the certificates whose day it is, or at this process's share of them. */
-export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<string> {
+export async function runCertificates(ctx: Ctx, crew: Members = ALONE): Promise<string> {
   if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
   await crew.join();
   const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
@@ -41,11 +41,11 @@ export async function runCertificates(ctx: Ctx, crew: Crew = ALONE): Promise<str
     const portion = { most: CERTIFICATES_STEPS * places, members: crew.members(), lapsed };
     const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
-    const looks: CertificateLook[] = [];
+    const looks: ProbedCertificate[] = [];
     await pooled(due, places, async (row) => {
-      looks.push(await lookAtCertificate(ctx, row));
+      looks.push(await probeCertificate(ctx, row));
     });
-    const done = await storeLooks(ctx, looks, until);
+    const done = await storeCertificates(ctx, looks, until);
     checked += done.stored;
     alerts += done.alerts;
   }

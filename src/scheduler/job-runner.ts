@@ -1,6 +1,6 @@
 /** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
 
-import { isGone, type Place } from '../cluster/process-id.js';
+import { isProcessGone, type Place } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/jobs/chunk.js';
@@ -56,7 +56,7 @@ export function createJobRunner(parts: {
       timer.unref();
       const ctx = parts.ctx();
       // A process that was killed left its jobs held: no need to wait for the leases to lapse.
-      releaseOrphans(ctx, (owner) => isGone(owner, parts.place))
+      releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.place))
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
         .finally(fill);
     },

@@ -4,11 +4,11 @@
  * nothing else. What is known is in the database only: a process may end, or be paused, anywhere in here.
  */
 
-import type { Crew } from '../cluster/members.js';
+import type { Members } from '../cluster/members.js';
 import { storageFailure } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
-import { applyLooks, type Looked } from '../domain/monitoring/apply.js';
-import { lookAt } from '../domain/monitoring/check.js';
+import { applyChecks, type JudgedCheck } from '../domain/monitoring/apply.js';
+import { checkOnce } from '../domain/monitoring/check.js';
 import { type OwnNetwork, ownNetwork } from '../domain/monitoring/own-network.js';
 import { effectiveSettings, LONGEST_CHECK_S } from '../domain/monitoring/settings.js';
 import { isChange } from '../domain/monitoring/state.js';
@@ -33,12 +33,12 @@ interface Turn {
   claim: HeldClaim;
 }
 
-type Judged = Omit<Looked, 'claim'> & { claim: HeldClaim };
+type Judged = Omit<JudgedCheck, 'claim'> & { claim: HeldClaim };
 
 export class MonitorRun {
   readonly #ctx: Ctx;
   readonly #global: MonitoringDefaults;
-  readonly #crew: Crew;
+  readonly #crew: Members;
   readonly #claims: Claims;
   readonly #endsAt: number;
   readonly #underWay = new Set<Promise<void>>();
@@ -54,7 +54,7 @@ export class MonitorRun {
   #held = false;
   #done = { checked: 0, alerts: 0, held: 0, late: 0 };
 
-  constructor(ctx: Ctx, global: MonitoringDefaults, crew: Crew) {
+  constructor(ctx: Ctx, global: MonitoringDefaults, crew: Members) {
     this.#ctx = ctx;
     this.#global = global;
     this.#crew = crew;
@@ -114,7 +114,7 @@ export class MonitorRun {
 
   #start({ monitor, login, claim }: Turn): void {
     const settings = effectiveSettings(monitor, this.#global);
-    const work = lookAt(this.#looking, monitor, settings, { login, limit: LONGEST_CHECK_S })
+    const work = checkOnce(this.#looking, monitor, settings, { login, limit: LONGEST_CHECK_S })
       .then(
         (look) => {
           this.#looked.push({ ...look, monitor, settings, claim });
@@ -177,13 +177,13 @@ export class MonitorRun {
     const claimed = looks.map((look) => ({ ...look, claim: look.claim.until }));
     for (const pause of RECORD_PAUSES_MS) {
       try {
-        return await applyLooks(this.#ctx, claimed);
+        return await applyChecks(this.#ctx, claimed);
       } catch (error) {
         if (storageFailure(error) === null) throw error;
         await this.#ctx.clock.sleep(pause, this.#ctx.signal);
       }
     }
-    return applyLooks(this.#ctx, claimed);
+    return applyChecks(this.#ctx, claimed);
   }
 
   /** We are cut off: others may look in our place at once; alone, we try again later. */

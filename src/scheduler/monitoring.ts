@@ -3,14 +3,14 @@
  * of what is due, by claims.
  */
 
-import { ALONE, type Crew } from '../cluster/members.js';
+import { ALONE, type Members } from '../cluster/members.js';
 import type { Ctx } from '../domain/context.js';
 import { HOURS_KEPT_MS } from '../domain/monitoring/history.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../domain/settings/effects.js';
 import { MonitorRun } from './monitor-run.js';
 
 /** Checks the monitors whose time has come, or this process's share of them. Answers what came of it, in a few words. */
-export async function runDueMonitors(ctx: Ctx, crew: Crew = ALONE): Promise<string> {
+export async function runDueMonitors(ctx: Ctx, crew: Members = ALONE): Promise<string> {
   await crew.join();
   // Read before the settings: so settings older than the plan are never taken for new ones.
   const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), crew.host);

@@ -3,7 +3,7 @@
  * marked as shared runs in every process, whoever holds the lease.
  */
 
-import { ALONE, type Crew } from '../cluster/members.js';
+import { ALONE, type Members } from '../cluster/members.js';
 import type { Ctx } from '../domain/context.js';
 import type { StepWatch } from './clock-steps.js';
 import { nextRun, startTimer, type Timer } from './timer.js';
@@ -25,7 +25,7 @@ export function createSchedule(parts: {
   owner: string;
   steps: StepWatch;
   /** Who else takes a share; left out where nobody can. */
-  crew?: Crew | undefined;
+  crew?: Members | undefined;
   entries?: readonly Entry[] | undefined;
 }): Schedule {
   const entries = parts.entries ?? timetable;

@@ -1,11 +1,11 @@
 /** Everything that happens by the clock, in one place. Patterns are croner's, with seconds; all runs are bounded. */
 
-import type { Crew } from '../cluster/members.js';
+import type { Members } from '../cluster/members.js';
 import { runAudits } from '../domain/audits/queue.js';
 import type { Ctx } from '../domain/context.js';
 import { reapJobs } from '../domain/jobs/chunk.js';
 import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
-import { forgetOld } from '../domain/jobs/retention.js';
+import { deleteExpired } from '../domain/jobs/retention.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { dailyDigest } from '../domain/mail/digest.js';
 import { sendMail } from '../domain/mail/mail.js';
@@ -19,7 +19,7 @@ export interface Entry {
   /** Every process takes a share of it, by claims; all else runs in one process, which holds the lease. */
   shared?: boolean;
   /** Answers what came of it, in a few words. */
-  run(ctx: Ctx, crew: Crew): Promise<string>;
+  run(ctx: Ctx, crew: Members): Promise<string>;
 }
 
 export const timetable: readonly Entry[] = [
@@ -104,6 +104,6 @@ export const timetable: readonly Entry[] = [
     name: 'forget-old',
     about: 'Forgets old audits, mails and history.',
     pattern: '0 40 3 * * *',
-    run: forgetOld,
+    run: deleteExpired,
   },
 ];

@@ -15,7 +15,7 @@ interface Member {
 }
 
 /** A function that answers the parsed object, or undefined when it does not match (`safeParse` then says why). */
-export function quickInput(schema: z.AnyZodObject): (value: unknown) => Parsed | undefined {
+export function compileInputParser(schema: z.AnyZodObject): (value: unknown) => Parsed | undefined {
   const { unknownKeys, catchall } = schema._def;
   const shape = schema.shape as Record<string, z.ZodTypeAny>;
   const isStrict = unknownKeys === 'strict';

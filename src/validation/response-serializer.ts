@@ -28,7 +28,7 @@ interface Definition {
 }
 
 /** A function that answers the stripped value, or undefined when the value does not match (`safeParse` then says why). */
-export function stripper(schema: z.AnyZodObject): (value: unknown) => Record<string, unknown> | undefined {
+export function compileSerializer(schema: z.AnyZodObject): (value: unknown) => Record<string, unknown> | undefined {
   const check = compile(schema);
   return (value) => {
     const stripped = check(value);

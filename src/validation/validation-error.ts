@@ -2,7 +2,7 @@
 
 import type { z } from '../../schemas/zod.js';
 
-export interface Issue {
+export interface ValidationError {
   /** Path as the caller would write it: `slugs[2]`; '' for the input as a whole. */
   field: string;
   message: string;
@@ -13,7 +13,7 @@ export interface Issue {
  * Missing fields first, then the order of the schema's findings; one issue only (operations §1.5).
  * Values are never echoed: an input may carry a password.
  */
-export function firstIssue(error: z.ZodError, raw: unknown): Issue {
+export function firstValidationError(error: z.ZodError, raw: unknown): ValidationError {
   const issues = error.issues.flatMap(unfold);
   const first = issues.find(isMissing) ?? issues[0];
   if (first === undefined) return { field: '', message: 'The input is not valid.', advice: 'See the input schema.' };
@@ -33,7 +33,7 @@ function unfold(issue: z.ZodIssue): z.ZodIssue[] {
   return [issue];
 }
 
-function describe(issue: z.ZodIssue, raw: unknown): Issue {
+function describe(issue: z.ZodIssue, raw: unknown): ValidationError {
   const field = fieldName(issue.path);
   const at = field === '' ? 'The input' : field;
   switch (issue.code) {

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../../src/auth/auth.js';
 import { STATUS } from '../../src/core/errors.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
 import { jsonSchema } from '../../src/operation/contract.js';
-import { beyond, documented, routes } from '../../src/rest/index.js';
+import { documented, extra, routes } from '../../src/rest/index.js';
 import { createMatcher } from '../../src/rest/match.js';
 import { type OpenApi, openApi } from '../../src/rest/openapi.js';
 import type { Route } from '../../src/rest/route.js';
@@ -87,7 +87,7 @@ describe('the routes document', () => {
   it('holds no row of ours, and each list is in its order', () => {
     const known = new Set(document);
     expect(pairs(documented).filter(({ pair }) => !known.has(pair))).toEqual([]);
-    expect(pairs(beyond).filter(({ pair }) => known.has(pair))).toEqual([]);
+    expect(pairs(extra).filter(({ pair }) => known.has(pair))).toEqual([]);
     const order = pairs(documented).map(({ pair }) => document.indexOf(pair));
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
@@ -270,7 +270,7 @@ ${table(documented)}
 
 ## Besides
 
-${table(beyond)}
+${table(extra)}
 `,
     ).toMatchFileSnapshot('../../src/rest/README.md');
   });

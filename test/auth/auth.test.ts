@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Arrival } from '../../src/auth/auth.js';
-import { networkOf, Throttle } from '../../src/auth/login-throttle.js';
+import { LoginThrottle, networkOf } from '../../src/auth/login-throttle.js';
 import type { ServiceError } from '../../src/core/errors.js';
+import type { RequestInfo } from '../../src/http/request-info.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
 import { addUser, basic, quickHash, startWays, type Ways } from '../support/ways.js';
 
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => ways.close());
 
-function arrival(authorization: string | undefined, change: Partial<Arrival> = {}): Arrival {
+function arrival(authorization: string | undefined, change: Partial<RequestInfo> = {}): RequestInfo {
   return {
     request_id: 'r',
     authorization,
@@ -32,9 +32,9 @@ async function outcome(promise: Promise<{ name: string }>): Promise<string> {
   );
 }
 
-const asUser = (header: string | undefined, change?: Partial<Arrival>) =>
+const asUser = (header: string | undefined, change?: Partial<RequestInfo>) =>
   outcome(ways.auth.basic(arrival(header, change), 'run'));
-const asKey = (header: string | undefined, change?: Partial<Arrival>) =>
+const asKey = (header: string | undefined, change?: Partial<RequestInfo>) =>
   outcome(ways.auth.bearer(arrival(header, change), 'rest'));
 
 describe('Basic', () => {
@@ -361,7 +361,7 @@ describe('guessing', () => {
 describe('Throttle', () => {
   it('doubles the block up to its limit and forgets', () => {
     let now = 0;
-    const throttle = new Throttle({ elapsed: () => now, burst: 2, maxBlockMs: 5000 });
+    const throttle = new LoginThrottle({ elapsed: () => now, burst: 2, maxBlockMs: 5000 });
     const fail = () => {
       throttle.begin('a');
       throttle.end('a', 'bad');
@@ -373,7 +373,7 @@ describe('Throttle', () => {
   });
 
   it('remembers a bounded number of keys', () => {
-    const throttle = new Throttle({ elapsed: () => 0, burst: 1, maxKeys: 100 });
+    const throttle = new LoginThrottle({ elapsed: () => 0, burst: 1, maxKeys: 100 });
     for (let i = 0; i < 1000; i += 1) {
       throttle.begin(`10.0.${i >> 8}.${i & 255}`);
       throttle.end(`10.0.${i >> 8}.${i & 255}`, 'bad');

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRights } from '../../src/cluster/leases.js';
+import { createLeases } from '../../src/cluster/leases.js';
 import type { Ctx } from '../../src/domain/context.js';
 import { reapJobs, runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { createStepWatch } from '../../src/scheduler/clock-steps.js';
@@ -183,7 +183,7 @@ describe('a lease', () => {
       };
     });
     const rights = (i: number) =>
-      createRights({
+      createLeases({
         rows: createSchedule(dbs[i] as (typeof dbs)[0]),
         owner: `p${i}`,
         clock: { ...clock, sleep: (_ms, signal) => (signal?.aborted ? Promise.reject(signal.reason) : pause(1)) },

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownerName, type Place, placeOfProcess } from '../../src/cluster/process-id.js';
+import { type Place, placeOfProcess, processId } from '../../src/cluster/process-id.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { kill, type Program, pause, program } from '../support/processes/program.js';
 
@@ -53,7 +53,7 @@ async function afterStart(
 ): Promise<'holder' | 'newcomer'> {
   const { jobs } = app.service.store;
   const queued = await app.call('sync-sites', {});
-  const owner = ownerName(holder);
+  const owner = processId(holder);
   const held = await jobs.claim(owner, Date.now(), LEASE_MS);
   expect(held?.id).toBe(queued.job_id);
   const worker = await start(newcomer, under);
@@ -105,6 +105,6 @@ describe('the name of a process', () => {
     const boot = tell('cat', '/proc/sys/kernel/random/boot_id');
     const pids = tell('readlink', '/proc/self/ns/pid').replace(/\D/g, '');
     expect(placeOfProcess()).toMatchObject({ boot, pids, pid: process.pid });
-    expect(ownerName().split('/').slice(1, 4)).toEqual([String(process.pid), boot, pids]);
+    expect(processId().split('/').slice(1, 4)).toEqual([String(process.pid), boot, pids]);
   });
 });

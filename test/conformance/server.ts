@@ -3,7 +3,7 @@
  * tests can assemble this: the commands know nothing of it, and the suite cannot send credentials, so it needs none.
  */
 
-import { createHttp } from '../../src/http/router.js';
+import { createRouter } from '../../src/http/router.js';
 import { listen } from '../../src/http/server.js';
 import type { McpCore } from '../../src/mcp/core.js';
 import { createMcpHttp } from '../../src/mcp/http.js';
@@ -38,7 +38,7 @@ export async function startConformanceServer(): Promise<ConformanceServer> {
       modern: (actor) => withModernFixtures(createModernServer(core, actor)),
     },
   });
-  const http = createHttp({
+  const http = createRouter({
     config,
     log,
     newRequestId: () => 'conformance',

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRights } from '../../src/cluster/leases.js';
-import { createShare } from '../../src/cluster/shared-limits.js';
+import { createLeases } from '../../src/cluster/leases.js';
+import { createClusterLimits } from '../../src/cluster/shared-limits.js';
 import { createSchedule } from '../../src/store/cluster/schedule.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 const process_ = (i: number, leaseMs = 30_000) =>
-  createRights({ rows: rows[i] as (typeof rows)[0], owner: `p${i}`, clock: sleepless, log, leaseMs });
+  createLeases({ rows: rows[i] as (typeof rows)[0], owner: `p${i}`, clock: sleepless, log, leaseMs });
 
 describe('a right', () => {
   it('is had by one piece of work at a time, in one process and across four', async () => {
@@ -81,7 +81,7 @@ describe('a right', () => {
   it('is not waited for longer than the caller waits', async () => {
     const stop = new AbortController();
     await process_(0).exclusive('site:3', never, async () => {
-      const waiting = createRights({
+      const waiting = createLeases({
         rows: rows[1] as (typeof rows)[0],
         owner: 'p1',
         clock: { ...clock, sleep: (_ms, signal) => Promise.reject(signal?.reason) },
@@ -97,7 +97,7 @@ describe('shares of a limit', () => {
   it('add up to the limit for every host, whatever the number of processes', async () => {
     for (const members of [1, 2, 3, 4, 5]) {
       const shares = Array.from({ length: members }, (_, i) =>
-        createShare({
+        createClusterLimits({
           attend: async () => Array.from({ length: members }, (_, k) => `m${k}`),
           leave: async () => undefined,
           owner: `m${i}`,

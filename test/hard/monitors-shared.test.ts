@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assemble, type Service } from '../../src/app/service.js';
+import { createService, type Service } from '../../src/app/service.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
@@ -114,7 +114,7 @@ class Crew {
 /** Puts sites with a turn of seconds into the database, and answers a way to look into it. */
 async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: Db; ids: number[] }> {
   let raw: Db | undefined;
-  const service = await assemble({
+  const service = await createService({
     config: testConfig({ db }),
     log: createLog('silent'),
     engine: 'inline',

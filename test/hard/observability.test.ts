@@ -2,7 +2,7 @@
 
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../../src/auth/auth.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const TOKEN = 'metrics-token-of-this-test';

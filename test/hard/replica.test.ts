@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assemble } from '../../src/app/service.js';
+import { createService } from '../../src/app/service.js';
 import { asServiceError } from '../../src/core/errors.js';
 import { openEmbedded } from '../../src/store/driver/embedded.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
@@ -152,7 +152,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     };
 
   it('answers every reading operation without a word to the server, and as the server would', async () => {
-    const service = await assemble({
+    const service = await createService({
       config: testConfig({
         db: `http://${wire.host}`,
         secret_key: SECRET,

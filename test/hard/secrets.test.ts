@@ -6,17 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../../src/auth/auth.js';
 import { rotateKey } from '../../src/cli/rotate-key.js';
 import { named } from '../../src/config/secret-key.js';
 import { errorBody } from '../../src/core/errors.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
 import { routes } from '../../src/rest/index.js';
 import { sql } from '../../src/store/driver/db.js';
 import { backup } from '../../src/store/driver/embedded.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { createSeals } from '../../src/store/sites/secrets.js';
+import { createSecretSeals } from '../../src/store/sites/secrets.js';
 import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
 import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
@@ -253,7 +253,7 @@ describe('unique ids that an earlier version stored in the clear', () => {
       db,
       migrations.filter((migration) => migration.id < 7),
     );
-    const { seal } = createSeals(createVault([named(loadKey(own.secret_key))]));
+    const { seal } = createSecretSeals(createVault([named(loadKey(own.secret_key))]));
     await db.batch(
       ids.flatMap((id, at) => [
         sql(

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from '../../schemas/zod.js';
-import type { HttpEnv } from '../../src/auth/auth.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { jsonSchema } from '../../src/operation/contract.js';
 import { routes } from '../../src/rest/index.js';

@@ -3,8 +3,8 @@
 import { connect } from 'node:net';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../../src/auth/auth.js';
-import { createHttp } from '../../src/http/router.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
+import { createRouter } from '../../src/http/router.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { silent } from '../support/ways.js';
 
@@ -53,7 +53,7 @@ const counted: number[] = [];
 const lines: Record<string, unknown>[] = [];
 
 function shell(): Hono<HttpEnv> {
-  return createHttp({
+  return createRouter({
     config: { host: '127.0.0.1', base_url: null, trust_proxy: false },
     log: { ...silent, debug: (facts) => void lines.push(facts) },
     newRequestId: () => 'made',

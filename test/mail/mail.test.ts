@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { reportHealth } from '../../src/domain/jobs/maintenance.js';
-import { forgetOld } from '../../src/domain/jobs/retention.js';
+import { deleteExpired } from '../../src/domain/jobs/retention.js';
 import { dailyDigest } from '../../src/domain/mail/digest.js';
 import { listOutbox, previewMail, sendMail } from '../../src/domain/mail/mail.js';
 import { editMail } from '../../src/domain/mail/settings.js';
@@ -486,7 +486,7 @@ test('what is old is forgotten, but not the newest result of a site', async () =
       "INSERT INTO audit (site_id, strategy, status, requested_at, finished_at) VALUES (?, 'mobile', 'completed', ?, ?)",
       [site, finished, finished],
     );
-  expect(await forgetOld(ctx())).toBe('1 audits, 0 mails, 1 changes forgotten');
+  expect(await deleteExpired(ctx())).toBe('1 audits, 0 mails, 1 changes forgotten');
   expect(await store.history.recent(site, 10)).toMatchObject([{ slug: 'b' }]);
   expect(await app.db.all('SELECT finished_at FROM audit')).toEqual([{ finished_at: old + 1 }]);
 });

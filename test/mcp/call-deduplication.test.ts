@@ -2,15 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Progress } from '../../src/core/progress.js';
-import { Inflight, type Participant } from '../../src/mcp/call-deduplication.js';
-import { Departure } from '../../src/mcp/cancellation.js';
+import { CallDeduplication, type Participant } from '../../src/mcp/call-deduplication.js';
+import { Cancellation } from '../../src/mcp/cancellation.js';
 import type { Caller } from '../../src/operation/operation.js';
 import { handClock } from '../support/harness.js';
 import { LOCAL } from '../support/mcp-clients.js';
 
 function setup() {
   const clock = handClock();
-  const inflight = new Inflight(clock);
+  const inflight = new CallDeduplication(clock);
   const started: { caller: Caller; finish: (answer: object) => void; fail: (error: Error) => void }[] = [];
   const work = (caller: Caller) =>
     new Promise<Record<string, unknown>>((resolve, reject) => {
@@ -117,7 +117,7 @@ describe('departure', () => {
   ])('%s', (_name, reason, closing, expected) => {
     for (const looksBefore of [true, false]) {
       const both = new AbortController();
-      const left = new Departure({ left: () => both.signal, isClosing: () => closing });
+      const left = new Cancellation({ left: () => both.signal, isClosing: () => closing });
       if (looksBefore) expect([left.signal.aborted, left.gone.aborted]).toEqual([false, false]);
       both.abort(reason);
       expect([left.signal.aborted, left.gone.aborted]).toEqual([expected === 'signal', expected === 'gone']);
@@ -127,7 +127,7 @@ describe('departure', () => {
   it('a hang-up, whether before or after somebody looks', () => {
     for (const looksBefore of [true, false]) {
       const hangup = new AbortController();
-      const left = new Departure({
+      const left = new Cancellation({
         left: () => new AbortController().signal,
         isClosing: () => false,
         hangup: () => hangup.signal,
@@ -140,7 +140,7 @@ describe('departure', () => {
 
   it('makes no signals that nobody looks at', () => {
     let asked = 0;
-    const left = new Departure({
+    const left = new Cancellation({
       left: () => {
         asked++;
         return new AbortController().signal;

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClock } from '../../src/core/clock.js';
-import { Seals } from '../../src/mcp/confirmation-tokens.js';
+import { ConfirmationTokens } from '../../src/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../../src/mcp/core.js';
 import { handClock } from '../support/harness.js';
 import {
@@ -301,11 +301,11 @@ describe('with a person asked', () => {
 describe('seals', () => {
   it('are for one use, one purpose, one text, five minutes and one process', () => {
     const clock = handClock();
-    const seals = new Seals(clock);
+    const seals = new ConfirmationTokens(clock);
     const made = seals.mint('preview', 'a');
     expect(seals.use('preview', made, 'b')).toBe('other');
     expect(seals.use('question', made, 'a')).toBe('other');
-    expect(new Seals(clock).use('preview', made, 'a')).toBe('other');
+    expect(new ConfirmationTokens(clock).use('preview', made, 'a')).toBe('other');
     for (const bad of ['', 'x', made.slice(1), `${made}=`, `${made} `])
       expect(seals.use('preview', bad, 'a')).toBe('other');
     expect(seals.use('preview', made, 'a')).toBeUndefined();

@@ -1,6 +1,6 @@
 /** The monitors over a real database and a world of our own: who answers what, and when, is up to the test. */
 
-import { assemble, type Service } from '../../src/app/service.js';
+import { createService, type Service } from '../../src/app/service.js';
 import type { Event } from '../../src/core/events.js';
 import type { Ctx } from '../../src/domain/context.js';
 import { createProbe } from '../../src/probe/create.js';
@@ -50,7 +50,7 @@ export async function monitorBench(
     ...world.probe,
   };
   let counting: CountingDb | undefined;
-  const service = await assemble({
+  const service = await createService({
     config: testConfig({ db: options.db ?? ':memory:', secret_key: KEY }),
     clock,
     log: createLog('silent'),

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Crew } from '../../src/cluster/members.js';
+import type { Members } from '../../src/cluster/members.js';
 import { checkMonitor } from '../../src/domain/monitoring/edit.js';
 import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/probe/probe.js';
 import { runCertificates } from '../../src/scheduler/expiry-checks.js';
@@ -23,7 +23,7 @@ interface Side {
   reply(url: string): HttpAnswer | Promise<HttpAnswer>;
   online: boolean;
   references: number;
-  crew: Crew;
+  crew: Members;
   /** So many of the next writes of such statements find the database busy. */
   busy: { statement: string; times: number };
   run(): Promise<string>;
@@ -34,8 +34,8 @@ let clock: HandClock;
 let sides: Side[] = [];
 let ids: number[] = [];
 
-async function open(file: string, crew: Partial<Crew>, probe: Partial<Probe>): Promise<Side> {
-  const full: Crew = {
+async function open(file: string, crew: Partial<Members>, probe: Partial<Probe>): Promise<Side> {
+  const full: Members = {
     host: 'a',
     leaseMs: LEASE,
     join: async () => undefined,

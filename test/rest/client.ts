@@ -1,8 +1,8 @@
 /** The REST interface of a test service, called as a client calls it: over HTTP with real keys. */
 
 import type { Hono } from 'hono';
-import type { HttpEnv } from '../../src/auth/auth.js';
-import { createHttp } from '../../src/http/router.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
+import { createRouter } from '../../src/http/router.js';
 import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
 import { performRoute } from '../../src/rest/perform.js';
@@ -54,7 +54,7 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
     },
   });
   let id = 0;
-  return createHttp({
+  return createRouter({
     config,
     log,
     newRequestId: () => `request-${++id}`,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import { type Db, type Row, sql } from '../../src/store/driver/db.js';
-import { packed } from '../../src/store/driver/json-rows.js';
+import { jsonRows } from '../../src/store/driver/json-rows.js';
 import { createSiteRecords, type SiteListFilter, type SiteOrder } from '../../src/store/sites/records.js';
 import { createSites } from '../../src/store/sites/sites.js';
 
@@ -115,7 +115,7 @@ it('no page of an order that has an index sorts all sites', async () => {
 });
 
 describe('rows in one text', () => {
-  const rows = packed<{ n: number | null; text: string | null }>(['n', 'text']);
+  const rows = jsonRows<{ n: number | null; text: string | null }>(['n', 'text']);
   const texts = [
     '',
     'plain',

@@ -2,7 +2,7 @@
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { assemble, type Service } from '../../src/app/service.js';
+import { createService, type Service } from '../../src/app/service.js';
 import type { Config } from '../../src/config/types.js';
 import { MODULES, TOOLSETS } from '../../src/config/types.js';
 import type { Actor } from '../../src/core/actor.js';
@@ -175,7 +175,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
   });
   let counting: CountingDb | undefined;
   const config = testConfig(options.config);
-  const service = await assemble({
+  const service = await createService({
     config,
     clock: used,
     log: options.log ?? createLog(config.log_level),

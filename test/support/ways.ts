@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Hono } from 'hono';
 import { bool, confirmation, int, list, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import type { Auth, HttpEnv } from '../../src/auth/auth.js';
+import type { Auth } from '../../src/auth/auth.js';
 import { createAuth } from '../../src/auth/auth.js';
 import type { Config } from '../../src/config/types.js';
 import { MODULES, TOOLSETS } from '../../src/config/types.js';
@@ -14,7 +14,8 @@ import { createClock, systemClock } from '../../src/core/clock.js';
 import { ServiceError } from '../../src/core/errors.js';
 import type { Log } from '../../src/core/log.js';
 import type { Ctx } from '../../src/domain/context.js';
-import { createHttp } from '../../src/http/router.js';
+import type { HttpEnv } from '../../src/http/request-info.js';
+import { createRouter } from '../../src/http/router.js';
 import { createMcpCore, type McpCore } from '../../src/mcp/core.js';
 import { createMcpHttp, type McpHttp } from '../../src/mcp/http.js';
 import { mcpEnvelope } from '../../src/mcp/http-errors.js';
@@ -287,7 +288,7 @@ export async function startWays(
     readOnly: config.read_only,
     challenge: config.basic_challenge,
   });
-  const http = createHttp({
+  const http = createRouter({
     config,
     log,
     newRequestId,

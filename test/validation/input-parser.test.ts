@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
 import { routes } from '../../src/rest/index.js';
-import { quickInput } from '../../src/validation/input-parser.js';
+import { compileInputParser } from '../../src/validation/input-parser.js';
 import { operations } from '../../tools/index.js';
 
 /** Both ways must agree on every value: the quick one may only be quicker, or leave a value to the other. */
@@ -78,7 +78,7 @@ describe('quickInput', () => {
   it('agrees with zod on the parameters of every row and operation', () => {
     let fitting = 0;
     for (const [name, schema] of tables) {
-      const quick = quickInput(schema);
+      const quick = compileInputParser(schema);
       agree(schema, quick, {});
       try {
         fc.assert(
@@ -116,7 +116,7 @@ describe('quickInput', () => {
   ])('agrees on %s', (_what, value) => {
     for (const one of [schema, schema.strict()]) {
       const expected = one.safeParse(value);
-      const parsed = quickInput(one)(value);
+      const parsed = compileInputParser(one)(value);
       // A Map or a Date is an object to neither; what the quick way leaves alone is judged by the other.
       if (parsed !== undefined) expect(parsed).toStrictEqual(expected.success ? expected.data : undefined);
       else if (value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype)
@@ -125,7 +125,7 @@ describe('quickInput', () => {
   });
 
   it('makes lists and objects anew for each caller', () => {
-    const quick = quickInput(schema);
+    const quick = compileInputParser(schema);
     const [one, other] = [quick({}), quick({})] as { tags: string[]; shape: { a: number } }[];
     one?.tags.push('mine');
     expect(other).toEqual({ page: 1, tags: [], shape: { a: 1 }, note: null });
@@ -133,7 +133,7 @@ describe('quickInput', () => {
   });
 
   it('leaves alone what passes members on', () => {
-    expect(quickInput(schema.passthrough())({})).toBeUndefined();
-    expect(quickInput(schema.catchall(z.string()))({})).toBeUndefined();
+    expect(compileInputParser(schema.passthrough())({})).toBeUndefined();
+    expect(compileInputParser(schema.catchall(z.string()))({})).toBeUndefined();
   });
 });

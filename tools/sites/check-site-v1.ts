@@ -1,7 +1,7 @@
 import { siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { checkWork } from '../../src/domain/jobs/handlers.js';
-import { resultOnOne } from '../../src/domain/sites/run-on-site.js';
+import { checkHandler } from '../../src/domain/jobs/handlers.js';
+import { resultOnSite } from '../../src/domain/sites/run-on-site.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -22,5 +22,5 @@ export default defineOperation({
     http_status: z.number().int().describe('0 = no answer.'),
   }),
 
-  handle: ({ site_id_or_domain }, ctx) => resultOnOne(ctx, checkWork, site_id_or_domain),
+  handle: ({ site_id_or_domain }, ctx) => resultOnSite(ctx, checkHandler, site_id_or_domain),
 });

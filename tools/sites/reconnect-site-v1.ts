@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { reconnectWork } from '../../src/domain/jobs/handlers.js';
-import { workOnOne } from '../../src/domain/sites/run-on-site.js';
+import { reconnectHandler } from '../../src/domain/jobs/handlers.js';
+import { runOnSite } from '../../src/domain/sites/run-on-site.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -18,6 +18,6 @@ export default defineOperation({
   output: z.object({ reconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
 
   async handle({ site_id_or_domain }, ctx) {
-    return { reconnected: true, ...(await workOnOne(ctx, reconnectWork, site_id_or_domain)) };
+    return { reconnected: true, ...(await runOnSite(ctx, reconnectHandler, site_id_or_domain)) };
   },
 });

@@ -6,7 +6,7 @@ import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { fanOutPace } from '../settings/effects.js';
 import { childError, loadTarget, loadTargets, requireConnection, requireVersion, type Target } from '../sites/load.js';
-import { type SiteRef, selectSites } from '../sites/resolve.js';
+import { resolveSites, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 
 /** The union of these sites; all three empty = every site. */
@@ -33,7 +33,7 @@ export interface LiveSelection {
 export async function chooseLive(ctx: Ctx, choice: LiveChoice): Promise<LiveSelection> {
   if (choice.websites.length + choice.groups.length + choice.clients.length === 0)
     return { sites: await allSites(ctx), errors: [] };
-  const named = await selectSites(ctx, choice.websites, 'websites');
+  const named = await resolveSites(ctx, choice.websites, 'websites');
   const { groups, clients } = choice;
   const linked = await ctx.store.content.sitesOf({ groups, clients, denied: ctx.actor.denied_sites });
   const sites = [...new Map([...named.sites, ...linked.sites].map((site) => [site.id, site])).values()];
@@ -59,7 +59,7 @@ export async function chooseLive(ctx: Ctx, choice: LiveChoice): Promise<LiveSele
 export const MAX_ANSWER = 16_000_000;
 
 /** Asks one site; `weight` is the text in the answer, characters. */
-export type Question<T> = (
+export type SiteRequest<T> = (
   ctx: Ctx,
   target: Target,
   connection: SiteConnection,
@@ -72,7 +72,7 @@ export type Question<T> = (
 export async function askSites<T>(
   ctx: Ctx,
   selection: LiveSelection,
-  ask: Question<T>,
+  ask: SiteRequest<T>,
 ): Promise<{ answers: { site: SiteRow; value: T }[]; errors: LiveError[] }> {
   const { sites } = selection;
   const targets = await loadTargets(
@@ -125,7 +125,7 @@ async function one<T>(
   ctx: Ctx,
   site: SiteRow,
   target: Target | undefined,
-  ask: Question<T>,
+  ask: SiteRequest<T>,
   room: { left: number },
 ): Promise<{ value: T } | { error: ServiceError }> {
   try {

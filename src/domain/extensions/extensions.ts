@@ -7,7 +7,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { childError, requireConnection, requireReachable, requireVersion, type Target } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import { absorb, look } from '../sites/sync.js';
+import { fetchSnapshot, storeSnapshot } from '../sites/sync.js';
 
 const KIND_NUMBER: Record<ExtensionKind, number> = { plugin: 0, theme: 1 };
 const CHILD_AGENT = 2;
@@ -180,7 +180,7 @@ async function knownSlugs(
   const known = await read();
   if (slugs.every((slug) => known.has(slug))) return { known, failure: null };
   try {
-    await look(ctx, target);
+    await fetchSnapshot(ctx, target);
   } catch (error) {
     const failure = childError(error, target.site.id, FAILURE[action]);
     // The site answered, but not as it should: to this call that is a failed action, not a failed sync.
@@ -223,9 +223,9 @@ async function actOnOne(
   }
   const brought = answer?.snapshot ?? null;
   const came = hasList(brought, kind) ? brought : null;
-  let seen = await absorb(ctx, target, came);
+  let seen = await storeSnapshot(ctx, target, came);
   // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
-  if (came !== null && !DONE[action](find(seen, kind, slug))) seen = await absorb(ctx, target, null);
+  if (came !== null && !DONE[action](find(seen, kind, slug))) seen = await storeSnapshot(ctx, target, null);
   if (!hasList(seen, kind)) {
     if (failure !== null) throw failure;
     throw new ServiceError(

@@ -5,7 +5,7 @@ import type { JobRow } from '../../store/jobs/jobs.js';
 import { persistently } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { childError, loadTargets, type Target } from '../sites/load.js';
-import { type JobType, WORKS, type Work } from './handlers.js';
+import { JOB_HANDLERS, type JobHandler, type JobType } from './handlers.js';
 
 /** A process that says nothing for this long has lost its job to the next one. */
 export const LEASE_MS = 60_000;
@@ -47,7 +47,7 @@ async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
     ctx,
     entries.map((entry) => entry.site_id),
   );
-  const work = WORKS[job.type as JobType] as Work<object, unknown>;
+  const work = JOB_HANDLERS[job.type as JobType] as JobHandler<object, unknown>;
   const params = JSON.parse(job.params) as object;
   // All of them end before the lease is given up, also when one cannot be stored.
   const ends = await Promise.allSettled(
@@ -66,7 +66,7 @@ async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
 
 async function workSite(
   ctx: Ctx,
-  work: Work<object, unknown>,
+  work: JobHandler<object, unknown>,
   target: Target | undefined,
   params: object,
   entry: { site_id: number; resumed: boolean },

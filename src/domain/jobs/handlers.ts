@@ -7,14 +7,14 @@ import type { Ctx } from '../context.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import { requireNotSuspended, requireReachable, requireVersion, type Target } from '../sites/load.js';
-import { look, syncSite } from '../sites/sync.js';
-import { tellToForget } from '../sites/tell-disconnect.js';
+import { fetchSnapshot, syncSite } from '../sites/sync.js';
+import { tellToDisconnect } from '../sites/tell-disconnect.js';
 import { type ApplyResult, applyOffers } from '../updates/apply.js';
 
 export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
-export interface Work<P, R> {
+export interface JobHandler<P, R> {
   type: JobType;
   /** Code of a failure that has none of its own. */
   failure: ErrorCode;
@@ -47,7 +47,7 @@ export interface DisconnectParams {
   tell_child?: boolean;
 }
 
-export const syncWork: Work<SyncParams, void> = {
+export const syncHandler: JobHandler<SyncParams, void> = {
   type: 'sync',
   failure: 'svc_sync_failed',
   run: (ctx, target, { even_disconnected }) =>
@@ -56,17 +56,17 @@ export const syncWork: Work<SyncParams, void> = {
       const since = waited ? undefined : { last_attempt: target.site.last_attempt };
       if (even_disconnected !== true) return syncSite(ctx, target, since);
       requireNotSuspended(target);
-      await look(ctx, target, since);
+      await fetchSnapshot(ctx, target, since);
     }),
 };
 
-export const reconnectWork: Work<NoParams, void> = {
+export const reconnectHandler: JobHandler<NoParams, void> = {
   type: 'reconnect',
   failure: 'svc_reconnect_failed',
   run: (ctx, target) => ctx.locks.exclusive(target.site.id, ctx.signal, () => reconnectSite(ctx, target)),
 };
 
-export const checkWork: Work<NoParams, CheckResult> = {
+export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
@@ -80,19 +80,19 @@ function marking(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?:
 }
 
 /** Answers whether the child was told; the mark is set whatever the child says. */
-export const disconnectWork: Work<DisconnectParams, boolean> = {
+export const disconnectHandler: JobHandler<DisconnectParams, boolean> = {
   type: 'disconnect',
   failure: 'svc_disconnect_failed',
   async run(ctx, target, { tell_child }) {
     const { site } = target;
-    const told = tell_child === true && (await tellToForget(ctx, target));
+    const told = tell_child === true && (await tellToDisconnect(ctx, target));
     const changed = await marking('svc_disconnect_failed', ctx, site.id, { disconnected: true });
     if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
     return told;
   },
 };
 
-export const suspendWork: Work<NoParams, void> = {
+export const suspendHandler: JobHandler<NoParams, void> = {
   type: 'suspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
@@ -101,7 +101,7 @@ export const suspendWork: Work<NoParams, void> = {
   },
 };
 
-export const unsuspendWork: Work<NoParams, void> = {
+export const unsuspendHandler: JobHandler<NoParams, void> = {
   type: 'suspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
@@ -111,7 +111,7 @@ export const unsuspendWork: Work<NoParams, void> = {
 };
 
 /** All matching offers of one site: state, version, then core, plugins, themes, translations (operations §8.4 U2). */
-export const updateWork: Work<UpdateParams, ApplyResult> = {
+export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
   async run(ctx, target, params) {
@@ -127,7 +127,7 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target) {
     requireReachable(target);
-    await look(ctx, { ...target, site: { ...target.site, content_hash: '' } });
+    await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
   complaint({ updated, errors }) {
     const [first] = errors;
@@ -146,11 +146,11 @@ export const updateWork: Work<UpdateParams, ApplyResult> = {
 };
 
 /** The work of a job type. The type decides the parameters, which were stored as JSON. */
-export const WORKS = {
-  sync: syncWork,
-  update: updateWork,
-  reconnect: reconnectWork,
-  disconnect: disconnectWork,
-  check: checkWork,
-  suspend: suspendWork,
+export const JOB_HANDLERS = {
+  sync: syncHandler,
+  update: updateHandler,
+  reconnect: reconnectHandler,
+  disconnect: disconnectHandler,
+  check: checkHandler,
+  suspend: suspendHandler,
 } as const;

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError, storageFailure } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
-import type { Selection, SelectionError } from '../sites/resolve.js';
+import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { JOB_TYPES, type JobType } from './handlers.js';
 
@@ -12,7 +12,7 @@ export interface QueuedAnswer {
   job_id: string;
   status_url: string;
   sites_queued: number;
-  errors: SelectionError[];
+  errors: ResolveError[];
   total_errors: number;
   notice?: string;
 }

@@ -4,9 +4,9 @@ import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
 import { healthScore } from '../sites/health.js';
 import { loadTargets, requireConnection } from '../sites/load.js';
-import { workOn } from '../sites/run-on-sites.js';
-import { absorb } from '../sites/sync.js';
-import { syncWork } from './handlers.js';
+import { runOnSites } from '../sites/run-on-sites.js';
+import { storeSnapshot } from '../sites/sync.js';
+import { syncHandler } from './handlers.js';
 
 const DAY_MS = 24 * 3600_000;
 /** Runs of the daily sync per day: it is called every five minutes. */
@@ -22,7 +22,7 @@ export async function syncDueSites(ctx: Ctx): Promise<string> {
   const ids = await ctx.store.schedule.dueForSync(since, share);
   if (ids.length === 0) return 'nothing due';
   const sites = await ctx.store.sites.records(ids);
-  const { done, failures } = await workOn(ctx, syncWork, sites, {});
+  const { done, failures } = await runOnSites(ctx, syncHandler, sites, {});
   return `${done.length} synced, ${failures.length} failed`;
 }
 
@@ -40,7 +40,7 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
         try {
           const connection = requireConnection(target);
           for (const kind of ['plugin', 'theme'] as const) {
-            await absorb(ctx, target, await ctx.child.checkAbandoned(connection, kind, { signal: ctx.signal }));
+            await storeSnapshot(ctx, target, await ctx.child.checkAbandoned(connection, kind, { signal: ctx.signal }));
           }
         } catch (error) {
           failed++;

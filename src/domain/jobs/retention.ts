@@ -6,7 +6,7 @@ const DAY_MS = 24 * 3_600_000;
 const KEPT_DAYS = { audits: 400, mail: 90, history: 3 * 366 } as const;
 
 /** Old audits, mails and history; the newest result of each site stays whatever its age. */
-export async function forgetOld(ctx: Ctx): Promise<string> {
+export async function deleteExpired(ctx: Ctx): Promise<string> {
   const before = (days: number) => ctx.clock.now() - days * DAY_MS;
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));

@@ -3,11 +3,11 @@
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord } from '../../store/monitoring/record.js';
 import type { Ctx } from '../context.js';
-import type { Look } from './check.js';
+import type { CheckOutcome } from './check.js';
 import type { MonitorSettings } from './settings.js';
 import { advance, flapWindow, isChange, PENDING, UP } from './state.js';
 
-export interface Looked extends Look {
+export interface JudgedCheck extends CheckOutcome {
   monitor: MonitorRow;
   settings: MonitorSettings;
   /** Until when the monitor is claimed for this look; null for a check by hand, which needs no claim. */
@@ -15,7 +15,10 @@ export interface Looked extends Look {
 }
 
 /** Stores what the looks mean and tells what is to be told. Looks at monitors that moved on meanwhile leave nothing. */
-export async function applyLooks(ctx: Ctx, looks: readonly Looked[]): Promise<{ stored: number; alerts: number }> {
+export async function applyChecks(
+  ctx: Ctx,
+  looks: readonly JudgedCheck[],
+): Promise<{ stored: number; alerts: number }> {
   if (looks.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
   const earlier = await earlierChanges(ctx, looks, now);
@@ -45,7 +48,7 @@ function withoutConsequences(record: CheckRecord, monitor: MonitorRow): CheckRec
 }
 
 /** How often each site that changes now has changed lately; one question per distinct window. */
-async function earlierChanges(ctx: Ctx, looks: readonly Looked[], now: number): Promise<Map<number, number>> {
+async function earlierChanges(ctx: Ctx, looks: readonly JudgedCheck[], now: number): Promise<Map<number, number>> {
   const byWindow = new Map<number, number[]>();
   for (const { monitor, settings, verdict } of looks) {
     if (!isChange(monitor, verdict, settings)) continue;

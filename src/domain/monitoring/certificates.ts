@@ -95,17 +95,17 @@ async function rowOf(ctx: Ctx, siteId: number): Promise<CertificateRow> {
 export async function checkCertificate(ctx: Ctx, siteId: number): Promise<CertificateView> {
   requireModule(ctx, 'ssl-monitor');
   const row = await rowOf(ctx, siteId);
-  await storeLooks(ctx, [await lookAtCertificate(ctx, row)], null);
+  await storeCertificates(ctx, [await probeCertificate(ctx, row)], null);
   return getCertificate(ctx, siteId);
 }
 
-export interface CertificateLook {
+export interface ProbedCertificate {
   row: CertificateRow;
   /** Null: the site is served without TLS. */
   answer: CertificateAnswer | null;
 }
 
-export async function lookAtCertificate(ctx: Ctx, row: CertificateRow): Promise<CertificateLook> {
+export async function probeCertificate(ctx: Ctx, row: CertificateRow): Promise<ProbedCertificate> {
   const url = new URL(row.url);
   if (url.protocol !== 'https:') return { row, answer: null };
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -117,9 +117,9 @@ export async function lookAtCertificate(ctx: Ctx, row: CertificateRow): Promise<
  * Stores looks, and tells what is to be told: each occasion once for each certificate.
  * @param claim until when these were claimed; null for a look by hand
  */
-export async function storeLooks(
+export async function storeCertificates(
   ctx: Ctx,
-  looks: readonly CertificateLook[],
+  looks: readonly ProbedCertificate[],
   claim: number | null,
 ): Promise<{ stored: number; alerts: number }> {
   if (looks.length === 0) return { stored: 0, alerts: 0 };
@@ -144,7 +144,7 @@ export async function storeLooks(
   return { stored: kept.length, alerts: alerts.length };
 }
 
-function recordOf({ row, answer }: CertificateLook, now: number): Omit<CertificateRecord, 'claim'> {
+function recordOf({ row, answer }: ProbedCertificate, now: number): Omit<CertificateRecord, 'claim'> {
   const turn = nextTurn(now, DAILY_MIN, phaseOf(row.site_id));
   const base = { site_id: row.site_id, seen: null, forget: false, error: null };
   if (answer === null)
@@ -175,7 +175,7 @@ function problemsOf(facts: NonNullable<CertificateAnswer['facts']>, now: number)
 }
 
 /** At most one alert per look: that it has expired beats that it is wrong, which beats that it will expire. */
-function alertsOf({ row, answer }: CertificateLook, now: number): NewAlert[] {
+function alertsOf({ row, answer }: ProbedCertificate, now: number): NewAlert[] {
   const facts = answer?.facts;
   if (facts === null || facts === undefined) return [];
   const step = expiryStep(facts.valid_to, now);

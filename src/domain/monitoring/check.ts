@@ -10,12 +10,12 @@ import { type MonitorSettings, methodOf } from './settings.js';
 const PAGE_BYTES = 32 * 1024;
 const KEYWORD_BYTES = 2 * 1024 * 1024;
 
-export interface Look {
+export interface CheckOutcome {
   verdict: Verdict;
   answer: HttpAnswer;
 }
 
-export interface LookOptions {
+export interface CheckOptions {
   login: { user: string; pass: string } | undefined;
   /** Longest a single probe may take, seconds. */
   limit: number;
@@ -25,12 +25,12 @@ export interface LookOptions {
  * One look. A site that is known to be down is asked once; any other gets a second chance at once, for most single failures
  * are a lost packet or a restarting worker.
  */
-export async function lookAt(
+export async function checkOnce(
   ctx: Ctx,
   monitor: MonitorRow,
   settings: MonitorSettings,
-  options: LookOptions,
-): Promise<Look> {
+  options: CheckOptions,
+): Promise<CheckOutcome> {
   const method = methodOf(settings);
   const first = await once(ctx, monitor, settings, method, options);
   const { verdict, answer } = first;
@@ -48,8 +48,8 @@ async function once(
   monitor: MonitorRow,
   settings: MonitorSettings,
   method: ProbeMethod,
-  { login, limit }: LookOptions,
-): Promise<Look> {
+  { login, limit }: CheckOptions,
+): Promise<CheckOutcome> {
   const answer = await ctx.probe.http({
     url: monitor.url,
     method,

@@ -5,8 +5,8 @@ import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';
 import { isoTime } from '../sites/sites.js';
-import { applyLooks } from './apply.js';
-import { lookAt } from './check.js';
+import { applyChecks } from './apply.js';
+import { checkOnce } from './check.js';
 import { getMonitorBasic, monitorRow } from './monitors.js';
 import { ownNetwork } from './own-network.js';
 import { effectiveSettings, LONGEST_CHECK_S, type MonitorSettings } from './settings.js';
@@ -117,10 +117,10 @@ export async function checkMonitor(ctx: Ctx, siteId: number) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
   const settings = effectiveSettings(row, global);
   const logins = await ctx.store.monitors.logins([siteId]);
-  const look = await lookAt(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
+  const look = await checkOnce(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
   const { verdict, answer } = look;
   const ours = verdict.silent && row.settled === UP && (await (await ownNetwork(ctx)).explainsSilence());
-  if (!ours) await applyLooks(ctx, [{ ...look, monitor: row, settings, claim: null }]);
+  if (!ours) await applyChecks(ctx, [{ ...look, monitor: row, settings, claim: null }]);
   return {
     http_code: verdict.http_code ?? 0,
     uptime_status: verdict.kind === 'up' ? 'up' : 'down',

@@ -5,9 +5,9 @@ import { requireModule } from '../settings/modules.js';
 import { ACTIVITIES, type Activity } from './activity-words.js';
 import { eventsOf, type SiteEvent } from './events.js';
 import { abandonedRows, pendingRows } from './present.js';
-import { type Findings, MAX_ROWS, type Question, type ReportRow, type Section } from './types.js';
+import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Section } from './types.js';
 
-export async function activityFindings(ctx: Ctx, question: Question): Promise<Findings> {
+export async function activityFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   const activity = ACTIVITIES[question.segment] as Activity;
   const childTells = ctx.config.modules.includes('logs');
   // Content is known from the child's log alone; plugins, themes and WordPress from our own work as well.
@@ -81,7 +81,11 @@ function actionSection(activity: Activity, action: string, events: readonly Site
 }
 
 /** `pending` and `abandoned`: what is, beside what happened. */
-async function presentSections(ctx: Ctx, { site, segment, actions }: Question, activity: Activity): Promise<Section[]> {
+async function presentSections(
+  ctx: Ctx,
+  { site, segment, actions }: ReportRequest,
+  activity: Activity,
+): Promise<Section[]> {
   const { token, title } = activity;
   const type = segment === 'plugins' ? 'plugin' : segment === 'themes' ? 'theme' : 'core';
   const sections: Section[] = [];

@@ -2,7 +2,7 @@
 
 import type { HistoryContext } from '../../store/sites/change-history.js';
 import type { Ctx } from '../context.js';
-import { MAX_ROWS, type Question } from './types.js';
+import { MAX_ROWS, type ReportRequest } from './types.js';
 
 export interface SiteEvent {
   action: string;
@@ -37,7 +37,7 @@ const OURSELVES = 'Sitefleet';
 const SAME_MS = 60_000;
 
 /** Newest first, at most `MAX_ROWS`. `withChild` false leaves out what the child told (its module is off). */
-export async function eventsOf(ctx: Ctx, question: Question, source: Source, withChild: boolean): Promise<Events> {
+export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source, withChild: boolean): Promise<Events> {
   const { site, from, to, actions } = question;
   const wanted = new Set(actions);
   const limit = MAX_ROWS + 1;

@@ -6,7 +6,7 @@ import { getCertificate } from '../monitoring/certificates.js';
 import { getDomain } from '../monitoring/domains.js';
 import { requireModule } from '../settings/modules.js';
 import { isoTime } from '../sites/sites.js';
-import type { ChartPoint, Findings, Question, ReportValue } from './types.js';
+import type { ChartPoint, Findings, ReportRequest, ReportValue } from './types.js';
 
 function text(key: string, token: string, title: string, value: string | null): ReportValue {
   return { key, token, title, kind: 'text', value };
@@ -16,7 +16,7 @@ function day(key: string, token: string, title: string, at: string | null): Repo
   return { key, token, title, kind: 'date', value: at === null ? null : at.slice(0, 10) };
 }
 
-export async function certificateFindings(ctx: Ctx, { site }: Question): Promise<Findings> {
+export async function certificateFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   requireModule(ctx, 'ssl-monitor');
   const seen = await getCertificate(ctx, site.id);
   const values: ReportValue[] = [
@@ -35,7 +35,7 @@ export async function certificateFindings(ctx: Ctx, { site }: Question): Promise
   return { sections: [], values, notes: seen.error === null ? notes : [...notes, seen.error], truncated: false };
 }
 
-export async function domainFindings(ctx: Ctx, { site }: Question): Promise<Findings> {
+export async function domainFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   requireModule(ctx, 'domain-monitor');
   const seen = await getDomain(ctx, site.id);
   const values: ReportValue[] = [
@@ -58,7 +58,7 @@ const SCREENS = ['desktop', 'mobile'] as const;
 const MAX_SCORES = 2000;
 
 /** The last audit of each screen within the range, and the scores over it. */
-export async function auditFindings(ctx: Ctx, { site, from, to, zone }: Question): Promise<Findings> {
+export async function auditFindings(ctx: Ctx, { site, from, to, zone }: ReportRequest): Promise<Findings> {
   requireModule(ctx, 'perf-audit');
   const [scores, newest] = await Promise.all([
     ctx.store.audits.scores(site.id, from, to, MAX_SCORES),

@@ -7,7 +7,7 @@ import { installed } from '../extensions/extensions.js';
 import { healthScore } from '../sites/health.js';
 import { abandonedItems } from '../sites/rest-findings.js';
 import { isoTime, recordOf } from '../sites/sites.js';
-import type { Findings, Question, ReportRow, ReportValue, Section } from './types.js';
+import type { Findings, ReportRequest, ReportRow, ReportValue, Section } from './types.js';
 
 const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 type Type = (typeof TYPES)[number];
@@ -24,7 +24,11 @@ export async function pendingRows(ctx: Ctx, site: { id: number }, types: readonl
   }));
 }
 
-export async function abandonedRows(ctx: Ctx, site: Question['site'], kind: 'plugin' | 'theme'): Promise<ReportRow[]> {
+export async function abandonedRows(
+  ctx: Ctx,
+  site: ReportRequest['site'],
+  kind: 'plugin' | 'theme',
+): Promise<ReportRow[]> {
   const items = await abandonedItems(ctx, site, kind);
   return items.map(({ name, slug, version, last_updated_at }) => ({
     at: null,
@@ -34,7 +38,7 @@ export async function abandonedRows(ctx: Ctx, site: Question['site'], kind: 'plu
 
 const AS_OF = 'As of the last sync of the site, whatever the range.';
 
-export async function pendingFindings(ctx: Ctx, { site }: Question): Promise<Findings> {
+export async function pendingFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const lists = [
     ['platform', 'platform', 'core', 'WordPress'],
     ['plugins', 'plugin', 'plugin', 'Plugins'],
@@ -62,7 +66,7 @@ export async function pendingFindings(ctx: Ctx, { site }: Question): Promise<Fin
   return { sections, values: [], notes: [AS_OF], truncated: false };
 }
 
-export async function abandonedFindings(ctx: Ctx, { site }: Question): Promise<Findings> {
+export async function abandonedFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const sections = await Promise.all(
     (['plugin', 'theme'] as const).map(async (kind): Promise<Section> => {
       const rows = await abandonedRows(ctx, site, kind);
@@ -84,7 +88,7 @@ export async function abandonedFindings(ctx: Ctx, { site }: Question): Promise<F
   return { sections, values: [], notes: [AS_OF], truncated: false };
 }
 
-export async function websiteFindings(ctx: Ctx, { site }: Question): Promise<Findings> {
+export async function websiteFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const [record, plugins, themes] = await Promise.all([
     recordOf(ctx, site.id),
     installed(ctx, site.id, 'plugin'),
@@ -126,7 +130,10 @@ export async function websiteFindings(ctx: Ctx, { site }: Question): Promise<Fin
 }
 
 /** Client tokens are those of the client that the site belongs to; empty when it belongs to none. */
-export async function miscFindings(ctx: Ctx, { site, start_date, end_date, now, zone }: Question): Promise<Findings> {
+export async function miscFindings(
+  ctx: Ctx,
+  { site, start_date, end_date, now, zone }: ReportRequest,
+): Promise<Findings> {
   const client = site.client_id === null ? null : await findClient(ctx, site.client_id);
   const text = (key: string, token: string, title: string, value: string): ReportValue => ({
     key,

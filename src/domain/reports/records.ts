@@ -10,13 +10,13 @@ import {
   type Findings,
   MAX_ROWS,
   nothing,
-  type Question,
+  type ReportRequest,
   type ReportValue,
   type Scalar,
   type Section,
 } from './types.js';
 
-export async function recordFindings(ctx: Ctx, question: Question): Promise<Findings> {
+export async function recordFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   const { site, segment, from, to, actions } = question;
   const spec = RECORD_SEGMENTS[segment] as RecordSegment;
   const { items, counts, any } = await ctx.store.reportData.records(site.id, segment, from, to, MAX_ROWS + 1);
@@ -59,7 +59,7 @@ function scalar(value: unknown): Scalar {
 function figuresOf(
   spec: RecordSegment,
   records: readonly { facts: Facts }[],
-  { start_date, end_date }: Question,
+  { start_date, end_date }: ReportRequest,
 ): ReportValue[] {
   const range: Facts = { startdate: start_date, enddate: end_date };
   return spec.figures.map((figure) => {
@@ -88,7 +88,7 @@ function figureOf({ key, token, title, kind }: Member, value: unknown): ReportVa
 }
 
 /** Tasks of the time tracker are feedback that is worked on: they answer where no feedback tool told anything. */
-async function taskFindings(ctx: Ctx, { site, from, to, now }: Question, spec: RecordSegment): Promise<Findings> {
+async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, spec: RecordSegment): Promise<Findings> {
   if (!ctx.config.modules.includes('time-tracker')) throw notThere('feedback_tool', site.id);
   const { items, total, groups } = await ctx.store.timeTasks.list(
     { site_id: site.id, from, to },

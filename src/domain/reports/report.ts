@@ -12,7 +12,7 @@ import { activityFindings } from './activity.js';
 import { auditFindings, certificateFindings, domainFindings } from './measured.js';
 import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './present.js';
 import { recordFindings } from './records.js';
-import type { Findings, Question } from './types.js';
+import type { Findings, ReportRequest } from './types.js';
 import { uptimeFindings } from './uptime.js';
 
 export interface ReportQuery {
@@ -43,7 +43,7 @@ export interface Report {
   };
 }
 
-const BUILDERS: Record<Segment, (ctx: Ctx, question: Question) => Promise<Findings>> = {
+const BUILDERS: Record<Segment, (ctx: Ctx, question: ReportRequest) => Promise<Findings>> = {
   plugins: activityFindings,
   themes: activityFindings,
   platform: activityFindings,
@@ -96,7 +96,7 @@ export async function buildReport(ctx: Ctx, site: SiteRow, query: ReportQuery): 
   const now = ctx.clock.now();
   const from = dayStart(start_date, zone);
   const to = dayEnd(end_date, zone);
-  const question: Question = { site, segment, actions, start_date, end_date, from, to, zone, now };
+  const question: ReportRequest = { site, segment, actions, start_date, end_date, from, to, zone, now };
   const findings = await BUILDERS[segment](ctx, question);
   return {
     site,

@@ -58,7 +58,7 @@ export interface Findings {
 }
 
 /** What a segment is asked. */
-export interface Question {
+export interface ReportRequest {
   site: SiteRow;
   segment: Segment;
   /** Wanted actions, in the order of the segment. */

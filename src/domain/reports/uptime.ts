@@ -4,13 +4,13 @@ import type { Ctx } from '../context.js';
 import { HOURS_KEPT_MS } from '../monitoring/history.js';
 import { monitorRow } from '../monitoring/monitors.js';
 import { isoTime } from '../sites/sites.js';
-import { type Findings, MAX_ROWS, type Question, type ReportValue, type Section } from './types.js';
+import { type Findings, MAX_ROWS, type ReportRequest, type ReportValue, type Section } from './types.js';
 
 const DAY_MS = 86_400_000;
 const WINDOWS = [7, 15, 30, 45, 60] as const;
 
 /** The service's own monitor: ratios that end with the range, answer times and incidents within it. */
-export async function uptimeFindings(ctx: Ctx, question: Question): Promise<Findings> {
+export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   const { site, from, to, now, start_date, end_date } = question;
   const until = Math.min(to, now);
   const since = [0, ...WINDOWS.map((days) => until - days * DAY_MS), Math.min(from, until)];

@@ -4,13 +4,13 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import {
-  checkWork,
-  disconnectWork,
-  reconnectWork,
-  suspendWork,
-  syncWork,
-  unsuspendWork,
-  type Work,
+  checkHandler,
+  disconnectHandler,
+  type JobHandler,
+  reconnectHandler,
+  suspendHandler,
+  syncHandler,
+  unsuspendHandler,
 } from '../jobs/handlers.js';
 import type { CheckResult } from './check.js';
 import {
@@ -25,7 +25,7 @@ import { recordOf } from './sites.js';
 import { removeSite } from './tell-disconnect.js';
 
 /** Runs one site's work with its own failure code. */
-async function on<P, R>(ctx: Ctx, site: SiteRow, work: Work<P, R>, params: P): Promise<R> {
+async function on<P, R>(ctx: Ctx, site: SiteRow, work: JobHandler<P, R>, params: P): Promise<R> {
   const target = await loadTarget(ctx, site.id);
   try {
     return await work.run(ctx, target, params);
@@ -36,30 +36,30 @@ async function on<P, R>(ctx: Ctx, site: SiteRow, work: Work<P, R>, params: P): P
 
 /** Throws as `syncWork`; a site that is disconnected or down is looked at all the same. */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
-  await on(ctx, site, syncWork, { even_disconnected: true });
+  await on(ctx, site, syncHandler, { even_disconnected: true });
   return recordOf(ctx, site.id);
 }
 
 /** A connected site stays as it is. */
 export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; changed: boolean }> {
   if (site.status === 'connected') return { site, changed: false };
-  await on(ctx, site, reconnectWork, {});
+  await on(ctx, site, reconnectHandler, {});
   return { site: await recordOf(ctx, site.id), changed: true };
 }
 
 /** `told`: the child has forgotten our key. */
 export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
-  const told = await on(ctx, site, disconnectWork, { tell_child: true });
+  const told = await on(ctx, site, disconnectHandler, { tell_child: true });
   return { site: await recordOf(ctx, site.id), told };
 }
 
 export async function suspendOne(ctx: Ctx, site: SiteRow, suspended: boolean): Promise<SiteRow> {
-  await on(ctx, site, suspended ? suspendWork : unsuspendWork, {});
+  await on(ctx, site, suspended ? suspendHandler : unsuspendHandler, {});
   return recordOf(ctx, site.id);
 }
 
 export async function checkOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; check: CheckResult }> {
-  const check = await on(ctx, site, checkWork, {});
+  const check = await on(ctx, site, checkHandler, {});
   return { site: await recordOf(ctx, site.id), check };
 }
 

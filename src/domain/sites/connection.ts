@@ -6,7 +6,7 @@ import type { Ctx } from '../context.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { childError, type Target } from './load.js';
 import { linkError, recordOf, requireLinks, type SiteView, siteView } from './sites.js';
-import { look, STORED_PARTS } from './sync.js';
+import { fetchSnapshot, STORED_PARTS } from './sync.js';
 import { hostOf, storedUrl, withChildsWww } from './urls.js';
 
 export interface NewSiteInput {
@@ -168,7 +168,7 @@ function addError(error: unknown): ServiceError {
 export async function reconnectSite(ctx: Ctx, target: Target): Promise<void> {
   const { site } = target;
   try {
-    await look(ctx, target);
+    await fetchSnapshot(ctx, target);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (error.data.failure !== 'refused') throw reconnectError(error, site.id);
@@ -208,7 +208,7 @@ export async function registerAnew(ctx: Ctx, target: Target): Promise<void> {
       regverify: registered.regverify,
       unique_id: registered.unique_id === '' ? connection.unique_id : registered.unique_id,
     });
-    await look(ctx, {
+    await fetchSnapshot(ctx, {
       site: { ...site, content_hash: '' },
       connection: { ...connection, private_key: key.private_key },
     });

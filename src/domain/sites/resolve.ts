@@ -8,7 +8,7 @@ import { urlReference } from './urls.js';
 export type SiteRef = number | string;
 
 /** A member of a selection that named no usable site. */
-export interface SelectionError {
+export interface ResolveError {
   identifier: SiteRef;
   site_id: number | null;
   code: string;
@@ -21,7 +21,7 @@ export interface Selection {
   sites: SiteRow[];
   /** How the caller named each site, by id. */
   identifiers: Map<number, SiteRef>;
-  errors: SelectionError[];
+  errors: ResolveError[];
 }
 
 const DIGITS = /^\d{1,15}$/;
@@ -46,7 +46,7 @@ export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain
 }
 
 /** A list of sites; what cannot be used becomes an error entry and never stops the rest (operations §6). */
-export async function selectSites(
+export async function resolveSites(
   ctx: Ctx,
   refs: readonly SiteRef[],
   field = 'site_ids_or_domains',

@@ -11,7 +11,7 @@ import { scanSecurity } from './actions.js';
 import { abandonedBefore, siteSecurity } from './findings.js';
 import { loadTarget } from './load.js';
 import { isoTime } from './sites.js';
-import { absorb } from './sync.js';
+import { storeSnapshot } from './sync.js';
 
 /** Items of a site without a release for long, with what the inventory knows of them. */
 export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | 'theme') {
@@ -43,7 +43,7 @@ const MAX_ABANDONED = 10_000;
 /** A live look at the checks of the child plugin, kept as the latest ones, with the findings in words. */
 export async function liveSecurity(ctx: Ctx, site: SiteRow) {
   const checks = await scanSecurity(ctx, site);
-  await absorb(ctx, await loadTarget(ctx, site.id), { security: checks });
+  await storeSnapshot(ctx, await loadTarget(ctx, site.id), { security: checks });
   const { security_issues, ssl_status } = await siteSecurity(ctx, site.id);
   return { ...checks, security_issues, ssl_status };
 }

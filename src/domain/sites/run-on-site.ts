@@ -1,14 +1,14 @@
 /** One site's work asked for directly: the same function as in a selection, failing by throwing. */
 
 import type { Ctx } from '../context.js';
-import type { NoParams, Work } from '../jobs/handlers.js';
+import type { JobHandler, NoParams } from '../jobs/handlers.js';
 import { childError, loadTarget } from './load.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { NO_PARAMS } from './run-on-sites.js';
 import { recordOf } from './sites.js';
 
 /** Runs the work and answers its result. */
-export async function resultOnOne<R>(ctx: Ctx, work: Work<NoParams, R>, ref: SiteRef): Promise<R> {
+export async function resultOnSite<R>(ctx: Ctx, work: JobHandler<NoParams, R>, ref: SiteRef): Promise<R> {
   const site = await getSite(ctx, ref);
   const target = await loadTarget(ctx, site.id);
   try {
@@ -19,9 +19,9 @@ export async function resultOnOne<R>(ctx: Ctx, work: Work<NoParams, R>, ref: Sit
 }
 
 /** Runs the work and answers where the site stands afterwards. */
-export async function workOnOne(ctx: Ctx, work: Work<NoParams, unknown>, ref: SiteRef) {
+export async function runOnSite(ctx: Ctx, work: JobHandler<NoParams, unknown>, ref: SiteRef) {
   const site = await getSite(ctx, ref);
-  await resultOnOne(ctx, work, site.id);
+  await resultOnSite(ctx, work, site.id);
   const { id, url, status } = await recordOf(ctx, site.id);
   return { site_id: id, site_url: url, status };
 }

@@ -3,12 +3,12 @@
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import type { NoParams, Work } from '../jobs/handlers.js';
+import type { JobHandler, NoParams } from '../jobs/handlers.js';
 import { type QueuedAnswer, queueJob } from '../jobs/jobs.js';
 import { childError, loadTargets, type Target } from './load.js';
-import { type Selection, type SelectionError, type SiteRef, selectSites } from './resolve.js';
+import { type ResolveError, resolveSites, type Selection, type SiteRef } from './resolve.js';
 
-export interface MultiResult<R> {
+export interface SitesResult<R> {
   done: { target: Target; result: R }[];
   /** Sites whose work failed as a whole. */
   failures: { site: SiteRow; error: ServiceError }[];
@@ -17,12 +17,12 @@ export interface MultiResult<R> {
 }
 
 /** Works on the sites of a selection now. Never throws for one site; only when the caller itself gave up. */
-export async function workOn<P, R>(
+export async function runOnSites<P, R>(
   ctx: Ctx,
-  work: Work<P, R>,
+  work: JobHandler<P, R>,
   sites: readonly SiteRow[],
   params: P,
-): Promise<MultiResult<R>> {
+): Promise<SitesResult<R>> {
   const targets = await loadTargets(
     ctx,
     sites.map((site) => site.id),
@@ -30,7 +30,7 @@ export async function workOn<P, R>(
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]), progress: () => undefined };
-  const result: MultiResult<R> = { done: [], failures: [], unfinished: [] };
+  const result: SitesResult<R> = { done: [], failures: [], unfinished: [] };
   let finished = 0;
   try {
     const outcomes = await Promise.all(
@@ -56,7 +56,7 @@ export async function workOn<P, R>(
 
 async function one<P, R>(
   ctx: Ctx,
-  work: Work<P, R>,
+  work: JobHandler<P, R>,
   site: SiteRow,
   target: Target | undefined,
   params: P,
@@ -87,14 +87,14 @@ function tooSlow(site: SiteRow, afterMs: number): ServiceError {
 }
 
 /** What an empty list of a multi-site operation means (operations §6). */
-export interface MultiOptions {
+export interface SitesOptions {
   /** Sites when the list is empty; absent = a list is required. */
   whenEmpty?: (ctx: Ctx) => Promise<SiteRow[]>;
   /** A list of which nothing could be resolved fails the whole call with 404. */
   failWhenNothingResolves?: boolean;
 }
 
-export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: MultiOptions): Promise<Selection> {
+export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: SitesOptions): Promise<Selection> {
   if (refs.length === 0) {
     if (options.whenEmpty === undefined) {
       throw new ServiceError(
@@ -109,7 +109,7 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: M
     const sites = await options.whenEmpty(ctx);
     return { sites, identifiers: new Map(sites.map((site) => [site.id, site.id])), errors: [] };
   }
-  const selection = await selectSites(ctx, refs);
+  const selection = await resolveSites(ctx, refs);
   if (options.failWhenNothingResolves === true && selection.sites.length === 0) {
     throw new ServiceError('svc_site_not_found', 'None of the named sites can be used.', {
       field: 'site_ids_or_domains',
@@ -123,7 +123,7 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: M
 /** Where unfinished work went on, for the answer of a direct call. */
 export type Continued = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
 
-export type MultiAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & MultiResult<R>);
+export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & SitesResult<R>);
 
 /**
  * Now when the selection is small, as a job above the threshold (operations §6). Sites that are not done when the time of a
@@ -131,12 +131,12 @@ export type MultiAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Contin
  */
 export async function nowOrQueued<P extends object, R>(
   ctx: Ctx,
-  work: Work<P, R>,
+  work: JobHandler<P, R>,
   selection: Selection,
   params: P,
-): Promise<MultiAnswer<R>> {
+): Promise<SitesAnswer<R>> {
   if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, work.type, selection, params);
-  const result = await workOn(ctx, work, selection.sites, params);
+  const result = await runOnSites(ctx, work, selection.sites, params);
   if (result.unfinished.length === 0) return { queued: false, ...result };
   const job = await queueJob(ctx, work.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
   const { job_id, status_url, sites_queued } = job;
@@ -147,7 +147,7 @@ export async function nowOrQueued<P extends object, R>(
 export function errorEntries(
   selection: Selection,
   failures: readonly { site: SiteRow; error: ServiceError }[],
-): SelectionError[] {
+): ResolveError[] {
   return [
     ...selection.errors,
     ...failures.map(({ site, error }) => ({

@@ -28,11 +28,11 @@ export type Since = { last_attempt: number | null } | undefined;
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
 export async function syncSite(ctx: Ctx, target: Target, since: Since): Promise<void> {
   requireReachable(target);
-  await look(ctx, target, since);
+  await fetchSnapshot(ctx, target, since);
 }
 
 /** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
-export async function look(ctx: Ctx, target: Target, since?: Since): Promise<Snapshot> {
+export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Promise<Snapshot> {
   const { site } = target;
   try {
     const connection = requireConnection(target);
@@ -83,13 +83,13 @@ async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Si
 const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
-export async function absorb(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
+export async function storeSnapshot(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
   if (brought !== null) {
     await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);
     return brought;
   }
   try {
-    return await look(ctx, target);
+    return await fetchSnapshot(ctx, target);
   } catch (error) {
     if (error instanceof ServiceError && !OURS.has(error.code)) return null;
     throw error;

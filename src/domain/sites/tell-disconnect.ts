@@ -10,7 +10,7 @@ import { deleteSite } from './sites.js';
 const PATIENCE_MS = 10_000;
 
 /** The child forgets our key. False when it could not be told; a suspended site is never contacted. */
-export function tellToForget(ctx: Ctx, target: Target): Promise<boolean> {
+export function tellToDisconnect(ctx: Ctx, target: Target): Promise<boolean> {
   return tell(ctx, target, (connection, options) => ctx.child.disconnect(connection, options));
 }
 

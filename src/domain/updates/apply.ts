@@ -10,7 +10,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { mayHaveRun } from '../extensions/extensions.js';
 import { childError, requireConnection, type Target } from '../sites/load.js';
-import { absorb } from '../sites/sync.js';
+import { storeSnapshot } from '../sites/sync.js';
 import { visitAfterUpdate } from './visit.js';
 
 export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
@@ -147,10 +147,10 @@ async function applyExtensions(
   );
   const brought = call.answer?.snapshot ?? null;
   const came = listOf(brought, kind) === undefined ? null : brought;
-  let versions = versionsOf(listOf(await absorb(ctx, target, came), kind));
+  let versions = versionsOf(listOf(await storeSnapshot(ctx, target, came), kind));
   // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
   if (came !== null && offers.some((offer) => versions?.get(offer.slug) === offer.current_version)) {
-    versions = versionsOf(listOf(await absorb(ctx, target, null), kind));
+    versions = versionsOf(listOf(await storeSnapshot(ctx, target, null), kind));
   }
   return judge(target, kind, offers, (offer) => {
     const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);
@@ -191,7 +191,7 @@ async function applyCore(
 ): Promise<ApplyResult> {
   const connection = requireConnection(target);
   const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
-  const seen = await absorb(ctx, target, null);
+  const seen = await storeSnapshot(ctx, target, null);
   return judge(target, 'core', offers, (offer) => {
     const now = seen?.wp_version ?? call.answer?.version ?? '';
     if (now !== '' && now !== offer.current_version) {
@@ -223,9 +223,9 @@ async function applyTranslations(
   );
   const brought = call.answer?.snapshot ?? null;
   const came = brought?.translation_updates === undefined ? null : brought;
-  let open = offeredIn(await absorb(ctx, target, came));
+  let open = offeredIn(await storeSnapshot(ctx, target, came));
   if (came !== null && offers.some((offer) => open?.get(offer.slug) === offer.new_version)) {
-    open = offeredIn(await absorb(ctx, target, null));
+    open = offeredIn(await storeSnapshot(ctx, target, null));
   }
   return judge(target, 'translation', offers, (offer) => {
     const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);

@@ -5,10 +5,10 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../extensions/extensions.js';
-import { updateWork } from '../jobs/handlers.js';
+import { updateHandler } from '../jobs/handlers.js';
 import type { QueuedAnswer } from '../jobs/jobs.js';
 import { loadTarget, type Target } from '../sites/load.js';
-import { getSite, type SiteRef, selectSites } from '../sites/resolve.js';
+import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type Continued, chooseSites, nowOrQueued } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
 import {
@@ -75,7 +75,7 @@ export async function listUpdates(
   page: number,
   perPage: number,
 ) {
-  const selection = refs.length === 0 ? null : await selectSites(ctx, refs);
+  const selection = refs.length === 0 ? null : await resolveSites(ctx, refs);
   const { items, counts } = await ctx.store.updates.page(
     { types: typeNumbers(groups), site_ids: selection?.sites.map((site) => site.id), denied: ctx.actor.denied_sites },
     page,
@@ -123,7 +123,7 @@ export async function runUpdates(
 ): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & { errors: ApplyError[] })> {
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const params = { types: typeNumbers(groups), specific_items: [...specificItems] };
-  const answer = await nowOrQueued(ctx, updateWork, selection, params);
+  const answer = await nowOrQueued(ctx, updateHandler, selection, params);
   if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const errors = [

@@ -98,7 +98,7 @@ export const audits: readonly Route[] = [
   }),
 ];
 
-export const auditsBeyond: readonly Route[] = [
+export const auditsExtra: readonly Route[] = [
   route({
     on: 'GET',
     path: '/perf-audit/settings',

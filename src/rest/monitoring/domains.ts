@@ -68,7 +68,7 @@ const instant = z
   .transform((value) => (value === null ? null : Date.parse(`${value}T00:00:00Z`)))
   .optional();
 
-export const domainsBeyond: readonly Route[] = [
+export const domainsExtra: readonly Route[] = [
   route({
     on: ['PUT', 'PATCH'],
     path: '/domain-monitor/{id_or_domain}',

@@ -216,7 +216,7 @@ export const monitors: readonly Route[] = [
   }),
 ];
 
-export const alertsBeyond: readonly Route[] = [
+export const alertsExtra: readonly Route[] = [
   route({
     on: 'GET',
     path: '/alerts',

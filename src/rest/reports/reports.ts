@@ -82,7 +82,7 @@ export const reports: readonly Route[] = SEGMENT_NAMES.map(segmentRow);
 
 const segmentParam = z.enum(SEGMENT_NAMES);
 
-export const reportsBeyond: readonly Route[] = [
+export const reportsExtra: readonly Route[] = [
   route({
     on: 'GET',
     path: '/pro-reports/{id_or_domain}/report',

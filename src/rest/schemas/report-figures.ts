@@ -1,9 +1,9 @@
 /** Segments of the reports that have figures only (REST §6.8.2). */
 
 import { z } from '../../../schemas/zod.js';
-import { always, known, listed, maybe, type SegmentShape, type Told } from './report-values.js';
+import { always, known, listed, maybe, type ReportedValue, type SegmentShape } from './report-values.js';
 
-function figuresOnly(figures: Record<string, Told>): SegmentShape {
+function figuresOnly(figures: Record<string, ReportedValue>): SegmentShape {
   return { sections: {}, byAction: false, figures };
 }
 

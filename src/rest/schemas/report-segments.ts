@@ -10,23 +10,23 @@ import {
   known,
   listed,
   maybe,
+  type ReportedValue,
+  reported,
   type SectionShape,
   type SegmentShape,
-  type Told,
-  told,
 } from './report-values.js';
 
 const pendingMembers = (token: string) => ({
-  name: told(`${token}.name`),
-  slug: told(`${token}.slug`),
-  current_version: told(`${token}.current.version`),
-  new_version: told(`${token}.new.version`),
+  name: reported(`${token}.name`),
+  slug: reported(`${token}.slug`),
+  current_version: reported(`${token}.current.version`),
+  new_version: reported(`${token}.new.version`),
 });
 
 const abandonedMembers = (token: string) => ({
-  name: told(`${token}.name`),
-  slug: told(`${token}.slug`),
-  version: told(`${token}.version`),
+  name: reported(`${token}.name`),
+  slug: reported(`${token}.slug`),
+  version: reported(`${token}.version`),
   last_updated: {
     token: 'last.updated',
     plain: z.string().date(),
@@ -34,7 +34,7 @@ const abandonedMembers = (token: string) => ({
   },
 });
 
-function present(token: string, members: (token: string) => Record<string, Told>, word: string): SectionShape {
+function present(token: string, members: (token: string) => Record<string, ReportedValue>, word: string): SectionShape {
   return { countToken: `${token}.${word}.count`, members: members(token), when: null };
 }
 
@@ -44,15 +44,15 @@ function activityShape(segment: Segment, { token, nameToken, history }: Activity
     if (action === 'abandoned') return present(token, abandonedMembers, action);
     const of = `${token}.${action}`;
     const versions = {
-      old_version: told(`${token}.old.version`),
-      current_version: told(`${token}.current.version`),
+      old_version: reported(`${token}.old.version`),
+      current_version: reported(`${token}.current.version`),
     };
     const members = {
-      [nameToken === 'name' ? 'name' : 'title']: told(`${token}.${nameToken}`),
-      ...(history === null ? {} : { slug: told(`${token}.slug`) }),
-      author: told(`${of}.author`),
+      [nameToken === 'name' ? 'name' : 'title']: reported(`${token}.${nameToken}`),
+      ...(history === null ? {} : { slug: reported(`${token}.slug`) }),
+      author: reported(`${of}.author`),
       ...(history !== null && action === 'updated' ? versions : {}),
-      ...(token === 'user' ? { role: told(`${of}.role`) } : {}),
+      ...(token === 'user' ? { role: reported(`${of}.role`) } : {}),
     };
     return { countToken: `${of}.count`, members, when: of };
   };
@@ -102,7 +102,7 @@ function uptimeShape(): SegmentShape {
             raw: z.string().describe('ISO 8601, or "" while it goes on.'),
           },
           duration_sec: always('uptime.incident.duration', 'Seconds', z.number().int().min(0)),
-          reason: told('uptime.incident.reason'),
+          reason: reported('uptime.incident.reason'),
         },
       },
     },

@@ -4,7 +4,7 @@ import { z } from '../../../schemas/zod.js';
 import type { FigureKind } from '../../domain/reports/record-segments.js';
 
 /** One member of a row, or one figure: in `normal` under its key, in `raw` under its token. */
-export interface Told {
+export interface ReportedValue {
   /** Without brackets. */
   token: string;
   plain: z.ZodTypeAny;
@@ -13,7 +13,7 @@ export interface Told {
 
 export interface SectionShape {
   countToken: string;
-  members: Readonly<Record<string, Told>>;
+  members: Readonly<Record<string, ReportedValue>>;
   /** First part of the tokens of date and time; null for what is, rather than happened. */
   when: string | null;
 }
@@ -22,7 +22,7 @@ export interface SegmentShape {
   sections: Readonly<Record<string, SectionShape>>;
   /** The sections are those of the wanted actions; else all are there. */
   byAction: boolean;
-  figures: Readonly<Record<string, Told>>;
+  figures: Readonly<Record<string, ReportedValue>>;
 }
 
 const scalar = () => z.union([z.string(), z.number(), z.null()]);
@@ -58,7 +58,7 @@ function about(title: string, more: string): string {
 }
 
 /** A figure that may be unknown: null, and "" in `raw`. Lists and charts are then empty. */
-export function maybe(token: string, title: string, kind: Kind): Told {
+export function maybe(token: string, title: string, kind: Kind): ReportedValue {
   const [plainly = '', rawly = ''] = ABOUT[kind] ?? [];
   const plain = kind === 'list' || kind === 'chart' ? PLAIN[kind]() : PLAIN[kind]().nullable();
   const raw = NUMBERS.has(kind) ? z.union([PLAIN[kind](), z.literal('')]) : z.string();
@@ -66,7 +66,7 @@ export function maybe(token: string, title: string, kind: Kind): Told {
 }
 
 /** A text or day that is always known. */
-export function known(token: string, title: string, kind: Kind): Told {
+export function known(token: string, title: string, kind: Kind): ReportedValue {
   const [plainly = '', rawly = ''] = ABOUT[kind] ?? [];
   return {
     token,
@@ -76,16 +76,16 @@ export function known(token: string, title: string, kind: Kind): Told {
 }
 
 /** One that is always known, and the same in both forms. */
-export function always(token: string, title: string, schema: z.ZodTypeAny): Told {
+export function always(token: string, title: string, schema: z.ZodTypeAny): ReportedValue {
   const described = schema.describe(`${title}.`);
   return { token, plain: described, raw: described };
 }
 
-export function told(token: string): Told {
+export function reported(token: string): ReportedValue {
   return { token, plain: z.string(), raw: z.string() };
 }
 
 /** A list with items of a known form. */
-export function listed(token: string, title: string, item: z.ZodTypeAny): Told {
+export function listed(token: string, title: string, item: z.ZodTypeAny): ReportedValue {
   return { ...maybe(token, title, 'list'), plain: z.array(item).describe(`${title}.`) };
 }

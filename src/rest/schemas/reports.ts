@@ -4,7 +4,7 @@ import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.j
 import { z } from '../../../schemas/zod.js';
 import { withSite } from './records.js';
 import { segmentShape } from './report-segments.js';
-import type { SectionShape, SegmentShape, Told } from './report-values.js';
+import type { ReportedValue, SectionShape, SegmentShape } from './report-values.js';
 
 const int = () => z.number().int();
 const moment = () => z.string().datetime();
@@ -19,7 +19,7 @@ function anyOf(schemas: readonly z.ZodTypeAny[]): z.ZodTypeAny {
   return second === undefined ? first : z.union([first, second, ...rest]);
 }
 
-function membersOf(told: Readonly<Record<string, Told>>, form: 'plain' | 'raw'): Members {
+function membersOf(told: Readonly<Record<string, ReportedValue>>, form: 'plain' | 'raw'): Members {
   return Object.fromEntries(
     Object.entries(told).map(([key, one]) => [form === 'plain' ? key : `[${one.token}]`, one[form]]),
   );

@@ -6,7 +6,7 @@ import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../c
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import type { Answer } from '../route.js';
+import type { RouteAnswer } from '../route.js';
 import { parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
 import { applyEdit, editSiteFields } from './edit.js';
@@ -100,7 +100,7 @@ function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<void>): Run {
 }
 
 /** Answers only the groups that were sent. Throws `svc_rest_request_entity_too_large` before anything is done. */
-export async function runBatch(ctx: Ctx, groups: Groups): Promise<Answer> {
+export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
   const count = names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
   if (count > MAX_ITEMS) throw tooMany(count);

@@ -10,7 +10,7 @@ import { pluginEntry, themeEntries } from '../../domain/extensions/rest-records.
 import { liveTarget } from '../../domain/sites/actions.js';
 import { abandonedItems } from '../../domain/sites/rest-findings.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
-import { type Answer, type HttpMethod, type Route, route } from '../route.js';
+import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf } from './references.js';
 
@@ -163,7 +163,7 @@ export const siteExtensions: readonly Route[] = [
     summary: 'Switch the theme of a site',
     params: z.object({ ...sitePath, ...slugParam }),
     returns: writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
-    answer: async ({ id_or_domain, slug }, ctx): Promise<Answer> => {
+    answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);
       const [wanted, ...more] = slug;
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
@@ -187,7 +187,7 @@ export const siteExtensions: readonly Route[] = [
     returns: writtenOf(z.object({ delete: z.array(namedShape), error: slugErrors.optional() })).extend({
       errors: slugErrors,
     }),
-    answer: async ({ id_or_domain, slug }, ctx): Promise<Answer> => {
+    answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
       const outcome = await removeThemes(ctx, await liveTarget(ctx, found), slug);

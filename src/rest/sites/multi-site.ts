@@ -2,12 +2,12 @@
 
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
-import type { Work } from '../../domain/jobs/handlers.js';
+import type { JobHandler } from '../../domain/jobs/handlers.js';
 import type { Selection } from '../../domain/sites/resolve.js';
 import { nowOrQueued } from '../../domain/sites/run-on-sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag } from '../params.js';
-import { type Answer, type Route, route } from '../route.js';
+import { type Route, type RouteAnswer, route } from '../route.js';
 import { actedSite, queuedShape } from '../schemas/records.js';
 import { siteChoice } from './filter.js';
 
@@ -17,7 +17,7 @@ interface GlobalAction<P extends object, R> {
   path: `/${string}`;
   summary: string;
   description: string;
-  work: Work<P, R>;
+  work: JobHandler<P, R>;
   params: P;
   /** Ends the sentence "3 of 4 sites …". */
   done: string;
@@ -34,7 +34,7 @@ const globalAnswer = z.object({
   ...queuedShape,
 });
 
-export function globalRoute<P extends object, R>(action: GlobalAction<P, R>): Route {
+export function multiSiteRoute<P extends object, R>(action: GlobalAction<P, R>): Route {
   return route({
     on: ['POST', 'PUT', 'PATCH'],
     path: action.path,
@@ -59,7 +59,7 @@ export function globalRoute<P extends object, R>(action: GlobalAction<P, R>): Ro
   });
 }
 
-function preview({ sites }: Selection): Answer {
+function preview({ sites }: Selection): RouteAnswer {
   const data = Object.fromEntries(sites.map((site) => [site.id, entry(site, 'would_run')]));
   return {
     message: `${sites.length} sites would be touched. Nothing was done.`,
@@ -69,7 +69,11 @@ function preview({ sites }: Selection): Answer {
   };
 }
 
-async function act<P extends object, R>(ctx: Ctx, action: GlobalAction<P, R>, selection: Selection): Promise<Answer> {
+async function act<P extends object, R>(
+  ctx: Ctx,
+  action: GlobalAction<P, R>,
+  selection: Selection,
+): Promise<RouteAnswer> {
   const answer = await nowOrQueued(ctx, action.work, selection, action.params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;

@@ -9,7 +9,7 @@ import { liveSecurity } from '../../domain/sites/rest-findings.js';
 import { siteRecord } from '../../domain/sites/rest-records.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
-import { type Answer, type HttpMethod, type Route, route } from '../route.js';
+import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
 import {
   clientOfSite,
   recordOf,
@@ -34,7 +34,7 @@ const markedShape = writtenOf(simpleSiteShape).extend({ suspended: z.union([z.li
 function action(
   name: string,
   facts: { summary: string; description?: string; returns?: z.ZodTypeAny },
-  act: (ctx: Ctx, site: SiteRow) => Promise<Answer>,
+  act: (ctx: Ctx, site: SiteRow) => Promise<RouteAnswer>,
 ): Route {
   return route({
     on: ACT,

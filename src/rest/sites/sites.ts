@@ -1,7 +1,7 @@
 /** Sites as a whole (REST §6.2). */
 
 import { z } from '../../../schemas/zod.js';
-import { checkWork, disconnectWork, reconnectWork, syncWork } from '../../domain/jobs/handlers.js';
+import { checkHandler, disconnectHandler, reconnectHandler, syncHandler } from '../../domain/jobs/handlers.js';
 import type { CheckResult } from '../../domain/sites/check.js';
 import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../../domain/sites/rest-records.js';
 import { flag, openPaging, pageOf } from '../params.js';
@@ -10,7 +10,7 @@ import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf }
 import { addSiteParams, connectSite } from './add.js';
 import { batchAnswer, runBatch, siteBatchParams } from './batch.js';
 import { chooseByFilter, listFilter, siteFilter, siteSearch } from './filter.js';
-import { globalRoute } from './multi-site.js';
+import { multiSiteRoute } from './multi-site.js';
 
 const ORDER = {
   orderby: z.enum(['name', 'url', 'id', 'last_sync']).default('name').describe('What the list is sorted by.'),
@@ -74,20 +74,20 @@ export const sites: readonly Route[] = [
       return { total: count, count };
     },
   }),
-  globalRoute({
+  multiSiteRoute({
     path: '/sites/sync',
     summary: 'Fetch fresh data from sites',
     description: 'Without filters all sites that are not suspended.',
-    work: syncWork,
+    work: syncHandler,
     params: { even_disconnected: true },
     done: 'were synchronised',
     choose: (ctx, asked) => chooseByFilter(ctx, asked, { status: ['connected', 'disconnected'] }),
   }),
-  globalRoute({
+  multiSiteRoute({
     path: '/sites/reconnect',
     summary: 'Reconnect sites',
     description: 'Only disconnected sites are tried; without filters all of them.',
-    work: reconnectWork,
+    work: reconnectHandler,
     params: {},
     done: 'were reconnected',
     choose: async (ctx, asked) => {
@@ -95,21 +95,21 @@ export const sites: readonly Route[] = [
       return { ...selection, sites: selection.sites.filter(({ status }) => status === 'disconnected') };
     },
   }),
-  globalRoute({
+  multiSiteRoute({
     path: '/sites/disconnect',
     summary: 'Disconnect sites',
     description:
       'The children forget this dashboard, and the sites are not contacted until reconnected. Without filters every site: preview with dry_run.',
-    work: disconnectWork,
+    work: disconnectHandler,
     params: { tell_child: true },
     done: 'were disconnected',
     choose: (ctx, asked) => chooseByFilter(ctx, asked),
   }),
-  globalRoute({
+  multiSiteRoute({
     path: '/sites/check',
     summary: 'Check whether sites answer',
     description: 'One visit of each front page. A site that does not answer is a result, not a failure.',
-    work: checkWork,
+    work: checkHandler,
     params: {},
     done: 'were checked',
     choose: (ctx, asked) => chooseByFilter(ctx, asked),

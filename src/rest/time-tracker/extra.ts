@@ -11,7 +11,7 @@ import { writtenOf } from '../schemas/records.js';
 import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
 import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
 
-export const timeBeyond: readonly Route[] = [
+export const timeTrackerExtra: readonly Route[] = [
   route({
     on: 'DELETE',
     path: '/time-tracker/tasks/{task_id}/delete',

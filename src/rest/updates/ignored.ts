@@ -8,7 +8,7 @@ import { setTypeIgnored } from '../../domain/updates/rest-updates.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { type ItemError, itemError } from '../errors.js';
 import { sitePath, slugs } from '../params.js';
-import { type Answer, type Route, route } from '../route.js';
+import { type Route, type RouteAnswer, route } from '../route.js';
 import { slugErrors, writtenOf } from '../schemas/records.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { simpleSite, siteOf } from '../sites/references.js';
@@ -28,7 +28,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
         : 'The named slugs in every version; without slug every one of the type.',
     params: z.object({ ...sitePath, ...slugOf }),
     returns: writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
-    answer: async (asked, ctx): Promise<Answer> => {
+    answer: async (asked, ctx): Promise<RouteAnswer> => {
       const site = await siteOf(ctx, asked.id_or_domain);
       const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;
       if (type !== 'wp' && sent !== undefined) requireSlugs(sent, `svc_rest_invalid_${type}_slugs`);
@@ -67,7 +67,7 @@ async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named:
 export const ignoredUpdates: readonly Route[] = [ignoreRoute('wp'), ignoreRoute('plugins'), ignoreRoute('themes')];
 
 /** Besides the routes document: the same paths with DELETE take an ignore back. */
-export const updatesBeyond: readonly Route[] = [
+export const updatesExtra: readonly Route[] = [
   ignoreRoute('wp', false),
   ignoreRoute('plugins', false),
   ignoreRoute('themes', false),

@@ -2,19 +2,19 @@
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import { updateWork } from '../../domain/jobs/handlers.js';
+import { updateHandler } from '../../domain/jobs/handlers.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
 import { nowOrQueued } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { type ItemError, itemError } from '../errors.js';
-import type { Answer } from '../route.js';
+import type { RouteAnswer } from '../route.js';
 
 /** Every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
-export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): Promise<Answer> {
+export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): Promise<RouteAnswer> {
   const began = isoTime(ctx.clock.now());
   const params = { types: typeNumbers, specific_items: [] };
-  const answer = await nowOrQueued(ctx, updateWork, selectionOf(sites), params);
+  const answer = await nowOrQueued(ctx, updateHandler, selectionOf(sites), params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {
@@ -49,7 +49,7 @@ export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): 
 }
 
 /** Somebody asked before: the answer names the job that is on it. */
-export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): Answer {
+export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): RouteAnswer {
   return {
     message: 'Updates are running already.',
     already_running: true,

@@ -10,7 +10,7 @@ export interface DbCall {
   failure: StorageError['kind'] | null;
 }
 
-export function watchDb(db: Db, watch: (call: DbCall) => void): Db {
+export function instrumentDb(db: Db, watch: (call: DbCall) => void): Db {
   const timed = async <T>(method: DbCall['method'], work: () => Promise<T>): Promise<T> => {
     const began = performance.now();
     try {

@@ -8,7 +8,7 @@
 import type { Db, Row, Statement } from './db.js';
 import { rowBuilder } from './values.js';
 
-export interface Packed<T extends Row> {
+export interface JsonRows<T extends Row> {
   /** All rows of a SELECT that names these columns, in its order. */
   all(db: Db, rows: Statement): Promise<T[]>;
   /** The same with the first value of another SELECT, read in the same snapshot. */
@@ -16,7 +16,7 @@ export interface Packed<T extends Row> {
 }
 
 /** @param columns names under which the SELECTs answer the columns */
-export function packed<T extends Row>(columns: readonly string[]): Packed<T> {
+export function jsonRows<T extends Row>(columns: readonly string[]): JsonRows<T> {
   const text = `SELECT json_group_array(json_array(${columns.join(', ')})) AS items`;
   const build = rowBuilder(columns) as (values: ArrayLike<unknown>) => T;
   const unpack = (items: unknown): T[] => (JSON.parse(String(items)) as unknown[][]).map(build);

@@ -5,7 +5,7 @@ import { StorageError } from './db.js';
  * A Db that only reads. `read` chooses for each call which database does the work, and may try another when it fails.
  * Closing it closes none of them.
  */
-export function reading(read: <T>(work: (db: Db) => Promise<T>) => Promise<T>): Db {
+export function readOnly(read: <T>(work: (db: Db) => Promise<T>) => Promise<T>): Db {
   const refused = () => Promise.reject(new StorageError('readonly', 'This connection only reads.'));
   return {
     kind: 'remote',

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Db } from '../driver/db.js';
 import { StorageError } from '../driver/db.js';
 import { openEmbedded } from '../driver/embedded.js';
-import { reading } from '../driver/read-only.js';
+import { readOnly } from '../driver/read-only.js';
 import { openRemote } from '../driver/remote.js';
 import { claimReplica, type ReplicaFiles } from './files.js';
 import { Freshness } from './freshness.js';
@@ -103,8 +103,8 @@ class EmbeddedReplica implements Replica {
       everyMs: syncMs,
       retryMs: RETRY_MS,
     });
-    this.db = reading((work) => this.#read(work));
-    this.current = reading((work) => {
+    this.db = readOnly((work) => this.#read(work));
+    this.current = readOnly((work) => {
       if (this.#state === 'live') this.#freshness.mark();
       return this.#read(work);
     });

@@ -2,7 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import { type Db, type Statement, sql, type Value } from '../driver/db.js';
-import { packed } from '../driver/json-rows.js';
+import { jsonRows } from '../driver/json-rows.js';
 import type { SiteRow, SiteStatus } from './rows.js';
 
 export interface SiteFilter {
@@ -24,7 +24,7 @@ export interface SiteFilter {
 const LISTED = ['id', 'url', 'name', 'status', 'client_id'];
 export const LIST_COLUMNS = LISTED.map((name) => `s.${name}`).join(', ');
 /** Rows of `LIST_COLUMNS`. */
-export const siteRows = packed<SiteRow>(LISTED);
+export const siteRows = jsonRows<SiteRow>(LISTED);
 
 /** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
 const NEAR = 100;

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { packed } from '../driver/json-rows.js';
+import { jsonRows } from '../driver/json-rows.js';
 import { offset } from '../driver/lists.js';
 import { idList } from '../sites/filter.js';
 import { refreshIgnored } from './ignored.js';
@@ -52,7 +52,7 @@ const OFFER = {
 const COLUMNS = Object.entries(OFFER)
   .map(([name, column]) => `${column} AS ${name}`)
   .join(', ');
-const offers = packed<FleetOffer>(Object.keys(OFFER));
+const offers = jsonRows<FleetOffer>(Object.keys(OFFER));
 
 export function createUpdates(db: Db) {
   return {

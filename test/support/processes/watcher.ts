@@ -3,7 +3,7 @@
  * a line each. Its probes carry its name. Started with its configuration as JSON.
  */
 
-import { assemble } from '../../../src/app/service.js';
+import { createService } from '../../../src/app/service.js';
 import { createProbe } from '../../../src/probe/create.js';
 import { runDueMonitors } from '../../../src/scheduler/monitoring.js';
 import { timetable } from '../../../src/scheduler/timetable.js';
@@ -12,7 +12,7 @@ import { createLog } from '../../../src/telemetry/log.js';
 const { config, name, beatMs, reference } = JSON.parse(process.argv[2] ?? '{}');
 const say = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const probe = createProbe({ allowPrivate: true, userAgent: name, references: [reference], onlineFreshMs: 500 });
-const service = await assemble({
+const service = await createService({
   config,
   log: createLog(config.log_level),
   engine: 'inline',

@@ -1,11 +1,11 @@
 /** A process that works jobs off until it is killed: the other side of the crash tests. Started with its configuration as JSON. */
 
-import { assemble } from '../../../src/app/service.js';
+import { createService } from '../../../src/app/service.js';
 import { createLog } from '../../../src/telemetry/log.js';
 
 const { config, sharedKey, jobLeaseMs = 2000, beatMs = 500, place } = JSON.parse(process.argv[2] ?? '{}');
 const log = createLog(config.log_level);
-const service = await assemble({ config, log, engine: 'inline', sharedKey, jobLeaseMs, beatMs, place });
+const service = await createService({ config, log, engine: 'inline', sharedKey, jobLeaseMs, beatMs, place });
 await service.start();
 process.stdout.write('ready\n');
 process.stdin.resume();

@@ -1,10 +1,10 @@
 /** A process that adds tags as fast as it can and says the name of each once it was answered. Started with its configuration as JSON. */
 
-import { assemble } from '../../../src/app/service.js';
+import { createService } from '../../../src/app/service.js';
 import { createLog } from '../../../src/telemetry/log.js';
 
 const { config, prefix } = JSON.parse(process.argv[2] ?? '{}');
-const service = await assemble({ config, log: createLog('silent'), engine: 'inline' });
+const service = await createService({ config, log: createLog('silent'), engine: 'inline' });
 const add = service.operations.find(({ id }) => id === 'svc/add-tag-v1');
 if (add === undefined) throw new Error('no operation add-tag');
 process.stdout.write('ready\n');
