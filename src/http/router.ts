@@ -2,7 +2,7 @@
 
 import { Hono } from 'hono';
 import { ServiceError } from '../core/errors.js';
-import { requireMetricsAccess } from '../telemetry/metrics-access.js';
+import { requireMetricsAccess } from './metrics-access.js';
 import { type Envelope, errorResponse, installPipeline, loggedErrorResponse, type PipelineParts } from './pipeline.js';
 import type { HttpEnv } from './request-info.js';
 

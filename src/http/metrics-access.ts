@@ -2,7 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../core/errors.js';
-import { isLoopbackAddress, isLoopbackName } from '../http/gate.js';
+import { isLoopbackAddress, isLoopbackName } from './gate.js';
 
 export interface Asking {
   authorization: string | undefined;
