@@ -23,6 +23,7 @@ const LAYERS: Record<string, Layer> = {
   config: { about: 'the environment, read once', values: 'core store' },
   store: { about: 'SQL, drivers, migrations, sealing', values: 'schemas' },
   child: { about: 'the child protocol over undici', values: 'schemas core' },
+  guard: { about: 'signed requests to the guard on a site', types: 'child' },
   probe: { about: 'probes of public addresses: HTTP, TLS, RDAP, WHOIS', values: 'schemas core' },
   mail: { about: 'SMTP' },
   audit: { about: 'performance audits: Lighthouse, PageSpeed', values: 'core probe' },

@@ -1,0 +1,981 @@
+<?php
+/**
+ * Plugin Name: Sitefleet Guard
+ * Description: Keeps copies of plugins and themes while Sitefleet updates them, and puts a copy back when the new version breaks the site. Answers signed requests of the connected dashboard only.
+ * Version: 1.0.0
+ * Requires at least: 5.9
+ * Requires PHP: 7.4
+ * License: MIT
+ *
+ * A must-use plugin in one file: it loads before all other plugins, so it still works when one of them is fatal on load.
+ * Protocol, threat model and limits: docs/guard.md of Sitefleet.
+ */
+
+defined( 'ABSPATH' ) || exit;
+
+// The installer writes true here when the owner of the site allows logins by token; wp-config.php may say it too, and wins.
+defined( 'SITEFLEET_GUARD_LOGIN' ) || define( 'SITEFLEET_GUARD_LOGIN', false );
+
+/** A request that cannot be carried out: a code for programs, a message for people. */
+class Sitefleet_Refusal extends Exception {
+	public string $reason;
+
+	public function __construct( string $reason, string $message ) {
+		parent::__construct( $message );
+		$this->reason = $reason;
+	}
+
+	public static function when( bool $so, string $reason, string $message ): void { if ( $so ) throw new self( $reason, $message ); }
+}
+
+/** Everything the guard does. One object serves one request. */
+class Sitefleet_Guard {
+	const VERSION       = '1.0.0';
+	const PROTOCOL      = 'sitefleet-guard-v1';
+	const SKEW          = 300; // Seconds that a signature's time may differ from ours.
+	const MAX_BODY      = 65536;
+	const MAX_FILES     = 50000;
+	const MAX_BYTES     = 500 * 1024 * 1024;
+	const MAX_ARMED     = 3600; // Seconds.
+	const MAX_FAULTS    = 50;
+	const KEEP_DAYS     = 14;
+	const KEEP_PER_ITEM = 2;
+	const LOGIN_SECONDS = 60;
+	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
+	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
+	const CHUNK         = 262144;
+	const FATAL         = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
+
+	/**
+	 * What each action needs: that its nonce is kept, the lock, the owner's permission to change files. Those that do no harm
+	 * when repeated do without a nonce where none can be kept: on read-only file systems and full disks.
+	 */
+	const ACTIONS = array(
+		'hello' => '', 'list' => '', 'faults' => '', 'drop' => 'lock', 'disarm' => 'nonce lock', 'login' => 'nonce lock',
+		'uninstall' => 'nonce lock', 'snapshot' => 'nonce lock files', 'arm' => 'nonce lock files', 'restore' => 'nonce lock files',
+	);
+
+	protected string $content;
+	/** Folder of each kind of item. */
+	protected array $roots;
+	/** The guard's own folder; '' while there is none. */
+	protected string $store = '';
+	private bool $watched   = false;
+	/** Kept for the shutdown handler: freed there, so that it has memory to work with. */
+	private string $reserve = '';
+
+	public function __construct( string $content, string $plugins, string $themes ) {
+		$this->content = rtrim( strtr( $content, '\\', '/' ), '/' );
+		$this->roots   = array( 'plugin' => rtrim( strtr( $plugins, '\\', '/' ), '/' ), 'theme' => rtrim( strtr( $themes, '\\', '/' ), '/' ) );
+		$this->store   = $this->find_store();
+	}
+
+	/** What happens when WordPress loads this file. */
+	public static function boot(): void {
+		// WP-CLI and cron by command line often run as another user: files made by them would be out of PHP's reach later.
+		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_verify' ) ) return;
+		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
+		$guard->settle();
+		if ( isset( $_SERVER['HTTP_X_SITEFLEET_GUARD'] ) && 'POST' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->serve();
+		if ( isset( $_GET['sitefleet-login'] ) && 'GET' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->enter( $_GET['sitefleet-login'] );
+		$guard->stand_watch();
+	}
+
+	// ---------------------------------------------------------------------------------------------- signed requests
+
+	/** Answers a signed request and ends; returns only when it is not one. */
+	private function serve(): void {
+		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::MAX_BODY + 1 );
+		$verdict = $this->verify( $_SERVER, $body, self::key(), self::sites(), time() );
+		if ( 'unsigned' === $verdict ) {
+			self::pretend_unknown();
+			return;
+		}
+		ignore_user_abort( true );
+		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
+		$answer = $this->handle( $verdict, $body, $_SERVER['HTTP_X_SITEFLEET_NONCE'] );
+		while ( ob_get_level() > 0 && ob_end_clean() ) {
+			continue;
+		}
+		if ( ! headers_sent() ) {
+			status_header( 200 );
+			header( 'Content-Type: text/plain; charset=utf-8' );
+			header( 'Cache-Control: no-store' );
+			header( 'X-Robots-Tag: noindex' );
+		}
+		// Framed, because output may have begun before us. Without "<" and ">" in the JSON the frame is unambiguous.
+		echo '<sitefleet-guard>', wp_json_encode( $answer, JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_PARTIAL_OUTPUT_ON_ERROR ), '</sitefleet-guard>';
+		exit;
+	}
+
+	/** The bytes that are signed. */
+	public static function canonical( string $site, string $time, string $nonce, string $body ): string {
+		return implode( "\n", array( self::PROTOCOL, 'POST', $site, $time, $nonce, hash( 'sha256', $body ) ) ) . "\n";
+	}
+
+	/**
+	 * Judges a request: `unsigned` (to be treated as if there were no guard), `clock`, `other_site`, or `ok`.
+	 * The reasons are told only to the holder of the key, who can do something about them.
+	 */
+	public function verify( array $server, string $body, string $pem, array $sites, int $now ): string {
+		$field = static function ( string $name, string $pattern ) use ( $server ) {
+			$value = $server[ 'HTTP_X_SITEFLEET_' . $name ] ?? '';
+			return is_string( $value ) && preg_match( $pattern, $value ) ? $value : null;
+		};
+		$id        = $field( 'GUARD', '/^[0-9a-f]{32}\z/' );
+		$site      = $field( 'SITE', '/^[\x21-\x7e]{1,500}\z/' );
+		$time      = $field( 'TIME', '/^[1-9][0-9]{8,10}\z/' );
+		$nonce     = $field( 'NONCE', '/^[0-9a-f]{32}\z/' );
+		$signature = base64_decode( (string) $field( 'SIGNATURE', '#^[A-Za-z0-9+/]{256,2048}={0,2}\z#' ), true );
+		if ( ! isset( $id, $site, $time, $nonce ) || ! $signature || strlen( $body ) > self::MAX_BODY ) return 'unsigned';
+		$key     = '' === $pem ? false : openssl_pkey_get_public( $pem );
+		$details = $key ? openssl_pkey_get_details( $key ) : false;
+		if ( ! $details || OPENSSL_KEYTYPE_RSA !== $details['type'] || $details['bits'] < 2048 ) return 'unsigned';
+		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
+		if ( ! hash_equals( self::key_id( $details['key'] ), $id ) || ! $valid ) return 'unsigned';
+		if ( abs( $now - (int) $time ) > self::SKEW ) return 'clock';
+		// A staging copy carries the same key: what was signed for the original must not work there.
+		return in_array( $site, $sites, true ) ? 'ok' : 'other_site';
+	}
+
+	/** First 32 hex digits of SHA-256 over the DER form of a public key. */
+	public static function key_id( string $spki_pem ): string {
+		$der = base64_decode( preg_replace( '/-----[^-]+-----|\s/', '', $spki_pem ) );
+		return substr( hash( 'sha256', $der ), 0, 32 );
+	}
+
+	/** A site's address as it is signed: host without www., port unless it is standard, path between slashes. */
+	public static function site_name( string $url ): string {
+		$parts = parse_url( trim( $url ) );
+		$host  = strtolower( $parts['host'] ?? '' );
+		if ( preg_match( '/[^\x21-\x7e]/', $host ) && function_exists( 'idn_to_ascii' ) ) $host = (string) idn_to_ascii( $host );
+		$host = preg_replace( '/^www\./', '', $host );
+		$port = $parts['port'] ?? null;
+		$path = trim( $parts['path'] ?? '', '/' );
+		return $host . ( null === $port || 80 === $port || 443 === $port ? '' : ":$port" ) . ( '' === $path ? '/' : "/$path/" );
+	}
+
+	/** The public key that the child plugin trusts, as PEM; '' when there is none that counts here. */
+	private static function key(): string {
+		// In a network plugins are everybody's: the key of a site whose connected user may not install them must not do so.
+		if ( is_multisite() && ! in_array( get_option( 'mainwp_child_connected_admin' ), get_super_admins(), true ) ) return '';
+		$stored = get_option( 'mainwp_child_pubkey' );
+		return is_string( $stored ) ? (string) base64_decode( $stored, true ) : '';
+	}
+
+	private static function sites(): array {
+		return array( self::site_name( (string) get_option( 'home' ) ), self::site_name( (string) get_option( 'siteurl' ) ) );
+	}
+
+	/** Lets the front of the site answer as for an address that it does not know; other addresses answer as to anybody. */
+	private static function pretend_unknown(): void { add_filter( 'request', fn() => array( 'error' => '404' ), PHP_INT_MAX ); }
+
+	/** Carries out a request whose signature is right and answers what the caller gets. */
+	public function handle( string $verdict, string $body, string $nonce ): array {
+		$answer = array( 'protocol' => self::PROTOCOL, 'nonce' => $nonce, 'time' => time() );
+		try {
+			Sitefleet_Refusal::when( 'clock' === $verdict, 'clock', 'The clocks of dashboard and site differ by more than 300 seconds.' );
+			Sitefleet_Refusal::when( 'ok' !== $verdict, 'other_site', 'The request was signed for another address than this site has.' );
+			$request = json_decode( $body, true );
+			$action  = is_array( $request ) ? ( $request['action'] ?? '' ) : '';
+			$needs   = is_string( $action ) ? ( self::ACTIONS[ $action ] ?? null ) : null;
+			Sitefleet_Refusal::when( null === $needs, 'bad_request', 'The action is not known.' );
+			$this->use_nonce( $nonce, false === strpos( $needs, 'nonce' ) );
+			$bad = false !== strpos( $needs, 'files' ) && ! self::file_mods();
+			Sitefleet_Refusal::when( $bad, 'file_mods', 'This site does not allow changes of its files (DISALLOW_FILE_MODS).' );
+			$method = "do_$action";
+			$do     = fn() => $this->$method( $request );
+			return $answer + array( 'ok' => true ) + ( false === strpos( $needs, 'lock' ) ? $do() : $this->locked( $do ) );
+		} catch ( Sitefleet_Refusal $error ) {
+			$reason  = $error->reason;
+			$message = $error->getMessage();
+		} catch ( Throwable $error ) {
+			$reason  = 'failed';
+			$message = $this->relative( get_class( $error ) . ': ' . $error->getMessage() );
+		}
+		return $answer + array( 'ok' => false, 'error' => array( 'code' => $reason, 'message' => $message ) );
+	}
+
+	/** Remembers a nonce by an empty file, which only one of two processes can create. */
+	private function use_nonce( string $nonce, bool $harmless ): void {
+		$harmless ? $this->quietly( fn() => $this->need_store() ) : $this->need_store();
+		if ( '' === $this->store ) return;
+		$file = "$this->store/nonce-$nonce";
+		$made = @fopen( $file, 'x' );
+		if ( $made ) {
+			fclose( $made );
+		} elseif ( file_exists( $file ) ) {
+			throw new Sitefleet_Refusal( 'replayed', 'This request was received before.' );
+		} elseif ( ! $harmless ) {
+			throw new Sitefleet_Refusal( 'not_writable', 'The guard cannot write into its folder: no space, or no permission.' );
+		}
+	}
+
+	// -------------------------------------------------------------------------------------------------------- actions
+
+	private function do_hello(): array {
+		$this->tidy();
+		$free = @disk_free_space( $this->content );
+		return array(
+			'guard'       => self::VERSION,
+			'wordpress'   => $GLOBALS['wp_version'] ?? '',
+			'php'         => PHP_VERSION,
+			'multisite'   => is_multisite(),
+			'free_bytes'  => false === $free ? null : (int) $free,
+			'writable'    => array(
+				'store' => '' !== $this->store && is_writable( $this->store ), 'plugins' => is_writable( $this->roots['plugin'] ),
+				'themes' => is_writable( $this->roots['theme'] ), 'mu_plugins' => is_writable( __DIR__ ) && is_writable( __FILE__ ),
+			),
+			'file_mods'   => self::file_mods(),
+			'zip'         => class_exists( 'ZipArchive', false ),
+			'opcache'     => function_exists( 'opcache_invalidate' ) && (bool) ini_get( 'opcache.enable' ),
+			'maintenance' => self::in_maintenance(),
+			// A drop-in of the site may end a request before the watchdog sees its error.
+			'drop_ins'    => array_values( array_filter( array( 'php-error.php', 'fatal-error-handler.php' ), fn( $name ) => is_file( "$this->content/$name" ) ) ),
+			'login'       => (bool) SITEFLEET_GUARD_LOGIN,
+			'armed'       => $this->armed(),
+			'limits'      => array( 'files' => self::MAX_FILES, 'bytes' => self::MAX_BYTES, 'seconds' => self::MAX_ARMED ),
+		);
+	}
+
+	private function do_snapshot( array $request ): array {
+		$item = $this->item( $request['kind'] ?? null, $request['slug'] ?? null );
+		Sitefleet_Refusal::when( ! is_file( $item['main'] ), 'not_found', "There is no {$item['kind']} {$item['slug']}." );
+		$this->need_writable( $item );
+		$this->prune();
+		$snapshot = $this->pack( $item, $item['path'], 'snapshot' );
+		$this->keep_newest( $snapshot );
+		return array( 'snapshot' => $snapshot );
+	}
+
+	private function do_arm( array $request ): array {
+		$seconds = $request['seconds'] ?? null;
+		$bad = ! is_int( $seconds ) || $seconds < 1 || $seconds > self::MAX_ARMED;
+		Sitefleet_Refusal::when( $bad, 'bad_request', 'seconds must be a whole number from 1 to ' . self::MAX_ARMED . '.' );
+		$snapshot = $this->snapshot( $request['snapshot'] ?? null );
+		$armed    = $this->armed( $snapshot['kind'], $snapshot['slug'] );
+		$armed[]  = array(
+			'snapshot' => $snapshot['id'], 'kind' => $snapshot['kind'], 'slug' => $snapshot['slug'], 'at' => time(),
+			'until' => time() + $seconds,
+		);
+		$this->put_json( 'armed', $armed );
+		return array( 'armed' => $armed );
+	}
+
+	/** Without a snapshot, everything is disarmed. */
+	private function do_disarm( array $request ): array {
+		$id    = $request['snapshot'] ?? null;
+		$armed = array_values( array_filter( $this->armed(), fn( $one ) => null !== $id && $one['snapshot'] !== $id ) );
+		$this->put_json( 'armed', $armed );
+		return array( 'armed' => $armed );
+	}
+
+	private function do_restore( array $request ): array {
+		$began    = microtime( true );
+		$snapshot = $this->snapshot( $request['snapshot'] ?? null );
+		$result   = $this->restore( $snapshot );
+		// An update that was killed leaves the whole site in maintenance for ten minutes.
+		if ( true === ( $request['end_maintenance'] ?? null ) ) @unlink( ABSPATH . '.maintenance' );
+		$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $snapshot['kind'], $snapshot['slug'] ) ) );
+		return $result + array(
+			'ms' => (int) round( ( microtime( true ) - $began ) * 1000 ), 'snapshot' => $snapshot,
+			'active' => self::active( $snapshot['kind'], $snapshot['slug'] ), 'maintenance' => self::in_maintenance(),
+			'database' => 'untouched',
+		);
+	}
+
+	private function do_list(): array {
+		$this->tidy();
+		return array( 'snapshots' => $this->snapshots() );
+	}
+
+	private function do_drop( array $request ): array {
+		$id    = $request['snapshot'] ?? null;
+		$known = in_array( $id, array_column( $this->snapshots(), 'id' ), true );
+		Sitefleet_Refusal::when( in_array( $id, array_column( $this->armed(), 'snapshot' ), true ), 'armed', 'This snapshot is armed: disarm it first.' );
+		if ( $known ) $this->drop( $id );
+		return array( 'dropped' => $known );
+	}
+
+	private function do_faults( array $request ): array {
+		$since  = (int) ( $request['since'] ?? 0 );
+		$faults = array_filter( $this->get_json( 'faults' ), fn( $fault ) => $fault['time'] >= $since );
+		return array( 'faults' => array_values( array_map( fn( $fault ) => array_diff_key( $fault, array( 'mark' => 0 ) ), $faults ) ) );
+	}
+
+	private function do_login( array $request ): array {
+		Sitefleet_Refusal::when( ! SITEFLEET_GUARD_LOGIN, 'login_not_allowed', 'The owner of this site has not allowed logins by token.' );
+		require_once ABSPATH . WPINC . '/pluggable.php';
+		$name = $request['user'] ?? null;
+		$user = is_string( $name ) ? get_user_by( 'login', $name ) : false;
+		Sitefleet_Refusal::when( ! $user || ! $user->has_cap( 'manage_options' ), 'not_found', 'There is no administrator of this name.' );
+		$token  = bin2hex( random_bytes( 32 ) );
+		$until  = time() + self::LOGIN_SECONDS;
+		$tokens = array_filter( $this->get_json( 'logins' ), fn( $one ) => $one['until'] >= time() );
+		$tokens = array_slice( $tokens, -9, null, true );
+		// Only its hash is stored: reading the guard's folder gives no way in.
+		$tokens[ hash( 'sha256', $token ) ] = array( 'user' => $user->ID, 'site' => get_current_blog_id(), 'until' => $until );
+		$this->put_json( 'logins', $tokens );
+		return array( 'token' => $token, 'until' => $until );
+	}
+
+	private function do_uninstall(): array {
+		Sitefleet_Refusal::when( ! is_writable( __DIR__ ), 'not_writable', 'The folder of must-use plugins cannot be written: remove sitefleet-guard.php by hand.' );
+		Sitefleet_Refusal::when( ! @unlink( __FILE__ ), 'not_writable', 'sitefleet-guard.php cannot be removed.' );
+		self::forget_code( __FILE__ );
+		$this->remove( $this->store );
+		return array( 'removed' => ! file_exists( __FILE__ ) && ! file_exists( $this->store ) );
+	}
+
+	/** Logs the bearer of a login token in and ends; returns, without a trace, when the token is not good. */
+	private function enter( $token ): void {
+		if ( ! SITEFLEET_GUARD_LOGIN || '' === $this->store || ! is_string( $token ) || ! preg_match( '/^[0-9a-f]{64}\z/', $token ) ) return;
+		$hash = hash( 'sha256', $token );
+		try {
+			$login = isset( $this->get_json( 'logins' )[ $hash ] ) ? $this->locked( fn() => $this->use_up( $hash ) ) : null;
+		} catch ( Sitefleet_Refusal $error ) {
+			return;
+		}
+		if ( null === $login || $login['until'] < time() || get_current_blog_id() !== $login['site'] ) return;
+		// No plugin loads in this request, so these are WordPress' own functions and no broken plugin is in the way.
+		require_once ABSPATH . WPINC . '/pluggable.php';
+		if ( is_multisite() ) ms_cookie_constants();
+		wp_cookie_constants();
+		wp_ssl_constants();
+		$user = get_user_by( 'id', $login['user'] );
+		if ( ! $user || ! $user->has_cap( 'manage_options' ) ) return;
+		nocache_headers();
+		header( 'Referrer-Policy: no-referrer' );
+		wp_set_auth_cookie( $user->ID );
+		header( 'Location: ' . admin_url(), true, 302 );
+		exit;
+	}
+
+	/** A login token is used up before it is good for anything; what cannot be written cannot be used. */
+	private function use_up( string $hash ): ?array {
+		$tokens = $this->get_json( 'logins' );
+		$login  = $tokens[ $hash ] ?? null;
+		unset( $tokens[ $hash ] );
+		$this->put_json( 'logins', $tokens );
+		return $login;
+	}
+
+	// --------------------------------------------------------------------------------------------- items and snapshots
+
+	/** Where an item lies. A slug is WordPress' own: `folder/file.php` or `file.php` of a plugin, the folder of a theme. */
+	public function item( $kind, $slug ): array {
+		$part  = '[^./\\\\:*?"<>|\x00-\x1f][^/\\\\:*?"<>|\x00-\x1f]{0,190}';
+		$forms = array(
+			'plugin' => "#^(?<name>$part)/(?<file>$part\.php)\z|^(?<single>$part\.php)\z#",
+			'theme' => "#^(?:(?<above>$part)/)?(?<name>$part)\z#",
+		);
+		$bad = ! is_string( $kind ) || ! isset( $forms[ $kind ] ) || ! is_string( $slug ) || ! preg_match( $forms[ $kind ], $slug, $found );
+		Sitefleet_Refusal::when( $bad, 'bad_request', 'kind must be plugin or theme, and slug the name that WordPress has for it.' );
+		$single = ! empty( $found['single'] );
+		$parent = $this->roots[ $kind ] . ( empty( $found['above'] ) ? '' : "/{$found['above']}" );
+		$path   = "$parent/" . ( $single ? $found['single'] : $found['name'] );
+		$bad = is_link( $parent ) && ! empty( $found['above'] ) || is_link( $path );
+		Sitefleet_Refusal::when( $bad, 'symlink', "$slug is a symbolic link: what it points to is not the guard's to change." );
+		$main = $single ? $path : $path . '/' . ( 'plugin' === $kind ? $found['file'] : 'style.css' );
+		return compact( 'kind', 'slug', 'parent', 'path', 'single', 'main' );
+	}
+
+	/** Files and folders below a path in a fixed order, the path itself first for a single file: name => [ size, null for a folder; mode ]. */
+	private function walk( string $path, bool $single ): Generator {
+		$todo = array( $single ? basename( $path ) : '' );
+		$base = $single ? dirname( $path ) : $path;
+		while ( $todo ) {
+			$name = array_pop( $todo );
+			$full = '' === $name ? $base : "$base/$name";
+			$stat = @lstat( $full );
+			$type = $stat ? $stat['mode'] & 0170000 : 0;
+			if ( 0040000 !== $type && 0100000 !== $type ) {
+				$what = 0120000 === $type ? 'symlink' : 'unreadable';
+				throw new Sitefleet_Refusal( $what, 'Only plain files and folders can be kept: ' . $this->relative( $full ) . '.' );
+			}
+			if ( '' !== $name ) yield $name => array( 0100000 === $type ? $stat['size'] : null, $stat['mode'] & 0777 );
+			if ( 0040000 === $type ) {
+				$below = @scandir( $full );
+				Sitefleet_Refusal::when( false === $below, 'unreadable', 'Cannot be read: ' . $this->relative( $full ) . '.' );
+				// The last one is taken first.
+				rsort( $below, SORT_STRING );
+				foreach ( array_diff( $below, array( '.', '..' ) ) as $entry ) $todo[] = '' === $name ? $entry : "$name/$entry";
+			}
+		}
+	}
+
+	/** SHA-256 over names, sizes and contents of an item, file by file; '' when it cannot be read. */
+	public function digest( string $path, bool $single ): string {
+		$tree = hash_init( 'sha256' );
+		try {
+			foreach ( $this->walk( $path, $single ) as $name => list( $size ) ) {
+				$sum = null === $size ? '' : (string) @hash_file( 'sha256', $single ? $path : "$path/$name" );
+				hash_update( $tree, self::digest_line( (string) $name, $size, $sum ) );
+			}
+		} catch ( Sitefleet_Refusal $error ) {
+			return '';
+		}
+		return hash_final( $tree );
+	}
+
+	private static function digest_line( string $name, ?int $size, string $sum ): string {
+		return null === $size ? "d\0$name\n" : "f\0$name\0$size\0$sum\n";
+	}
+
+	/** Writes an item into a container. It exists once its description (.json) does. */
+	private function pack( array $item, string $path, string $role ): array {
+		$files = 0;
+		$bytes = 0;
+		foreach ( $this->walk( $path, $item['single'] ) as list( $size ) ) {
+			$bytes += (int) $size;
+			Sitefleet_Refusal::when( ++$files > static::MAX_FILES || $bytes > static::MAX_BYTES, 'too_large', "{$item['slug']} has more than 50,000 files or 500 MB." );
+		}
+		$free = @disk_free_space( $this->store );
+		$bad = false !== $free && $free - $bytes < 2 * $bytes;
+		Sitefleet_Refusal::when( $bad, 'no_space', "Too little space: {$item['slug']} has $bytes bytes, and three times that must be free." );
+		$main     = $path . substr( $item['main'], strlen( $item['path'] ) );
+		$header   = is_file( $main ) ? get_file_data( $main, array( 'version' => 'Version' ) ) : array( 'version' => '' );
+		$snapshot = array(
+			'id' => bin2hex( random_bytes( 16 ) ), 'role' => $role, 'kind' => $item['kind'], 'slug' => $item['slug'],
+			'version' => $header['version'], 'created' => time(), 'order' => (int) ( microtime( true ) * 1000000 ),
+			'mode' => fileperms( $path ) & 0777,
+		);
+		$copy     = "$this->store/{$snapshot['id']}";
+		try {
+			$snapshot += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'] ) );
+			$this->put_json( $snapshot['id'], $snapshot );
+		} catch ( Throwable $error ) {
+			@unlink( "$copy.bin" );
+			throw $error;
+		}
+		return $snapshot;
+	}
+
+	/** Container: for each entry a line `f|d mode size length-of-name`, name, contents, SHA-256 in hex; at the end `e`. All masked. */
+	private function pack_into( $out, string $path, bool $single ): array {
+		$put   = fn( string $piece ) => self::write( $out, self::mask( $piece ) );
+		$tree  = hash_init( 'sha256' );
+		$files = 0;
+		$bytes = 0;
+		foreach ( $this->walk( $path, $single ) as $name => list( $size, $mode ) ) {
+			$name = (string) $name;
+			$sum  = '';
+			$put( sprintf( "%s %o %d %d\n%s", null === $size ? 'd' : 'f', $mode, $size, strlen( $name ), $name ) );
+			if ( null !== $size ) {
+				$in  = self::open( $single ? $path : "$path/$name", 'r' );
+				$sum = $this->copy( fn( $length ) => fread( $in, $length ), $size, $put );
+				Sitefleet_Refusal::when( '' !== (string) fread( $in, 1 ), 'changed', 'Changed while it was copied: ' . $this->relative( $name ) . '.' );
+				fclose( $in );
+				$put( $sum );
+				++$files;
+				$bytes += $size;
+			}
+			hash_update( $tree, self::digest_line( $name, $size, $sum ) );
+		}
+		$put( "e\n" );
+		return array( 'files' => $files, 'bytes' => $bytes, 'digest' => hash_final( $tree ) );
+	}
+
+	/** Unpacks a container to a path that does not exist yet. Its names are not trusted. */
+	private function unpack( array $snapshot, string $path, bool $single ): void {
+		$in  = self::open( "$this->store/{$snapshot['id']}.bin", 'r' );
+		$get = fn( int $length ) => self::mask( (string) fread( $in, $length ) );
+		if ( ! $single ) self::make_folder( $path );
+		$modes = array();
+		for ( ;; ) {
+			for ( $line = '', $byte = null; "\n" !== $byte && '' !== $byte && strlen( $line ) < 64; $line .= $byte ) {
+				$byte = $get( 1 );
+			}
+			if ( "e\n" === $line ) break;
+			if ( ! preg_match( '/^([fd]) ([0-7]{1,3}) (\d{1,10}) ([1-9]\d{0,3})\n\z/', $line, $found ) ) throw self::damaged();
+			$name = $get( (int) $found[4] );
+			if ( strlen( $name ) !== (int) $found[4] || ! self::safe_name( $name ) || ( $single && basename( $path ) !== $name ) ) {
+				throw self::damaged();
+			}
+			$to = $single ? $path : "$path/$name";
+			if ( 'd' === $found[1] ) {
+				self::make_folder( $to );
+				$modes[ $to ] = octdec( $found[2] );
+				continue;
+			}
+			// "x" creates and never opens what is there, be it a link.
+			$out = self::open( $to, 'x' );
+			$sum = $this->copy( $get, (int) $found[3], fn( $piece ) => self::write( $out, $piece ) );
+			fclose( $out );
+			@chmod( $to, octdec( $found[2] ) );
+			if ( ! hash_equals( $sum, $get( 64 ) ) ) throw self::damaged();
+		}
+		fclose( $in );
+		$modes[ $path ] = $snapshot['mode'];
+		// Last and from below, as a folder may be one that cannot be written.
+		foreach ( array_reverse( $modes ) as $folder => $mode ) @chmod( $folder, $mode );
+	}
+
+	private static function safe_name( string $name ): bool {
+		return ! preg_match( '#^/|//|/\z|(^|/)\.\.?(/|\z)|[\x00\\\\]#', $name ) && ( '/' === DIRECTORY_SEPARATOR || false === strpos( $name, ':' ) );
+	}
+
+	private static function damaged(): Sitefleet_Refusal {
+		return new Sitefleet_Refusal( 'damaged', 'The snapshot is damaged; nothing was changed.' );
+	}
+
+	/** Reads exactly so many bytes, hands them on in pieces, answers their SHA-256. */
+	private function copy( callable $get, int $size, callable $put ): string {
+		$hash = hash_init( 'sha256' );
+		while ( $size > 0 ) {
+			$piece = $get( min( self::CHUNK, $size ) );
+			Sitefleet_Refusal::when( false === $piece || '' === $piece, 'damaged', 'A file ended early, while it was copied.' );
+			$size -= strlen( $piece );
+			hash_update( $hash, $piece );
+			$put( $piece );
+		}
+		return hash_final( $hash );
+	}
+
+	private static function mask( string $data ): string { return $data ^ str_repeat( self::MASK, strlen( $data ) ); }
+
+	/** Descriptions of all snapshots, newest first. */
+	private function snapshots(): array {
+		$all = array();
+		foreach ( '' === $this->store ? array() : (array) @scandir( $this->store ) as $file ) {
+			if ( preg_match( '/^([0-9a-f]{32})\.json\z/', (string) $file, $found ) ) {
+				$one = $this->get_json( $found[1] );
+				if ( ( $one['id'] ?? '' ) === $found[1] && is_file( "$this->store/{$found[1]}.bin" ) ) $all[] = $one;
+			}
+		}
+		usort( $all, fn( $a, $b ) => array( $b['order'], $b['id'] ) <=> array( $a['order'], $a['id'] ) );
+		return $all;
+	}
+
+	private function snapshot( $id ): array {
+		foreach ( $this->snapshots() as $one ) if ( $one['id'] === $id ) return $one;
+		throw new Sitefleet_Refusal( 'not_found', 'There is no such snapshot.' );
+	}
+
+	/** Drops older snapshots of the same item and role beyond the number that is kept, but none that is armed. */
+	private function keep_newest( array $newest ): void {
+		$armed = array_column( $this->armed(), 'snapshot' );
+		$left  = 'snapshot' === $newest['role'] ? self::KEEP_PER_ITEM : 1;
+		foreach ( $this->snapshots() as $one ) {
+			$same = $one['kind'] === $newest['kind'] && $one['slug'] === $newest['slug'] && $one['role'] === $newest['role'];
+			if ( $same && --$left < 0 && ! in_array( $one['id'], $armed, true ) ) $this->drop( $one['id'] );
+		}
+	}
+
+	private function drop( string $id ): void {
+		@unlink( "$this->store/$id.json" );
+		@unlink( "$this->store/$id.bin" );
+	}
+
+	/** Removes what has lapsed, and what processes that were killed left behind. Only under the lock. */
+	private function prune(): void {
+		$armed = array_column( $this->armed(), 'snapshot' );
+		$keep  = array();
+		foreach ( $this->snapshots() as $one ) {
+			if ( $one['created'] < time() - self::KEEP_DAYS * DAY_IN_SECONDS && ! in_array( $one['id'], $armed, true ) ) {
+				$this->drop( $one['id'] );
+			} else {
+				$keep[ "{$one['id']}.bin" ] = $keep[ "{$one['id']}.json" ] = true;
+			}
+		}
+		foreach ( (array) @scandir( $this->store ) as $file ) {
+			$lapsed = 0 === strpos( $file, 'nonce-' ) && @filemtime( "$this->store/$file" ) < time() - 3 * self::SKEW;
+			$orphan = preg_match( '/^[0-9a-f]{32}\.(bin|json)\z|\.tmp\z/', $file ) && ! isset( $keep[ $file ] );
+			if ( $lapsed || $orphan ) @unlink( "$this->store/$file" );
+		}
+	}
+
+	private function tidy(): void { $this->quietly( fn() => '' === $this->store || $this->locked( fn() => $this->prune(), 0.0 ) ); }
+
+	/** For what may fail without harm: it is done another time. */
+	private function quietly( callable $do ): void {
+		try {
+			$do();
+		} catch ( Throwable $error ) {
+			return;
+		}
+	}
+
+	// --------------------------------------------------------------------------------------------------------- restore
+
+	/**
+	 * Puts a snapshot back. Everything is prepared and checked beside the live item; then two renames swap it. The journal says
+	 * how far it came, so that the next request can finish or undo it before any plugin loads.
+	 */
+	private function restore( array $snapshot ): array {
+		$item = $this->item( $snapshot['kind'], $snapshot['slug'] );
+		if ( file_exists( $item['path'] ) && $this->digest( $item['path'], $item['single'] ) === $snapshot['digest'] ) {
+			self::forget_code( $item['path'] );
+			return array( 'already' => true, 'replaced' => null );
+		}
+		$this->need_writable( $item );
+		$job  = array(
+			'id' => bin2hex( random_bytes( 16 ) ), 'snapshot' => $snapshot['id'], 'kind' => $item['kind'], 'slug' => $item['slug'],
+			'phase' => 'unpack',
+		);
+		$work = self::work( $item, $job );
+		$this->put_json( 'journal', $job );
+		try {
+			array_map( array( self::class, 'make_folder' ), array( $work, "$work/new", "$work/old" ) );
+			$new = "$work/new/" . basename( $item['path'] );
+			$this->unpack( $snapshot, $new, $item['single'] );
+			if ( $this->digest( $new, $item['single'] ) !== $snapshot['digest'] ) throw self::damaged();
+			$this->put_json( 'journal', array( 'phase' => 'swap' ) + $job );
+		} catch ( Throwable $error ) {
+			$this->end_job( $work );
+			throw $error;
+		}
+		$result = $this->swap( $item, $job );
+		$this->acquit( $item, $snapshot['created'] );
+		return $result;
+	}
+
+	/** Errors that an item had since its snapshot was taken are those of the version that was replaced, not of the old one. */
+	private function acquit( array $item, int $since ): void {
+		$faults = $this->get_json( 'faults' );
+		foreach ( $faults as $mark => $fault ) {
+			if ( $fault['first'] >= $since && $fault['kind'] === $item['kind'] && basename( $item['path'] ) === $fault['item'] ) {
+				$faults[ $mark ]['before'] = false;
+			}
+		}
+		$this->quietly( fn() => $this->put_json( 'faults', $faults ) );
+	}
+
+	/** Beside the live item, so that a rename is enough; WordPress overlooks names with a dot in front. */
+	private static function work( array $item, array $job ): string {
+		return "{$item['parent']}/.sitefleet-guard-{$job['id']}";
+	}
+
+	/** The swap of a prepared restore, from wherever it stopped. */
+	private function swap( array $item, array $job ): array {
+		$work = self::work( $item, $job );
+		$live = $item['path'];
+		$new  = "$work/new/" . basename( $live );
+		$old  = "$work/old/" . basename( $live );
+		if ( self::there( $new ) ) {
+			$aside = ! self::there( $live ) || ( ! self::there( $old ) && $this->move( $live, $old ) );
+			if ( ! $aside || ! $this->move( $new, $live ) ) {
+				if ( ! self::there( $live ) && self::there( $old ) ) $this->move( $old, $live );
+				$this->end_job( $work );
+				throw new Sitefleet_Refusal( 'not_writable', "{$item['slug']} cannot be replaced: the file system refused to rename it." );
+			}
+		}
+		self::forget_code( $live );
+		$replaced = null;
+		try {
+			if ( self::there( $old ) ) {
+				$replaced = $this->pack( $item, $old, 'replaced' );
+				$this->keep_newest( $replaced );
+			}
+			// From here on, what is left of the old folder is no evidence any more.
+			$this->put_json( 'journal', array( 'phase' => 'clean' ) + $job );
+		} catch ( Throwable $error ) {
+			$replaced = null; // What was broken is kept as evidence only: no space for it is no failure.
+		}
+		$this->end_job( $work );
+		wp_cache_delete( 'plugins', 'plugins' );
+		foreach ( array( 'theme', 'screenshot', 'headers', 'post_templates' ) as $part ) {
+			wp_cache_delete( $part . '-' . md5( "{$this->roots['theme']}/{$item['slug']}" ), 'themes' );
+		}
+		return array( 'already' => false, 'replaced' => $replaced );
+	}
+
+	private function end_job( string $work ): void {
+		$this->remove( $work );
+		@unlink( "$this->store/journal.json" );
+	}
+
+	/** Finishes or undoes a restore whose process died. Runs on every request, before any plugin loads. */
+	public function settle(): void {
+		if ( '' === $this->store || ! is_file( "$this->store/journal.json" ) ) return;
+		// Busy: the restore is still running. Any other failure changed nothing, and the next request tries again.
+		$this->quietly( fn() => $this->locked( fn() => $this->resume( $this->get_json( 'journal' ) ), 0.0 ) );
+	}
+
+	private function resume( array $job ): void {
+		if ( ! preg_match( '/^[0-9a-f]{32}\z/', $job['id'] ?? '' ) ) {
+			@unlink( "$this->store/journal.json" );
+			return;
+		}
+		$item = $this->item( $job['kind'], $job['slug'] );
+		'swap' === $job['phase'] ? $this->swap( $item, $job ) : $this->end_job( self::work( $item, $job ) );
+	}
+
+	// -------------------------------------------------------------------------------------------------------- watchdog
+
+	private function stand_watch(): void {
+		if ( '' === $this->store ) return;
+		$this->reserve = str_repeat( "\0", 131072 );
+		$look          = function () {
+			$this->reserve = '';
+			$error         = error_get_last();
+			if ( null !== $error && $error['type'] & self::FATAL ) $this->watch( $error );
+		};
+		// WordPress' own handler, which tells the administrator by mail, runs before. The hook is for plugins that end the
+		// request in it; the plain function for requests that do not come that far.
+		add_action( 'shutdown', $look, PHP_INT_MIN );
+		register_shutdown_function( $look );
+		if ( $this->armed() ) {
+			// Most fatal errors are exceptions: seen here first, before anything can hide them or end the request.
+			$before = set_exception_handler(
+				function ( Throwable $thrown ) use ( &$before ) {
+					$at = array( 'file' => $thrown->getFile(), 'line' => $thrown->getLine() );
+					$this->watch( array( 'type' => E_ERROR, 'message' => "Uncaught $thrown" ) + $at );
+					if ( null === $before ) throw $thrown; // Becomes the fatal error that it would have been.
+					$before( $thrown );
+				}
+			);
+		}
+	}
+
+	/** Records a fatal error; restores the armed item that it comes from. Never throws. */
+	public function watch( array $error ): void {
+		if ( $this->watched ) return;
+		$this->watched = true;
+		@ini_set( 'memory_limit', '-1' );
+		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
+		// Busy: another process sees to it.
+		$this->quietly( fn() => $this->locked( fn() => $this->judge( $error ), 0.0 ) );
+	}
+
+	private function judge( array $error ): void {
+		$fault  = $this->describe( $error );
+		$faults = $this->get_json( 'faults' );
+		$past   = $faults[ $fault['mark'] ] ?? null;
+		$armed  = $this->culprit( $error );
+		$reason = null;
+		if ( null !== $armed ) {
+			$reason = $this->reason_to_wait( $error, $armed, $past );
+			if ( null === $reason ) {
+				try {
+					$this->restore( $this->snapshot( $armed['snapshot'] ) );
+					$fault['restored'] = $armed['snapshot'];
+				} catch ( Throwable $failure ) {
+					$reason = $failure instanceof Sitefleet_Refusal ? $failure->reason : 'failed';
+				}
+				// Also after a failure: a restore that did not help is not repeated.
+				$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $armed['kind'], $armed['slug'] ) ) );
+				$faults = $this->get_json( 'faults' );
+			}
+		}
+		if ( null !== $past && ! isset( $fault['restored'] ) && $past['time'] > time() - 10 ) {
+			return; // A site that fails on every request need not write on each.
+		}
+		$fault['waited'] = $reason;
+		$fault['armed']  = null !== $armed;
+		$fault['first']  = $past['first'] ?? $fault['time'];
+		$fault['before'] = ( $past['before'] ?? false ) || null === $armed;
+		$fault['count']  = ( $past['count'] ?? 0 ) + 1;
+		unset( $faults[ $fault['mark'] ] );
+		$faults[ $fault['mark'] ] = $fault + array( 'restored' => $past['restored'] ?? null );
+		$this->put_json( 'faults', array_slice( $faults, -self::MAX_FAULTS, null, true ) );
+	}
+
+	/** The armed item that a fatal error comes from: the one its file lies in, else one its stack passes through. */
+	private function culprit( array $error ): ?array {
+		$file  = strtr( $error['file'], '\\', '/' );
+		$stack = strtr( $error['message'], '\\', '/' );
+		$armed = array_reverse( $this->armed() );
+		foreach ( array( 'file', 'stack' ) as $where ) {
+			foreach ( $armed as $one ) {
+				$item = $this->item( $one['kind'], $one['slug'] );
+				$tail = '/' . basename( $item['path'] ) . ( $item['single'] ? '' : '/' );
+				foreach ( array( $item['parent'], strtr( (string) realpath( $item['parent'] ), '\\', '/' ) ) as $parent ) {
+					if ( 'file' === $where ? 0 === strpos( $file, $parent . $tail ) : false !== strpos( $stack, $parent . $tail ) ) return $one;
+				}
+			}
+		}
+		return null;
+	}
+
+	/** Why the watchdog leaves a fatal error of an armed item to Sitefleet; null when it acts. */
+	private function reason_to_wait( array $error, array $armed, ?array $past ): ?string {
+		if ( preg_match( '/^(Allowed memory size of|Out of memory|Maximum execution time of)/', $error['message'] ) ) {
+			return 'resources'; // A slow import is not a broken plugin.
+		}
+		if ( $past['before'] ?? false ) {
+			return 'known'; // The version before had the same.
+		}
+		if ( ! self::file_mods() ) return 'file_mods';
+		clearstatcache();
+		$item    = $this->item( $armed['kind'], $armed['slug'] );
+		$changed = max( array_map( fn( $path ) => (int) @filectime( $path ), array( $item['path'], $item['main'], $error['file'] ) ) );
+		if ( self::in_maintenance() || $changed > time() - self::QUIET ) {
+			return 'updating'; // Half a plugin is fatal too, and the other half may be on its way.
+		}
+		return null;
+	}
+
+	/** What is recorded of a fatal error: no request data, no stack, no absolute path. */
+	private function describe( array $error ): array {
+		$file    = $this->relative( $error['file'] );
+		$message = $this->relative( strtok( $error['message'], "\n" ) );
+		$found   = preg_match( '#^wp-content/(plugins|themes|mu-plugins)/([^/]+)#', $file, $parts );
+		return array(
+			'time' => time(), 'message' => substr( $message, 0, 300 ), 'file' => $file, 'line' => (int) $error['line'],
+			'kind' => $found ? array( 'plugins' => 'plugin', 'themes' => 'theme', 'mu-plugins' => 'mu-plugin' )[ $parts[1] ] : null,
+			'item' => $found ? $parts[2] : null, 'mark' => md5( $file . preg_replace( '/\d+/', '', $message ) ),
+		);
+	}
+
+	// ------------------------------------------------------------------------------------------------ the guard's folder
+
+	/** Its name cannot be guessed and is found by looking: no option that a cache or a restored database could hold wrongly. */
+	private function find_store(): string {
+		$found  = '';
+		$folder = @opendir( $this->content );
+		while ( $folder && false !== ( $name = readdir( $folder ) ) ) {
+			if ( 0 === strpos( $name, 'sitefleet-guard-' ) && preg_match( '/^sitefleet-guard-[0-9a-f]{32}\z/', $name ) ) {
+				$path = "$this->content/$name";
+				if ( is_dir( $path ) && ! is_link( $path ) && ( '' === $found || $path < $found ) ) $found = $path;
+			}
+		}
+		$folder && closedir( $folder );
+		return $found;
+	}
+
+	private function need_store(): void {
+		if ( '' !== $this->store ) return;
+		$mine = "$this->content/sitefleet-guard-" . bin2hex( random_bytes( 16 ) );
+		self::make_folder( $mine );
+		@file_put_contents( "$mine/index.php", "<?php // Silence.\n" );
+		@file_put_contents( "$mine/.htaccess", "<IfModule mod_authz_core.c>\nRequire all denied\n</IfModule>\n<IfModule !mod_authz_core.c>\nDeny from all\n</IfModule>\n" );
+		@file_put_contents( "$mine/lock", '' );
+		$this->store = $this->find_store();
+		if ( $this->store !== $mine ) {
+			$this->remove( $mine ); // Another process was first.
+		}
+	}
+
+	/** Runs something that no other process may do at the same time. The lock of a process that dies is free at once. */
+	private function locked( callable $do, float $patience = 5.0 ) {
+		$this->need_store();
+		$lock  = self::open( "$this->store/lock", 'c' );
+		$until = microtime( true ) + $patience;
+		while ( ! flock( $lock, LOCK_EX | LOCK_NB ) ) {
+			Sitefleet_Refusal::when( microtime( true ) >= $until, 'busy', 'Another request is being carried out on this site. Ask again in a moment.' );
+			usleep( 50000 );
+		}
+		try {
+			return $do();
+		} finally {
+			flock( $lock, LOCK_UN );
+			fclose( $lock );
+		}
+	}
+
+	/** What is armed and has not lapsed, except one item. */
+	private function armed( string $kind = '', string $slug = '' ): array {
+		$now = time();
+		return array_values( array_filter( $this->get_json( 'armed' ), fn( $one ) => $one['until'] >= $now && array( $kind, $slug ) !== array( $one['kind'], $one['slug'] ) ) );
+	}
+
+	private function get_json( string $name ): array {
+		$text = '' === $this->store ? false : @file_get_contents( "$this->store/$name.json" );
+		$data = false === $text ? null : json_decode( $text, true );
+		return is_array( $data ) ? $data : array();
+	}
+
+	/** Replaces a small file as a whole. An empty list is no file: that also works on a full disk. */
+	private function put_json( string $name, array $data ): void {
+		if ( ! $data ) {
+			@unlink( "$this->store/$name.json" );
+			return;
+		}
+		$text = wp_json_encode( $data, JSON_PARTIAL_OUTPUT_ON_ERROR );
+		$this->replace( "$this->store/$name.json", fn( $out ) => self::write( $out, $text ) );
+	}
+
+	/** Writes a file under another name and renames it: there is the old one or the new one, whole. */
+	private function replace( string $path, callable $fill ) {
+		$draft = "$path." . bin2hex( random_bytes( 8 ) ) . '.tmp';
+		$out   = self::open( $draft, 'x' );
+		try {
+			$result = $fill( $out );
+			function_exists( 'fsync' ) && @fsync( $out );
+			Sitefleet_Refusal::when( ! fclose( $out ) || ! $this->move( $draft, $path ), 'not_writable', 'The guard cannot write into its folder.' );
+			return $result;
+		} finally {
+			@unlink( $draft );
+		}
+	}
+
+	// ------------------------------------------------------------------------------------------------------ small things
+
+	/** All renames go through here. */
+	protected function move( string $from, string $to ): bool { return @rename( $from, $to ); }
+
+	private static function there( string $path ): bool {
+		clearstatcache( true, $path );
+		return file_exists( $path ) || is_link( $path );
+	}
+
+	/** Removes a file or folder; a link itself, never what it points to. */
+	private function remove( string $path ): void {
+		if ( is_link( $path ) || ! is_dir( $path ) ) {
+			@unlink( $path );
+			return;
+		}
+		@chmod( $path, 0700 );
+		foreach ( array_diff( (array) @scandir( $path ), array( '.', '..' ) ) as $name ) $this->remove( "$path/$name" );
+		@rmdir( $path );
+	}
+
+	private static function make_folder( string $path ): void {
+		Sitefleet_Refusal::when( ! @mkdir( $path, 0700 ), 'not_writable', 'A folder cannot be made: no permission, or no space.' );
+	}
+
+	private static function open( string $path, string $mode ) {
+		$file = @fopen( $path, $mode . 'b' );
+		Sitefleet_Refusal::when( ! $file, 'r' === $mode ? 'unreadable' : 'not_writable', basename( $path ) . ' cannot be opened: no permission, or no space.' );
+		return $file;
+	}
+
+	private static function write( $file, string $data ): void {
+		Sitefleet_Refusal::when( '' !== $data && @fwrite( $file, $data ) !== strlen( $data ), 'no_space', 'There is no space left on the disk.' );
+	}
+
+	private function need_writable( array $item ): void {
+		$bad = ! is_writable( $item['parent'] ) || ( self::there( $item['path'] ) && ! is_writable( $item['path'] ) );
+		Sitefleet_Refusal::when( $bad, 'not_writable', "The folder of {$item['slug']} cannot be written by PHP." );
+	}
+
+	private static function file_mods(): bool { return (bool) wp_is_file_mod_allowed( 'sitefleet_guard' ); }
+
+	private static function in_maintenance(): bool {
+		clearstatcache( true, ABSPATH . '.maintenance' );
+		return is_file( ABSPATH . '.maintenance' ) && filemtime( ABSPATH . '.maintenance' ) > time() - 600;
+	}
+
+	/** Whether WordPress' settings say that an item is on; restoring files does not change them. */
+	private static function active( string $kind, string $slug ): bool {
+		if ( 'theme' === $kind ) return in_array( $slug, array( get_option( 'stylesheet' ), get_option( 'template' ) ), true );
+		$network = is_multisite() ? (array) get_site_option( 'active_sitewide_plugins' ) : array();
+		return isset( $network[ $slug ] ) || in_array( $slug, (array) get_option( 'active_plugins' ), true );
+	}
+
+	/** Makes PHP read changed files again. */
+	private static function forget_code( string $path ): void {
+		clearstatcache( true );
+		if ( ! function_exists( 'opcache_invalidate' ) ) return;
+		if ( is_dir( $path ) ) {
+			foreach ( array_diff( (array) @scandir( $path ), array( '.', '..' ) ) as $name ) self::forget_code( "$path/$name" );
+		} elseif ( '.php' === substr( $path, -4 ) ) {
+			@opcache_invalidate( $path, true );
+		}
+	}
+
+	/** Text without absolute paths of this machine. */
+	private function relative( string $text ): string {
+		$text = strtr( $text, '\\', '/' );
+		$roots = array( $this->roots['plugin'] => 'wp-content/plugins', $this->roots['theme'] => 'wp-content/themes' );
+		foreach ( $roots + array( $this->content => 'wp-content', rtrim( strtr( ABSPATH, '\\', '/' ), '/' ) => '' ) as $path => $name ) {
+			foreach ( array_filter( array( $path, strtr( (string) realpath( $path ), '\\', '/' ) ) ) as $form ) {
+				$text = str_replace( "$form/", '' === $name ? '' : "$name/", $text );
+			}
+		}
+		return $text;
+	}
+}
+
+Sitefleet_Guard::boot();

@@ -1,0 +1,216 @@
+/** What the guard answers, read once and checked: everything behind it has these types. */
+
+import { isObject } from './protocol.js';
+
+export type GuardKind = 'plugin' | 'theme';
+
+/** A copy of an item that the guard keeps. */
+export interface GuardSnapshot {
+  id: string;
+  /** Taken on request, or the broken version that a restore replaced. */
+  role: 'snapshot' | 'replaced';
+  kind: GuardKind;
+  slug: string;
+  /** As the item's header says; '' when it says nothing. */
+  version: string;
+  /** Unix seconds. */
+  created: number;
+  files: number;
+  bytes: number;
+  /** SHA-256 over names, sizes and contents. */
+  digest: string;
+}
+
+export interface GuardArmed {
+  snapshot: string;
+  kind: GuardKind;
+  slug: string;
+  /** Unix seconds. */
+  at: number;
+  until: number;
+}
+
+export interface GuardHello {
+  guard: string;
+  wordpress: string;
+  php: string;
+  multisite: boolean;
+  free_bytes: number | null;
+  writable: { store: boolean; plugins: boolean; themes: boolean; mu_plugins: boolean };
+  /** False = the owner forbids changes of files (DISALLOW_FILE_MODS): nothing can be kept or put back. */
+  file_mods: boolean;
+  opcache: boolean;
+  /** WordPress shows its maintenance page to everybody. */
+  maintenance: boolean;
+  /** Drop-ins of the site that may hide fatal errors from the watchdog. */
+  drop_ins: string[];
+  login: boolean;
+  armed: GuardArmed[];
+}
+
+export interface GuardRestored {
+  snapshot: GuardSnapshot;
+  /** The item was what the snapshot holds; nothing was done. */
+  already: boolean;
+  /** What was replaced, kept as evidence; null when it could not be kept. */
+  replaced: GuardSnapshot | null;
+  /** WordPress' settings say that the item is on. A restore does not change them. */
+  active: boolean;
+  maintenance: boolean;
+  ms: number;
+}
+
+/** A fatal error that the guard saw. Without request data; paths are relative to WordPress. */
+export interface GuardFault {
+  /** Unix seconds: when last, and when first. */
+  time: number;
+  first: number;
+  count: number;
+  message: string;
+  file: string;
+  line: number;
+  kind: GuardKind | 'mu-plugin' | null;
+  /** Folder or file of the plugin or theme that the file belongs to. */
+  item: string | null;
+  /** It came from an armed item. */
+  armed: boolean;
+  /** Snapshot that the watchdog put back because of it. */
+  restored: string | null;
+  /** Why the watchdog did not: resources, known, updating, file_mods, or the code of a restore that failed. */
+  waited: string | null;
+}
+
+/** An answer without what it must have. */
+export class GuardShapeError extends Error {}
+
+type Fields = Record<string, unknown>;
+
+export function snapshotOf(value: unknown): GuardSnapshot {
+  const from = fieldsOf(value, 'snapshot');
+  return {
+    id: hex(from, 'id', 32),
+    role: oneOf(from, 'role', ['snapshot', 'replaced'] as const),
+    kind: kindOf(from),
+    slug: text(from, 'slug', 400),
+    version: text(from, 'version', 200),
+    created: number(from, 'created'),
+    files: number(from, 'files'),
+    bytes: number(from, 'bytes'),
+    digest: hex(from, 'digest', 64),
+  };
+}
+
+export function snapshotsOf(value: Fields): GuardSnapshot[] {
+  return list(value, 'snapshots', 10_000).map(snapshotOf);
+}
+
+export function armedOf(value: Fields): GuardArmed[] {
+  return list(value, 'armed', 1_000).map((one) => {
+    const from = fieldsOf(one, 'armed');
+    return {
+      snapshot: hex(from, 'snapshot', 32),
+      kind: kindOf(from),
+      slug: text(from, 'slug', 400),
+      at: number(from, 'at'),
+      until: number(from, 'until'),
+    };
+  });
+}
+
+export function helloOf(value: Fields): GuardHello {
+  const writable = fieldsOf(value.writable, 'writable');
+  return {
+    guard: text(value, 'guard', 40),
+    wordpress: text(value, 'wordpress', 40),
+    php: text(value, 'php', 80),
+    multisite: flag(value, 'multisite'),
+    free_bytes: value.free_bytes === null ? null : number(value, 'free_bytes'),
+    writable: {
+      store: flag(writable, 'store'),
+      plugins: flag(writable, 'plugins'),
+      themes: flag(writable, 'themes'),
+      mu_plugins: flag(writable, 'mu_plugins'),
+    },
+    file_mods: flag(value, 'file_mods'),
+    opcache: flag(value, 'opcache'),
+    maintenance: flag(value, 'maintenance'),
+    drop_ins: list(value, 'drop_ins', 10).map((name) => String(name).slice(0, 100)),
+    login: flag(value, 'login'),
+    armed: armedOf(value),
+  };
+}
+
+export function restoredOf(value: Fields): GuardRestored {
+  return {
+    snapshot: snapshotOf(value.snapshot),
+    already: flag(value, 'already'),
+    replaced: value.replaced === null ? null : snapshotOf(value.replaced),
+    active: flag(value, 'active'),
+    maintenance: flag(value, 'maintenance'),
+    ms: number(value, 'ms'),
+  };
+}
+
+export function faultsOf(value: Fields): GuardFault[] {
+  return list(value, 'faults', 100).map((one) => {
+    const from = fieldsOf(one, 'faults');
+    return {
+      time: number(from, 'time'),
+      first: number(from, 'first'),
+      count: number(from, 'count'),
+      message: text(from, 'message', 2_000),
+      file: text(from, 'file', 4_096),
+      line: number(from, 'line'),
+      kind: from.kind === null ? null : oneOf(from, 'kind', ['plugin', 'theme', 'mu-plugin'] as const),
+      item: from.item === null ? null : text(from, 'item', 400),
+      armed: flag(from, 'armed'),
+      restored: from.restored === null ? null : hex(from, 'restored', 32),
+      waited: from.waited === null ? null : text(from, 'waited', 40),
+    };
+  });
+}
+
+export function tokenOf(value: Fields): { token: string; until: number } {
+  return { token: hex(value, 'token', 64), until: number(value, 'until') };
+}
+
+export function flag(from: Fields, name: string): boolean {
+  const value = from[name];
+  return typeof value === 'boolean' ? value : wrong(name);
+}
+
+function fieldsOf(value: unknown, name: string): Fields {
+  return isObject(value) ? value : wrong(name);
+}
+
+function list(from: Fields, name: string, most: number): unknown[] {
+  const value = from[name];
+  return Array.isArray(value) && value.length <= most ? value : wrong(name);
+}
+
+function text(from: Fields, name: string, most: number): string {
+  const value = from[name];
+  return typeof value === 'string' ? value.slice(0, most) : wrong(name);
+}
+
+function number(from: Fields, name: string): number {
+  const value = from[name];
+  return typeof value === 'number' && Number.isFinite(value) ? value : wrong(name);
+}
+
+function hex(from: Fields, name: string, length: number): string {
+  const value = from[name];
+  return typeof value === 'string' && value.length === length && /^[0-9a-f]+$/.test(value) ? value : wrong(name);
+}
+
+function oneOf<T extends string>(from: Fields, name: string, values: readonly T[]): T {
+  return values.find((one) => one === from[name]) ?? wrong(name);
+}
+
+function kindOf(from: Fields): GuardKind {
+  return oneOf(from, 'kind', ['plugin', 'theme'] as const);
+}
+
+function wrong(name: string): never {
+  throw new GuardShapeError(`The guard's answer has no usable "${name}".`);
+}

@@ -1,0 +1,203 @@
+/** Typed client of the guard: signs requests, sends them where the guard answers, reads what comes back. */
+
+import type { WireAnswer, WireRequest } from '../child/exchange.js';
+import {
+  armedOf,
+  faultsOf,
+  flag,
+  type GuardArmed,
+  type GuardFault,
+  type GuardHello,
+  type GuardKind,
+  type GuardRestored,
+  GuardShapeError,
+  type GuardSnapshot,
+  helloOf,
+  restoredOf,
+  snapshotOf,
+  snapshotsOf,
+  tokenOf,
+} from './answers.js';
+import { MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
+
+/** The site, as far as the guard is concerned. */
+export interface GuardSite {
+  /** Site URL with a trailing slash. */
+  url: string;
+  /** RSA private key, PKCS#8 PEM: the one of the child connection. */
+  private_key: string;
+  http_user: string | null;
+  http_pass: string | null;
+  ssl_verify: boolean;
+}
+
+export interface GuardParts {
+  /** One HTTP exchange, bounded; `Transport.exchange` of the child's network. */
+  exchange: (request: WireRequest) => Promise<WireAnswer>;
+  userAgent: string;
+  /** Unix milliseconds. */
+  now: () => number;
+}
+
+export interface GuardCallOptions {
+  signal?: AbortSignal | undefined;
+  /** The whole call, over all addresses. */
+  timeoutMs?: number | undefined;
+}
+
+/** `no_guard`: no address gave a guard's answer. `bad_answer`: one did, but not as agreed. All others are the guard's own codes. */
+export class GuardFailure extends Error {
+  readonly code: string;
+  /** HTTP status of each address that was tried, in order. */
+  readonly statuses: readonly number[];
+  /** What the site's clock says, unix seconds; null when it did not say. */
+  readonly siteTime: number | null;
+
+  constructor(code: string, message: string, statuses: readonly number[] = [], siteTime: number | null = null) {
+    super(message);
+    this.name = 'GuardFailure';
+    this.code = code;
+    this.statuses = statuses;
+    this.siteTime = siteTime;
+  }
+}
+
+/**
+ * Where the guard answers, in the order of trying. The last one is there for a site in maintenance: WordPress defines
+ * WP_INSTALLING in it, so it skips the maintenance page that an update leaves behind when it is killed.
+ */
+const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
+const QUICK_MS = 20_000;
+/** Copying up to 500 MB on a slow disk. */
+const SLOW_MS = 300_000;
+
+/** The actions of the guard on one site. Rejects with GuardFailure, or with what `exchange` rejects with. */
+export class GuardClient {
+  readonly #parts: GuardParts;
+  readonly #site: GuardSite;
+
+  constructor(site: GuardSite, parts: GuardParts) {
+    this.#site = site;
+    this.#parts = parts;
+  }
+
+  /** Versions, room, permissions, and what is armed. */
+  hello(options?: GuardCallOptions): Promise<GuardHello> {
+    return this.#call('hello', {}, QUICK_MS, helloOf, options);
+  }
+
+  /** Keeps a copy of an item as it is now. `slug` is WordPress' own name: `folder/file.php`, `file.php`, or a theme's folder. */
+  snapshot(kind: GuardKind, slug: string, options?: GuardCallOptions): Promise<GuardSnapshot> {
+    return this.#call('snapshot', { kind, slug }, SLOW_MS, (value) => snapshotOf(value.snapshot), options);
+  }
+
+  /** Lets the guard put the snapshot back by itself when its item is fatal within so many seconds (at most 3600). */
+  arm(snapshot: string, seconds: number, options?: GuardCallOptions): Promise<GuardArmed[]> {
+    return this.#call('arm', { snapshot, seconds }, QUICK_MS, armedOf, options);
+  }
+
+  /** Ends that for one snapshot, or for all. Answers what is still armed. */
+  disarm(snapshot: string | null, options?: GuardCallOptions): Promise<GuardArmed[]> {
+    return this.#call('disarm', { snapshot }, QUICK_MS, armedOf, options);
+  }
+
+  /** Puts a snapshot back. `end_maintenance` also removes the maintenance page that a killed update left. */
+  restore(
+    snapshot: string,
+    settings: { end_maintenance?: boolean } = {},
+    options?: GuardCallOptions,
+  ): Promise<GuardRestored> {
+    return this.#call('restore', { snapshot, ...settings }, SLOW_MS, restoredOf, options);
+  }
+
+  /** All snapshots, newest first. */
+  list(options?: GuardCallOptions): Promise<GuardSnapshot[]> {
+    return this.#call('list', {}, QUICK_MS, snapshotsOf, options);
+  }
+
+  /** Removes a snapshot; false when there was none of this id. */
+  drop(snapshot: string, options?: GuardCallOptions): Promise<boolean> {
+    return this.#call('drop', { snapshot }, QUICK_MS, (value) => flag(value, 'dropped'), options);
+  }
+
+  /** Fatal errors that were seen at or after this time (unix seconds). */
+  faults(since: number, options?: GuardCallOptions): Promise<GuardFault[]> {
+    return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
+  }
+
+  /** An address that logs a browser in as this administrator, once, within 60 seconds. It is a secret. */
+  async login(user: string, options?: GuardCallOptions): Promise<{ url: string; until: number }> {
+    const { token, until } = await this.#call('login', { user }, QUICK_MS, tokenOf, options);
+    return { url: `${this.#site.url}?sitefleet-login=${token}`, until };
+  }
+
+  /** Removes the guard and all it keeps; false when something was left. */
+  uninstall(options?: GuardCallOptions): Promise<boolean> {
+    return this.#call('uninstall', {}, QUICK_MS, (value) => flag(value, 'removed'), options);
+  }
+
+  async #call<T>(
+    action: string,
+    parameters: Record<string, unknown>,
+    timeoutMs: number,
+    read: (value: Record<string, unknown>) => T,
+    options: GuardCallOptions = {},
+  ): Promise<T> {
+    const began = performance.now();
+    const statuses: number[] = [];
+    for (const address of ADDRESSES) {
+      // Signed for each address: a nonce is good once, and the first address may have got as far as the guard.
+      const request = signedRequest(this.#site, action, parameters, this.#parts.now());
+      const left = (options.timeoutMs ?? timeoutMs) - (performance.now() - began);
+      if (left <= 0) break;
+      const answer = await this.#parts.exchange(
+        this.#wire(address, request.headers, request.body, left, options.signal),
+      );
+      statuses.push(answer.status);
+      const reply = readReply(answer.body, request.nonce);
+      if (reply === null) continue;
+      if (!reply.ok) throw new GuardFailure(reply.code, reply.message, statuses, reply.time);
+      try {
+        return read(reply.value);
+      } catch (error) {
+        if (error instanceof GuardShapeError) throw new GuardFailure('bad_answer', error.message, statuses);
+        throw error;
+      }
+    }
+    const seen = statuses.length === 0 ? 'no time was left' : `HTTP ${statuses.join(', ')}`;
+    const why = 'It is not installed, does not know the key, or something in front of the site answers for it.';
+    throw new GuardFailure('no_guard', `The guard does not answer (${seen}). ${why}`, statuses);
+  }
+
+  #wire(
+    address: string,
+    headers: Record<string, string>,
+    body: string,
+    deadlineMs: number,
+    signal?: AbortSignal,
+  ): WireRequest {
+    const { url, http_user, http_pass, ssl_verify } = this.#site;
+    const basic = Buffer.from(`${http_user ?? ''}:${http_pass ?? ''}`, 'utf8').toString('base64');
+    return {
+      url: new URL(address, url),
+      method: 'POST',
+      headers: {
+        accept: '*/*',
+        // A page that is cut at the limit could not be decompressed.
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'user-agent': this.#parts.userAgent,
+        ...headers,
+        ...(http_user !== null && http_user !== '' ? { authorization: `Basic ${basic}` } : {}),
+      },
+      body,
+      verify: ssl_verify,
+      maxBytes: MAX_ANSWER_BYTES,
+      // A page of the site may be larger: it is not the guard's, and its status is all we need.
+      atLimit: 'keep',
+      bodyTimeoutMs: Math.max(deadlineMs, 1),
+      deadlineMs: Math.max(deadlineMs, 1),
+      signal,
+    };
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The wire format of the guard, the must-use plugin in `../../guard`: what is signed, how a request and its answer look.
+ * Pure functions; both sides are tested against `../../guard/vectors.json`. The protocol is in `../../docs/guard.md`.
+ */
+
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
+/** Largest body that the guard reads. */
+export const MAX_REQUEST_BYTES = 65_536;
+/** Most that an answer can have: 50 faults and some 100 snapshots are well under it. */
+export const MAX_ANSWER_BYTES = 1_048_576;
+
+export interface GuardHeaders extends Record<string, string> {
+  'x-sitefleet-guard': string;
+  'x-sitefleet-site': string;
+  'x-sitefleet-time': string;
+  'x-sitefleet-nonce': string;
+  'x-sitefleet-signature': string;
+}
+
+export interface GuardRequest {
+  headers: GuardHeaders;
+  body: string;
+  nonce: string;
+}
+
+/** What the guard says of a request; `failure` is a code of its own, with a text for people. */
+export type GuardReply =
+  | { ok: true; value: Record<string, unknown> }
+  | { ok: false; code: string; message: string; time: number | null };
+
+/** A site's address as it is signed: host without `www.`, port unless it is standard, path between slashes. No scheme. */
+export function siteName(address: string): string {
+  const url = new URL(address);
+  const port = url.port === '' || url.port === '80' || url.port === '443' ? '' : `:${url.port}`;
+  const path = url.pathname.replace(/^\/+|\/+$/g, '');
+  return `${url.hostname.replace(/^www\./, '')}${port}${path === '' ? '/' : `/${path}/`}`;
+}
+
+/** The bytes that are signed: six lines, each ended by a line feed. */
+export function canonicalText(site: string, time: number, nonce: string, body: string): string {
+  const digest = createHash('sha256').update(body, 'utf8').digest('hex');
+  return `${[GUARD_PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;
+}
+
+/** First 32 hex digits of SHA-256 over the DER form of the public key: which key a request is signed with. */
+export function keyId(key: KeyObject): string {
+  const half = key.type === 'private' ? createPublicKey(key) : key;
+  const der = half.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(der).digest('hex').slice(0, 32);
+}
+
+/** A signed request. `now` in milliseconds. */
+export function signedRequest(
+  site: { url: string; private_key: string },
+  action: string,
+  parameters: Readonly<Record<string, unknown>>,
+  now: number,
+  nonce = randomBytes(16).toString('hex'),
+): GuardRequest {
+  const key = createPrivateKey(site.private_key);
+  const body = JSON.stringify({ ...parameters, action });
+  if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request has more than 64 KB.');
+  const name = siteName(site.url);
+  const time = Math.floor(now / 1000);
+  const signature = sign('sha256', Buffer.from(canonicalText(name, time, nonce, body), 'utf8'), key);
+  const headers = {
+    'x-sitefleet-guard': keyId(key),
+    'x-sitefleet-site': name,
+    'x-sitefleet-time': String(time),
+    'x-sitefleet-nonce': nonce,
+    'x-sitefleet-signature': signature.toString('base64'),
+  };
+  return { headers, body, nonce };
+}
+
+const OPEN = '<sitefleet-guard>';
+const CLOSE = '</sitefleet-guard>';
+
+/** The guard's answer to the request with this nonce; null when the body holds none: something else answered. */
+export function readReply(body: Buffer, nonce: string): GuardReply | null {
+  const begin = body.indexOf(OPEN);
+  const end = body.indexOf(CLOSE, begin);
+  if (begin < 0 || end < 0) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8', begin + OPEN.length, end));
+  } catch {
+    return null;
+  }
+  // A cache that answers with what somebody else got has another nonce.
+  if (!isObject(value) || value.protocol !== GUARD_PROTOCOL || value.nonce !== nonce) return null;
+  if (value.ok === true) return { ok: true, value };
+  const { error } = value;
+  if (!isObject(error) || typeof error.code !== 'string') return null;
+  return {
+    ok: false,
+    code: error.code.slice(0, 40),
+    message: typeof error.message === 'string' ? error.message.slice(0, 500) : '',
+    time: typeof value.time === 'number' ? value.time : null,
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

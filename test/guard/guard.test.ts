@@ -1,0 +1,512 @@
+/** The guard inside real WordPress, over real HTTP: signatures, snapshots, restores, the watchdog, logins. */
+
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateKey } from '../../src/child/sign.js';
+import type { GuardClient } from '../../src/guard/client.js';
+import {
+  clientOf,
+  codeOf,
+  contents,
+  pause,
+  plugin,
+  post,
+  signed,
+  status,
+  transport,
+  visit,
+  writePlugin,
+} from './tools.js';
+import { type WordPress, WordPressHost, wordpressMissing } from './wordpress.js';
+
+const missing = wordpressMissing();
+const skipped = missing !== '' && process.env.CI !== 'true';
+
+describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, missing: ${missing})` : ''}`, () => {
+  const host = new WordPressHost();
+  let site: WordPress;
+  let guard: GuardClient;
+  let key: { private_key: string; public_key: string };
+  let other: { private_key: string; public_key: string };
+
+  const live = (slug: string) => join(site.content, 'plugins', slug);
+  const store = () => readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-'));
+  /** Longer than the watchdog waits for an item to be quiet. */
+  const settle = () => pause(3_100);
+
+  beforeAll(async () => {
+    if (missing !== '') throw new Error(`these tests need ${missing}`);
+    await host.start();
+    [key, other] = await Promise.all([generateKey(), generateKey()]);
+    site = await host.site('single');
+    site.trust(key.public_key);
+    for (const slug of ['alpha', 'beta']) writePlugin(site, slug, '1.0');
+    site.write('plugins/single.php', plugin('1.0'));
+    site.activate('alpha/alpha.php', 'beta/beta.php', 'single.php');
+    guard = clientOf(site, key.private_key);
+  }, 120_000);
+
+  afterAll(async () => {
+    await transport.close();
+    await host.close();
+  });
+
+  describe('who may ask', () => {
+    it('is not there before it is installed, and the client says so', async () => {
+      const failure = await guard.hello().catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'no_guard', statuses: [200, 200, 302] });
+      site.installGuard(true);
+    });
+
+    it('answers an unsigned or wrongly signed request like an unknown address, and writes nothing', async () => {
+      const before = contents(site.content);
+      const unknown = await post(`${site.url}no-such-page/`, {}, '{}');
+      expect(unknown.status).toBe(404);
+      const good = signed(site, key.private_key);
+      const foreign = signed(site, other.private_key);
+      const bent: [string, Record<string, string>, string][] = [
+        ['only the header', { 'x-sitefleet-guard': good.headers['x-sitefleet-guard'] }, good.body],
+        ['another key', foreign.headers, foreign.body],
+        [
+          'another key under our name',
+          { ...foreign.headers, 'x-sitefleet-guard': good.headers['x-sitefleet-guard'] },
+          foreign.body,
+        ],
+        ['another body', good.headers, '{"action":"uninstall"}'],
+        [
+          'another time',
+          { ...good.headers, 'x-sitefleet-time': String(Number(good.headers['x-sitefleet-time']) + 1) },
+          good.body,
+        ],
+        ['another nonce', { ...good.headers, 'x-sitefleet-nonce': 'f'.repeat(32) }, good.body],
+        ['another site', { ...good.headers, 'x-sitefleet-site': 'example.com/' }, good.body],
+        ['a nonce that is a path', { ...good.headers, 'x-sitefleet-nonce': '../../../../evil' }, good.body],
+        ['no signature', { ...good.headers, 'x-sitefleet-signature': '' }, good.body],
+        ['a short signature', { ...good.headers, 'x-sitefleet-signature': 'AAAA' }, good.body],
+        ['a body of 65 KB', good.headers, good.body.padEnd(66_000)],
+      ];
+      for (const [what, headers, body] of bent)
+        expect({ what, ...(await post(site.url, headers, body)) }).toEqual({ what, ...unknown });
+      const login = await post(`${site.url}wp-login.php`, {}, foreign.body);
+      expect(await post(`${site.url}wp-login.php`, foreign.headers, foreign.body)).toEqual(login);
+      expect(contents(site.content)).toEqual(before);
+      // A GET with the header is an ordinary visit.
+      expect((await visit(site.url, good.headers)).text).toContain('Welcome');
+    });
+
+    it('answers hello with what matters', async () => {
+      const hello = await guard.hello();
+      expect(hello).toMatchObject({ multisite: false, file_mods: true, login: true, maintenance: false, armed: [] });
+      expect(hello.writable).toEqual({ store: true, plugins: true, themes: true, mu_plugins: true });
+      expect(hello.php).toMatch(/^\d+\.\d+/);
+      expect(hello.free_bytes).toBeGreaterThan(0);
+    });
+
+    it('takes a request once', async () => {
+      const request = signed(site, key.private_key, 'list');
+      expect((await post(site.url, request.headers, request.body)).text).toContain('"ok":true');
+      const again = await post(site.url, request.headers, request.body);
+      expect(again.text).toContain('"code":"replayed"');
+      const many = signed(site, key.private_key, 'disarm');
+      const answers = await Promise.all([1, 2, 3, 4].map(() => post(site.url, many.headers, many.body)));
+      expect(answers.filter(({ text }) => text.includes('"ok":true'))).toHaveLength(1);
+    });
+
+    it('tells the holder of the key about clocks and addresses, and does nothing', async () => {
+      const before = contents(site.content);
+      for (const ms of [-301_000, 301_000]) {
+        const late = signed(
+          site,
+          key.private_key,
+          'snapshot',
+          { kind: 'plugin', slug: 'alpha/alpha.php' },
+          Date.now() + ms,
+        );
+        const answer = await post(site.url, late.headers, late.body);
+        expect(answer.text).toContain('"code":"clock"');
+      }
+      const elsewhere = clientOf(
+        { ...site, url: site.url.replace('127.0.0.1', 'localhost') } as WordPress,
+        key.private_key,
+      );
+      expect(await codeOf(elsewhere.snapshot('plugin', 'alpha/alpha.php'))).toBe('other_site');
+      expect(contents(site.content)).toEqual(before);
+    });
+
+    it('reads the key of the child plugin at each request', async () => {
+      site.trust(other.public_key);
+      expect(await codeOf(guard.hello())).toBe('no_guard');
+      expect((await clientOf(site, other.private_key).hello()).multisite).toBe(false);
+      site.trust(key.public_key);
+      expect((await guard.hello()).multisite).toBe(false);
+    });
+
+    it('refuses names that lead elsewhere', async () => {
+      for (const slug of [
+        '../x/x.php',
+        'a/../b.php',
+        '/etc/passwd',
+        '..',
+        '.',
+        'alpha',
+        'alpha/../../x.php',
+        'a\\b.php',
+        'C:/x.php',
+        'a/b/c.php',
+        '.hidden/x.php',
+        'a\0/x.php',
+        '',
+      ]) {
+        expect([slug, await codeOf(guard.snapshot('plugin', slug))]).toEqual([slug, 'bad_request']);
+      }
+      expect(await codeOf(guard.snapshot('theme', '../plugins'))).toBe('bad_request');
+      expect(await codeOf(guard.snapshot('core' as 'plugin', 'alpha/alpha.php'))).toBe('bad_request');
+      expect(await codeOf(guard.snapshot('plugin', 'none/none.php'))).toBe('not_found');
+      expect(await codeOf(guard.restore('../../x'))).toBe('not_found');
+      expect(await guard.list()).toEqual([]);
+    });
+
+    it('still answers when output has begun before it', async () => {
+      site.write('mu-plugins/00-noise.php', '<?php echo "<b>Notice</b>: noise"; flush();');
+      expect((await guard.hello()).multisite).toBe(false);
+      rmSync(join(site.content, 'mu-plugins/00-noise.php'));
+    });
+  });
+
+  describe('snapshot and restore', () => {
+    it('brings a site back that a plugin takes down on load, byte for byte', async () => {
+      const before = contents(live('alpha'));
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      expect(snapshot).toMatchObject({ version: '1.0', files: 4, role: 'snapshot' });
+      rmSync(live('alpha'), { recursive: true });
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'removed_function();'));
+      site.write('plugins/alpha/more.php', '<?php');
+      expect(await status(site.url)).toBe(500);
+      expect(await status(`${site.url}wp-admin/admin-ajax.php`)).toBe(500);
+      const restored = await guard.restore(snapshot.id);
+      expect(restored).toMatchObject({
+        already: false,
+        active: true,
+        replaced: { version: '2.0', role: 'replaced', files: 2 },
+      });
+      expect(await status(site.url)).toBe(200);
+      expect(contents(live('alpha'))).toEqual(before);
+      expect(await guard.restore(snapshot.id)).toMatchObject({ already: true, replaced: null });
+      expect(readdirSync(join(site.content, 'plugins')).filter((name) => name.startsWith('.'))).toEqual([]);
+    });
+
+    it('makes PHP forget the broken code where PHP does not look at files again', async () => {
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'nix();'));
+      site.stop();
+      await site.serve({ timestamps: false });
+      expect(await status(site.url)).toBe(500);
+      await guard.restore(snapshot.id);
+      // More than there are workers.
+      for (let i = 0; i < 8; i += 1) expect(await status(site.url)).toBe(200);
+      site.stop();
+      await site.serve();
+    });
+
+    it('keeps single files, themes, and what an update deleted', async () => {
+      const theme = contents(join(site.content, 'themes/plain'));
+      const [one, two] = [await guard.snapshot('plugin', 'single.php'), await guard.snapshot('theme', 'plain')];
+      rmSync(live('single.php'));
+      rmSync(join(site.content, 'themes/plain'), { recursive: true });
+      expect(await guard.restore(one.id)).toMatchObject({ active: true, replaced: null });
+      expect(await guard.restore(two.id)).toMatchObject({ active: true, replaced: null });
+      expect(readFileSync(live('single.php'), 'utf8')).toBe(plugin('1.0'));
+      expect(contents(join(site.content, 'themes/plain'))).toEqual(theme);
+      site.write('plugins/single.php', plugin('9', 'nix();'));
+      expect(await guard.restore(one.id)).toMatchObject({ replaced: { version: '9' } });
+      expect(await status(site.url)).toBe(200);
+    });
+
+    it('stores nothing that a web server could run', async () => {
+      const folder = join(site.content, store() ?? '');
+      const copies = readdirSync(folder).filter((name) => name.endsWith('.bin'));
+      expect(copies.length).toBeGreaterThan(1);
+      for (const name of copies) expect(readFileSync(join(folder, name)).includes('<?')).toBe(false);
+      expect(store()).toMatch(/^sitefleet-guard-[0-9a-f]{32}$/);
+      expect(readdirSync(folder)).toEqual(expect.arrayContaining(['.htaccess', 'index.php']));
+    });
+
+    it('keeps two snapshots of an item, and drops on request', async () => {
+      const made = [];
+      for (let i = 0; i < 3; i += 1) made.push(await guard.snapshot('plugin', 'beta/beta.php'));
+      const kept = async () => (await guard.list()).filter(({ slug }) => slug === 'beta/beta.php').map(({ id }) => id);
+      expect(await kept()).toEqual([made[2]?.id, made[1]?.id]);
+      expect(await guard.drop(made[1]?.id ?? '')).toBe(true);
+      expect(await guard.drop(made[1]?.id ?? '')).toBe(false);
+      await guard.arm(made[2]?.id ?? '', 60);
+      expect(await codeOf(guard.drop(made[2]?.id ?? ''))).toBe('armed');
+      expect(await guard.disarm(null)).toEqual([]);
+      expect(await kept()).toEqual([made[2]?.id]);
+    });
+
+    it('refuses symbolic links, in an item and as one', async () => {
+      writePlugin(site, 'linked', '1.0');
+      symlinkSync('/etc/passwd', join(live('linked'), 'passwd.txt'));
+      expect(await codeOf(guard.snapshot('plugin', 'linked/linked.php'))).toBe('symlink');
+      rmSync(live('linked'), { recursive: true });
+      symlinkSync(live('alpha'), live('linked'));
+      expect(await codeOf(guard.snapshot('plugin', 'linked/alpha.php'))).toBe('symlink');
+      rmSync(live('linked'));
+    });
+
+    it('does one thing at a time', async () => {
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      const before = contents(live('alpha'));
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'nix();'));
+      const answers = await Promise.all([1, 2, 3].map(() => guard.restore(snapshot.id)));
+      expect(answers.map(({ already }) => already).sort()).toEqual([false, true, true]);
+      expect(contents(live('alpha'))).toEqual(before);
+    });
+
+    it('refuses a damaged snapshot and leaves the site as it is', async () => {
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      const file = join(site.content, store() ?? '', `${snapshot.id}.bin`);
+      const good = readFileSync(file);
+      site.write('plugins/alpha/alpha.php', plugin('1.1'));
+      const before = contents(join(site.content, 'plugins'));
+      for (const bad of [
+        good.subarray(0, good.length - 40),
+        Buffer.concat([good.subarray(0, 300), Buffer.from([1]), good.subarray(301)]),
+        Buffer.alloc(0),
+      ]) {
+        writeFileSync(file, bad);
+        expect(await codeOf(guard.restore(snapshot.id))).toBe('damaged');
+        expect(contents(join(site.content, 'plugins'))).toEqual(before);
+      }
+      writeFileSync(file, good);
+      expect((await guard.restore(snapshot.id)).already).toBe(false);
+    });
+
+    it('is reached in maintenance that a killed update left behind, and can end it', async () => {
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'nix();'));
+      writeFileSync(join(site.core, '.maintenance'), `<?php $upgrading = ${Math.floor(Date.now() / 1000)};`, {
+        mode: 0o666,
+      });
+      expect(await status(site.url)).toBe(503);
+      expect((await guard.hello()).maintenance).toBe(true);
+      expect((await guard.restore(snapshot.id)).maintenance).toBe(true);
+      rmSync(join(site.core, '.maintenance'));
+      expect(await status(site.url)).toBe(200);
+    });
+
+    it('does not change files where the owner forbids it', async () => {
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      site.write('flags.php', "<?php define('DISALLOW_FILE_MODS', true);");
+      expect((await guard.hello()).file_mods).toBe(false);
+      expect(await codeOf(guard.snapshot('plugin', 'alpha/alpha.php'))).toBe('file_mods');
+      expect(await codeOf(guard.arm(snapshot.id, 60))).toBe('file_mods');
+      expect(await codeOf(guard.restore(snapshot.id))).toBe('file_mods');
+      rmSync(join(site.content, 'flags.php'));
+    });
+  });
+
+  describe('the armed watchdog', () => {
+    const breaks: [string, string, string][] = [
+      ['an exception on load', plugin('2.0', 'removed_function();'), 'Call to undefined function'],
+      ['a parse error', plugin('2.0', '$x = ;'), 'syntax error'],
+      ['an error of the compiler', plugin('2.0', 'function same() {} class A {} class A {}'), 'Cannot declare class A'],
+      [
+        'an error later in the request',
+        plugin('2.0', "add_action('template_redirect', function () { echo 'x'; null_thing()->go(); });"),
+        'Call to undefined',
+      ],
+    ];
+
+    it.each(breaks)('heals the site from %s by itself', async (_, broken, message) => {
+      const since = Math.floor(Date.now() / 1000);
+      const before = contents(live('alpha'));
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      await guard.arm(snapshot.id, 600);
+      site.write('plugins/alpha/alpha.php', broken);
+      await settle();
+      await status(site.url);
+      expect(await status(site.url)).toBe(200);
+      expect(contents(live('alpha'))).toEqual(before);
+      const [fault] = (await guard.faults(since)).slice(-1);
+      expect(fault).toMatchObject({ kind: 'plugin', item: 'alpha', armed: true, restored: snapshot.id, waited: null });
+      expect(fault?.message).toContain(message);
+      expect(fault?.message).not.toContain(site.content);
+      expect((await guard.hello()).armed).toEqual([]);
+    });
+
+    it('sees an error elsewhere whose stack passes through the item', async () => {
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      await guard.arm(snapshot.id, 600);
+      site.write('plugins/alpha/alpha.php', plugin('1.0', 'function alpha_do(int $n) { return $n; }'));
+      site.write(
+        'plugins/beta/beta.php',
+        plugin('2.0', "add_action('init', function () { array_map('alpha_do', array('x')); });"),
+      );
+      await settle();
+      expect([await status(site.url), await status(site.url)]).toEqual([500, 200]);
+      expect(
+        (await guard.list()).find(({ role, slug }) => role === 'replaced' && slug === 'beta/beta.php')?.version,
+      ).toBe('2.0');
+    });
+
+    it('waits while the item is being changed', async () => {
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      await guard.arm(snapshot.id, 600);
+      site.write('plugins/beta/beta.php', plugin('2.1', 'half_copied();'));
+      // However slow this machine is: the file is being changed all the time.
+      const copying = setInterval(() => chmodSync(live('beta/beta.php'), 0o644), 100);
+      await status(site.url);
+      clearInterval(copying);
+      expect((await guard.faults(0)).at(-1)).toMatchObject({ item: 'beta', restored: null, waited: 'updating' });
+      await settle();
+      expect([await status(site.url), await status(site.url)]).toEqual([500, 200]);
+    });
+
+    it('records want of memory and time, and restores nothing', async () => {
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      await guard.arm(snapshot.id, 600);
+      for (const [code, message] of [
+        ['str_repeat("x", 500000000);', 'Allowed memory size'],
+        ['set_time_limit(1); while (true) { $x = 1; }', 'Maximum execution time'],
+      ] as const) {
+        site.write('plugins/beta/beta.php', plugin('2.2', code));
+        await settle();
+        expect(await status(site.url)).toBe(500);
+        const fault = (await guard.faults(0)).at(-1);
+        expect(fault).toMatchObject({ item: 'beta', armed: true, restored: null, waited: 'resources' });
+        expect(fault?.message).toContain(message);
+      }
+      expect(await status(site.url)).toBe(500);
+      await guard.restore(snapshot.id);
+      expect(await status(site.url)).toBe(200);
+    });
+
+    it('does not undo an update for an error that was there before', async () => {
+      const code = "if (isset($_GET['rare'])) { old_mistake(); }";
+      site.write('plugins/beta/beta.php', plugin('3.0', code));
+      await settle();
+      expect(await status(`${site.url}?rare=1`)).toBe(500);
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      await guard.arm(snapshot.id, 600);
+      site.write('plugins/beta/beta.php', `${plugin('3.1')}\n\n${code}`);
+      await settle();
+      expect(await status(`${site.url}?rare=1`)).toBe(500);
+      expect(readFileSync(live('beta/beta.php'), 'utf8')).toContain('3.1');
+      expect(await guard.disarm(snapshot.id)).toEqual([]);
+    });
+
+    it('does nothing after its deadline, and takes exit for no error', async () => {
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      expect(await codeOf(guard.arm(snapshot.id, 3_601))).toBe('bad_request');
+      await guard.arm(snapshot.id, 600);
+      site.write('plugins/beta/beta.php', plugin('4.0', 'exit;'));
+      await settle();
+      expect((await visit(site.url)).text).toBe('');
+      expect((await guard.hello()).armed).toHaveLength(1);
+      await guard.arm(snapshot.id, 1);
+      site.write('plugins/beta/beta.php', plugin('4.0', 'too_late();'));
+      await settle();
+      expect([await status(site.url), await status(site.url)]).toEqual([500, 500]);
+      expect((await guard.hello()).armed).toEqual([]);
+      await guard.restore(snapshot.id);
+      expect(await status(site.url)).toBe(200);
+    });
+
+    it('acts although a drop-in of the site ends the request', async () => {
+      site.write('php-error.php', '<?php http_response_code(500); echo "own page"; exit;');
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      await guard.arm(snapshot.id, 600);
+      site.write('plugins/beta/beta.php', plugin('5.0', 'another_one();'));
+      await settle();
+      expect([await status(site.url), await status(site.url)]).toEqual([500, 200]);
+      expect((await guard.hello()).drop_ins).toEqual(['php-error.php']);
+      rmSync(join(site.content, 'php-error.php'));
+    });
+  });
+
+  describe('killed in the middle', () => {
+    it('has the old or the new version, whole, and the next request finishes', async () => {
+      writePlugin(site, 'large', '1.0', 1_500, 400);
+      const old = contents(live('large'));
+      const snapshot = await guard.snapshot('plugin', 'large/large.php');
+      for (let round = 0; round < 10; round += 1) {
+        site.write('plugins/large/large.php', plugin(`2.${round}`));
+        const broken = contents(live('large'));
+        const call = guard.restore(snapshot.id).catch(() => null);
+        const working = () =>
+          readdirSync(join(site.content, 'plugins')).some((name) => name.startsWith('.sitefleet-guard-'));
+        for (let i = 0; i < 400 && !working(); i += 1) await pause(2);
+        await pause(round * 12);
+        site.stop();
+        await call;
+        await site.serve();
+        expect(await status(site.url)).toBe(200);
+        expect([old, broken]).toContainEqual(contents(live('large')));
+        expect(working()).toBe(false);
+        expect(existsSync(join(site.content, store() ?? '', 'journal.json'))).toBe(false);
+        expect(await guard.restore(snapshot.id)).toMatchObject({ snapshot: { id: snapshot.id } });
+        expect(contents(live('large'))).toEqual(old);
+      }
+    }, 90_000);
+  });
+
+  describe('login', () => {
+    it('lets a browser in once, as that administrator, without the token in the address', async () => {
+      const { url } = await guard.login('second');
+      const first = await visit(url);
+      expect([first.status, first.headers.get('location')]).toEqual([302, `${site.url}wp-admin/`]);
+      expect(first.headers.get('cache-control')).toContain('no-');
+      expect(first.headers.get('referrer-policy')).toBe('no-referrer');
+      const cookie = first.headers
+        .getSetCookie()
+        .map((one) => one.split(';')[0])
+        .join('; ');
+      const profile = (await visit(`${site.url}wp-admin/profile.php`, { cookie })).text;
+      expect(profile).toMatch(/id="user_login"[^>]*value="second"/);
+      const second = await visit(url);
+      expect([second.status, second.cookies]).toEqual([200, []]);
+    });
+
+    it('works while a plugin is fatal, stores no token, and only once among many', async () => {
+      site.write('plugins/beta/beta.php', plugin('6.0', 'nix();'));
+      const { url } = await guard.login('admin');
+      const token = url.split('=')[1] ?? '';
+      for (const name of readdirSync(join(site.content, store() ?? ''))) {
+        expect(readFileSync(join(site.content, store() ?? '', name)).includes(token)).toBe(false);
+      }
+      const answers = await Promise.all([1, 2, 3, 4].map(() => visit(url)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([302, 500, 500, 500]);
+      site.write('plugins/beta/beta.php', plugin('6.1'));
+    });
+
+    it('is over after 60 seconds, for administrators only, and not where the owner has not allowed it', async () => {
+      const { url, until } = await guard.login('admin');
+      expect(until - Date.now() / 1000).toBeLessThanOrEqual(60);
+      const file = join(site.content, store() ?? '', 'logins.json');
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replaceAll(String(until), String(Math.floor(Date.now() / 1000) - 1)),
+      );
+      expect((await visit(url)).status).toBe(200);
+      expect(await codeOf(guard.login('edith'))).toBe('not_found');
+      expect(await codeOf(guard.login('nobody'))).toBe('not_found');
+      const allowed = await guard.login('admin');
+      site.installGuard(false);
+      expect(await codeOf(guard.login('admin'))).toBe('login_not_allowed');
+      expect((await visit(allowed.url)).cookies).toEqual([]);
+    });
+  });
+
+  describe('uninstall', () => {
+    it('removes everything', async () => {
+      await guard.snapshot('plugin', 'alpha/alpha.php');
+      expect(await guard.uninstall()).toBe(true);
+      expect(store()).toBeUndefined();
+      expect(existsSync(join(site.content, 'mu-plugins/sitefleet-guard.php'))).toBe(false);
+      expect(await status(site.url)).toBe(200);
+      expect(await codeOf(guard.hello())).toBe('no_guard');
+    });
+  });
+});

@@ -1,0 +1,85 @@
+/** What the guard's tests share: a client over the real network, digests computed apart from PHP, plugins of any size. */
+
+import { createHash, randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Resolver } from '../../src/child/resolve.js';
+import { Transport } from '../../src/child/transport.js';
+import { GuardClient, type GuardFailure } from '../../src/guard/client.js';
+import { signedRequest } from '../../src/guard/protocol.js';
+import type { WordPress } from './wordpress.js';
+
+export const resolver = new Resolver({
+  allowPrivate: true,
+  lookup: undefined,
+  timeoutMs: 5_000,
+  now: () => performance.now(),
+});
+export const transport = new Transport({ resolver, allowPrivate: true, connectTimeoutMs: 5_000 });
+
+export function clientOf(site: WordPress, privateKey: string, now: () => number = Date.now): GuardClient {
+  const at = { url: site.url, private_key: privateKey, http_user: null, http_pass: null, ssl_verify: true };
+  return new GuardClient(at, { exchange: (request) => transport.exchange(request), userAgent: 'test', now });
+}
+
+/** Sends one signed request as it is, so that tests can bend it. */
+export async function post(url: string, headers: Record<string, string>, body: string) {
+  const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+  return { status: answer.status, text: await answer.text() };
+}
+
+export function signed(site: WordPress, privateKey: string, action = 'hello', parameters = {}, now = Date.now()) {
+  return signedRequest({ url: site.url, private_key: privateKey }, action, parameters, now);
+}
+
+/** The code of a call that must fail. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => 'no failure',
+    (error: GuardFailure) => error.code,
+  );
+}
+
+/** Name → SHA-256 of every file below a folder, or of one file. */
+export function contents(path: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  const look = (at: string, name: string) => {
+    const stat = lstatSync(at);
+    if (stat.isDirectory()) {
+      found[`${name}/`] = '';
+      for (const entry of readdirSync(at).sort()) look(join(at, entry), `${name}/${entry}`);
+    } else {
+      found[name] = stat.isFile() ? createHash('sha256').update(readFileSync(at)).digest('hex') : 'no file';
+    }
+  };
+  look(path, '');
+  return found;
+}
+
+/** A plugin's main file; `code` runs when it loads. */
+export function plugin(version: string, code = ''): string {
+  return `<?php\n/*\nPlugin Name: Test\nVersion: ${version}\n*/\n${code}\n`;
+}
+
+/** Writes a sound plugin with so many files of so many bytes beside its main file. */
+export function writePlugin(site: WordPress, slug: string, version: string, files = 3, bytes = 200, code = ''): void {
+  const all: Record<string, string | Buffer> = { [`plugins/${slug}/${slug}.php`]: plugin(version, code) };
+  for (let i = 0; i < files; i += 1) {
+    const inner = bytes > 1_000 ? randomBytes(bytes) : Buffer.alloc(bytes, `${version} ${i} `);
+    all[`plugins/${slug}/part ${i % 7}/ä-${i}.php.txt`] = inner;
+  }
+  site.writeAll(all);
+}
+
+/** A visit without following redirects. Reads the whole body: undici 7 dies of an unread one whose connection ends. */
+export async function visit(url: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(url, { headers, redirect: 'manual' });
+  const cookies = answer.headers.getSetCookie();
+  return { status: answer.status, headers: answer.headers, cookies, text: await answer.text() };
+}
+
+export async function status(url: string): Promise<number> {
+  return (await visit(url)).status;
+}
+
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

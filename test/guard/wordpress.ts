@@ -1,0 +1,296 @@
+/**
+ * Real WordPress for tests: Debian's, over PHP's built-in server, on a private MariaDB without system service or network.
+ * Everything lies in one temporary folder; several sites share the database server and WordPress' own code.
+ */
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CORE = '/usr/share/wordpress';
+export const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
+const NEEDED = ['php', 'mariadbd', 'mariadb'];
+
+/** What is missing for these tests on this machine; '' when nothing is. */
+export function wordpressMissing(): string {
+  const missing = NEEDED.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0);
+  if (!existsSync(join(CORE, 'wp-load.php'))) missing.push('wordpress');
+  return missing.join(', ');
+}
+
+/** PHP runs as an ordinary user, as on a real host: to root no folder is read-only. */
+const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+export interface WordPressOptions {
+  multisite?: boolean;
+  /** Folder for wp-content; default one of its own. */
+  content?: string;
+}
+
+export class WordPressHost {
+  readonly folder = mkdtempSync(join(tmpdir(), 'sitefleet-wordpress-'));
+  readonly #core = join(this.folder, 'core');
+  readonly #socket = join(this.folder, 'db.sock');
+  #database: ReturnType<typeof spawn> | undefined;
+  readonly #sites: WordPress[] = [];
+
+  async start(): Promise<void> {
+    chmodSync(this.folder, 0o755);
+    // Debian's scripts are links into other packages; its wp-content holds nothing that is needed.
+    execFileSync('cp', ['-rL', CORE, this.#core]);
+    execFileSync('rm', ['-rf', join(this.#core, 'wp-content'), join(this.#core, '.htaccess')]);
+    writeFileSync(join(this.#core, 'wp-config.php'), "<?php require getenv('TEST_SITE') . '/config.php';\n");
+    // Without the tables of rights none are asked for, and an empty folder is a database.
+    mkdirSync(join(this.folder, 'db', 'mysql'), { recursive: true });
+    const options = ['--skip-networking', '--skip-grant-tables', '--skip-log-bin', '--performance-schema=off'];
+    const small = ['--innodb-buffer-pool-size=32M', '--innodb-flush-log-at-trx-commit=0'];
+    const user = process.getuid?.() === 0 ? ['--user=root'] : [];
+    const places = [`--datadir=${join(this.folder, 'db')}`, `--socket=${this.#socket}`];
+    this.#database = spawn('mariadbd', ['--no-defaults', ...user, ...places, ...options, ...small], {
+      stdio: 'ignore',
+    });
+    await until(() => this.sql('SELECT 1') === 0, 'MariaDB');
+  }
+
+  sql(statement: string): number | null {
+    return spawnSync('mariadb', ['--no-defaults', '-S', this.#socket, '-e', statement], { stdio: 'ignore' }).status;
+  }
+
+  async site(name: string, options: WordPressOptions = {}): Promise<WordPress> {
+    const port = await freePort();
+    this.sql(`CREATE DATABASE ${name}`);
+    const folder = join(this.folder, name);
+    const site = new WordPress(this.#core, folder, port, options);
+    this.#sites.push(site);
+    site.install(`localhost:${this.#socket}`, name);
+    await site.serve();
+    return site;
+  }
+
+  async close(): Promise<void> {
+    for (const site of this.#sites) site.stop();
+    const database = this.#database;
+    if (database !== undefined && database.exitCode === null) {
+      const ended = new Promise((resolve) => database.once('exit', resolve));
+      database.kill('SIGKILL');
+      await ended;
+    }
+    execFileSync('rm', ['-rf', this.folder]);
+  }
+}
+
+/** One site. Its plugins are written by the tests themselves. */
+export class WordPress {
+  readonly url: string;
+  readonly content: string;
+  readonly core: string;
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #multisite: boolean;
+  #server: ReturnType<typeof spawn> | undefined;
+
+  constructor(core: string, folder: string, port: number, options: WordPressOptions) {
+    this.core = core;
+    this.#folder = folder;
+    this.#port = port;
+    this.#multisite = options.multisite === true;
+    this.content = options.content ?? join(folder, 'wp-content');
+    this.url = `http://127.0.0.1:${port}/`;
+  }
+
+  install(socket: string, database: string): void {
+    for (const name of ['plugins', 'mu-plugins', 'themes/plain'])
+      mkdirSync(join(this.content, name), { recursive: true });
+    mkdirSync(this.#folder, { recursive: true });
+    const page = (text: string) =>
+      `<!doctype html><html><title>${text}</title><body>${text}<?php wp_footer(); ?></body></html>\n`;
+    this.write('themes/plain/style.css', '/*\nTheme Name: Plain\nVersion: 1.0\n*/\n');
+    this.write('themes/plain/index.php', page('Welcome'));
+    this.write('themes/plain/404.php', page('Not here'));
+    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, database, ''));
+    this.php(
+      `define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; require ABSPATH . 'wp-admin/includes/upgrade.php';
+      add_filter('pre_wp_mail', '__return_true');
+      wp_install('Test', 'admin', 'admin@example.com', true, '', 'secret');
+      update_option('siteurl', rtrim('${this.url}', '/')); update_option('home', rtrim('${this.url}', '/'));
+      update_option('template', 'plain'); update_option('stylesheet', 'plain'); update_option('permalink_structure', '/%postname%/');
+      wp_insert_user(array('user_login' => 'second', 'user_pass' => 'x', 'role' => 'administrator'));
+      wp_insert_user(array('user_login' => 'edith', 'user_pass' => 'x', 'role' => 'editor'));`,
+    );
+    if (this.#multisite) {
+      this.php(
+        `define('WP_INSTALLING', true); define('WP_ALLOW_MULTISITE', true);
+        require '${this.core}/wp-load.php'; require ABSPATH . 'wp-admin/includes/upgrade.php';
+        foreach ($wpdb->tables('ms_global') as $table => $name) $wpdb->$table = $name;
+        install_network(); populate_network(1, '127.0.0.1:${this.#port}', 'admin@example.com', 'Network', '/', false);`,
+      );
+      const network = `define('WP_ALLOW_MULTISITE', true); define('MULTISITE', true); define('SUBDOMAIN_INSTALL', false);
+        define('DOMAIN_CURRENT_SITE', '127.0.0.1:${this.#port}'); define('PATH_CURRENT_SITE', '/');
+        define('SITE_ID_CURRENT_SITE', 1); define('BLOG_ID_CURRENT_SITE', 1);`;
+      writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, database, network));
+      // WordPress has made every administrator one of the network.
+      this.wp("update_site_option('site_admins', array('admin'));");
+    }
+    if (USER.uid !== undefined)
+      execFileSync('chown', ['-R', `${USER.uid}:${USER.gid}`, this.#folder, realpathSync(this.content)]);
+  }
+
+  /** Runs code by command line: on its own, or inside WordPress with `wp`. */
+  php(code: string): string {
+    const host = `$_SERVER['HTTP_HOST'] = '127.0.0.1:${this.#port}'; $_SERVER['REQUEST_URI'] = '/'; $_SERVER['REQUEST_METHOD'] = 'GET';`;
+    return execFileSync('php', ['-d', 'display_errors=stderr', '-r', `${host} ${code}`], {
+      env: { ...process.env, TEST_SITE: this.#folder },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...USER,
+    });
+  }
+
+  /** Code inside WordPress, without its plugins, so that it works while one is fatal. */
+  wp(code: string): string {
+    return this.php(`define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; ${code}`);
+  }
+
+  /** `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
+  async serve({ timestamps = true } = {}): Promise<void> {
+    const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
+    const cache = [
+      'opcache.enable=1',
+      'opcache.revalidate_freq=0',
+      `opcache.validate_timestamps=${timestamps ? 1 : 0}`,
+    ];
+    const settings = [...limits, ...cache];
+    const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
+    this.#server = spawn('php', [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
+      env: { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: '4' },
+      stdio: 'ignore',
+      detached: true,
+      ...USER,
+    });
+    await until(() => listens(this.#port), 'PHP');
+  }
+
+  /** Ends PHP and all its workers at once, whatever they are doing. */
+  stop(): void {
+    const pid = this.#server?.pid;
+    this.#server = undefined;
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+
+  /** Writes a file below wp-content, as the user that PHP runs as. */
+  write(name: string, text: string | Buffer): void {
+    this.writeAll({ [name]: text });
+  }
+
+  writeAll(files: Readonly<Record<string, string | Buffer>>): void {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(this.content, name);
+      for (
+        let made = mkdirSync(dirname(path), { recursive: true }), at = dirname(path);
+        made !== undefined;
+        at = dirname(at)
+      ) {
+        this.#own(at);
+        if (at === made) break;
+      }
+      writeFileSync(path, text);
+      this.#own(path);
+    }
+  }
+
+  #own(path: string): void {
+    if (USER.uid !== undefined) chownSync(path, USER.uid, USER.gid);
+  }
+
+  activate(...plugins: string[]): void {
+    const names = plugins.map((name) => `'${name}'`).join(',');
+    this.wp(
+      this.#multisite
+        ? `update_site_option('active_sitewide_plugins', array_fill_keys(array(${names}), 1));`
+        : `update_option('active_plugins', array(${names}));`,
+    );
+  }
+
+  /** Puts the guard in place; `login` as an owner who allows logins by token. */
+  installGuard(login = false): void {
+    const text = readFileSync(GUARD_FILE, 'utf8');
+    const allowed = text.replace("'SITEFLEET_GUARD_LOGIN', false", "'SITEFLEET_GUARD_LOGIN', true");
+    if (allowed === text) throw new Error('the guard has lost its setting for logins');
+    this.write('mu-plugins/sitefleet-guard.php', login ? allowed : text);
+  }
+
+  trust(publicKey: string, admin = 'admin'): void {
+    const stored = Buffer.from(publicKey).toString('base64');
+    this.wp(
+      `update_option('mainwp_child_pubkey', '${stored}'); update_option('mainwp_child_connected_admin', '${admin}');`,
+    );
+  }
+}
+
+function config(content: string, socket: string, database: string, more: string): string {
+  return `<?php
+if (is_file('${content}/flags.php')) require '${content}/flags.php';
+define('DB_NAME', '${database}'); define('DB_USER', 'root'); define('DB_PASSWORD', ''); define('DB_HOST', '${socket}');
+define('DB_CHARSET', 'utf8mb4'); define('DB_COLLATE', ''); define('FS_METHOD', 'direct'); define('DISABLE_WP_CRON', true);
+define('WP_CONTENT_DIR', '${content}'); define('AUTOMATIC_UPDATER_DISABLED', true); define('WP_HTTP_BLOCK_EXTERNAL', true);
+foreach (array('AUTH_KEY','SECURE_AUTH_KEY','LOGGED_IN_KEY','NONCE_KEY','AUTH_SALT','SECURE_AUTH_SALT','LOGGED_IN_SALT','NONCE_SALT') as $name)
+  define($name, hash('sha256', "$name of the tests"));
+${more}
+$table_prefix = 'wp_';
+defined('ABSPATH') || define('ABSPATH', dirname($_SERVER['SCRIPT_FILENAME'] ?? '') . '/');
+require_once ABSPATH . 'wp-settings.php';
+`;
+}
+
+/** Only what WordPress and the guard need, so that no setting of this machine matters. */
+function extensions(): string[] {
+  const folder = execFileSync('php', ['-r', 'echo ini_get("extension_dir");'], { encoding: 'utf8' });
+  const names = ['mysqlnd', 'mysqli', 'tokenizer', 'ctype', 'mbstring'].filter((name) =>
+    existsSync(join(folder, `${name}.so`)),
+  );
+  const opcache = existsSync(join(folder, 'opcache.so')) ? ['-d', 'zend_extension=opcache'] : [];
+  return [...opcache, ...names.flatMap((name) => ['-d', `extension=${name}`])];
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+async function until(ready: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!(await ready())) {
+    if (Date.now() > deadline) throw new Error(`${what} did not start within 30 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
