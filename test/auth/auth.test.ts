@@ -3,7 +3,7 @@ import { LoginThrottle, networkOf } from '../../src/auth/login-throttle.js';
 import type { ServiceError } from '../../src/core/errors.js';
 import type { RequestInfo } from '../../src/http/request-info.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
-import { addUser, basic, quickHash, startWays, type Ways } from '../support/ways.js';
+import { addUser, basic, quickHash, startWays, type Ways } from '../support/surfaces.js';
 
 let ways: Ways;
 beforeEach(async () => {

@@ -11,7 +11,7 @@ import { localActor } from '../../src/cli/stdio.js';
 import { assertWritable } from '../../src/cli/writable.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { type TestApp, testApp } from '../support/harness.js';
-import { type Commands, commands, ended } from '../support/processes/served.js';
+import { type Commands, commands, ended } from '../support/processes/commands.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-edges-'));
 let programs: Commands;

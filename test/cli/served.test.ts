@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Commands, commands, ended } from '../support/processes/served.js';
-import { basic } from '../support/ways.js';
+import { type Commands, commands, ended } from '../support/processes/commands.js';
+import { basic } from '../support/surfaces.js';
 
 let programs: Commands;
 let folder: string;

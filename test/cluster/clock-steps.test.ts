@@ -16,7 +16,7 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { answers, type MonitorBench, monitorBench } from '../monitoring/bench.js';
+import { answers, type MonitorBench, monitorBench } from '../monitoring/monitoring-app.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { handClock, START, type TestApp, testApp } from '../support/harness.js';
 import { pause } from '../support/processes/program.js';

@@ -20,7 +20,7 @@ let workers: Program;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sitefleet-owner-'));
-  workers = await program('worker.ts');
+  workers = await program('job-runner.ts');
   app = await testApp({
     sites: SITES,
     jobs: false,

@@ -17,7 +17,7 @@ let workers: Program;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sitefleet-crash-'));
-  workers = await program('worker.ts');
+  workers = await program('job-runner.ts');
   app = await testApp({
     sites: SITES,
     jobs: false,

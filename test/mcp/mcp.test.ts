@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
-import { addUser, basic, startWays, type Ways } from '../support/ways.js';
+import { addUser, basic, startWays, type Ways } from '../support/surfaces.js';
 
 const local: Actor = {
   type: 'local',

@@ -1,7 +1,7 @@
 /** Whose MCP session makes room for whose: principals share the places, and no one loses a stream to another's greed. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startWays, type Ways } from '../support/ways.js';
+import { startWays, type Ways } from '../support/surfaces.js';
 
 const MAX = 20;
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

@@ -5,7 +5,7 @@ import { enterDomain } from '../../src/domain/monitoring/domains.js';
 import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
 import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
 import { START } from '../support/harness.js';
-import { answers, type MonitorBench, monitorBench } from './bench.js';
+import { answers, type MonitorBench, monitorBench } from './monitoring-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -5,7 +5,7 @@ import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/dom
 import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
 import { pruneMonitoring, runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { bareSite } from '../support/bare-site.js';
-import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
+import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './monitoring-app.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

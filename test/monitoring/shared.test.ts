@@ -11,7 +11,7 @@ import { runCertificates } from '../../src/scheduler/expiry-checks.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { type Row, StorageError, type Value } from '../../src/store/driver/db.js';
 import { type HandClock, handClock } from '../support/harness.js';
-import { answers, type MonitorBench, monitorBench, silence } from './bench.js';
+import { answers, type MonitorBench, monitorBench, silence } from './monitoring-app.js';
 
 const MINUTE = 60_000;
 const LEASE = 30_000;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../../src/probe/probe.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { START } from '../support/harness.js';
-import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
+import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './monitoring-app.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

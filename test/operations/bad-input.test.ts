@@ -1,7 +1,7 @@
 /** Inputs as callers get them wrong: each is refused by name, with the next step, and changes nothing. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Kit, openKit } from './kit.js';
+import { type Kit, openKit } from './checked-app.js';
 
 describe('the shape of the input', () => {
   let kit: Kit;

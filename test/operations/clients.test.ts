@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Bench, NOON, openBench, pluck } from './bench.js';
+import { type Bench, NOON, openBench, pluck } from './offline-app.js';
 
 let bench: Bench;
 beforeEach(async () => {

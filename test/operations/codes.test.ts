@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN } from '../support/harness.js';
-import { DOCUMENTED, REACH, SITE } from './documented.js';
-import { codesOf, deniedTo, type Kit, offers, openKit, ordinary } from './kit.js';
+import { DOCUMENTED, REACH, SITE } from './documented-errors.js';
+import { codesOf, deniedTo, type Kit, offers, openKit, ordinary } from './checked-app.js';
 
 /** What each operation needs besides the site, to be a good call. */
 const REST_OF_CALL: Record<string, object> = {

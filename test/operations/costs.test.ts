@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { costChange, costRecord, newCost } from '../../schemas/cost.js';
 import type { ServiceError } from '../../src/core/errors.js';
 import { addCost, deleteCost, getCost, listCosts, updateCost } from '../../src/domain/costs/records.js';
-import { type Bench, openBench, pluck } from './bench.js';
+import { type Bench, openBench, pluck } from './offline-app.js';
 
 let bench: Bench;
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { codesOf, type Kit, offers, openKit, ordinary } from './kit.js';
+import { codesOf, type Kit, offers, openKit, ordinary } from './checked-app.js';
 
 const CHILD = 'mainwp-child/mainwp-child.php';
 const OF = { site_id_or_domain: 1 };

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
-import { deniedTo, type Kit, offers, openKit } from './kit.js';
+import { deniedTo, type Kit, offers, openKit } from './checked-app.js';
 
 let kit: Kit;
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Counts } from '../support/counting-db.js';
-import { type Kit, openKit } from './kit.js';
+import { type Kit, openKit } from './checked-app.js';
 
 const SIZES = [1, 50, 200];
 const kits = new Map<number, Kit>();

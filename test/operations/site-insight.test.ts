@@ -1,7 +1,7 @@
 /** What the last look told about a site (operations §5.7, §5.10, §5.11). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deniedTo, type Kit, openKit } from './kit.js';
+import { deniedTo, type Kit, openKit } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fold } from '../../schemas/fold.js';
-import { deniedTo, type Kit, openKit } from './kit.js';
-import { generateRandomString } from './letters.js';
+import { deniedTo, type Kit, openKit } from './checked-app.js';
+import { generateRandomString } from './random-strings.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 

@@ -1,7 +1,7 @@
 /** Sites between their states, one by one and several at once (operations §5.2, §6). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codesOf, type Kit, openKit } from './kit.js';
+import { codesOf, type Kit, openKit } from './checked-app.js';
 
 describe('moves between the states', () => {
   let kit: Kit;

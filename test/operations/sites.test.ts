@@ -1,7 +1,7 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Kit, offers, openKit } from './kit.js';
+import { type Kit, offers, openKit } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { deniedTo, type Kit, offers, openKit } from './kit.js';
+import { deniedTo, type Kit, offers, openKit } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
 const EVERYTHING = { plugins: 2, themes: 1, core: true, translations: true };

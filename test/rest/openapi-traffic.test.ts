@@ -12,7 +12,7 @@ import { bareSite } from '../support/bare-site.js';
 import { START } from '../support/harness.js';
 import { fakePagespeed } from '../support/pagespeed.js';
 import { type RestApp, restApp } from './client.js';
-import { seenBy } from './seen.js';
+import { seenBy } from './schema-coverage.js';
 import { type Recorded, recorder } from './traffic.js';
 import { fullAndEmpty } from './traffic-full.js';
 import * as run from './traffic-run.js';

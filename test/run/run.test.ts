@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorBody } from '../../src/core/errors.js';
 import { listen } from '../../src/http/server.js';
-import { addUser, basic, startWays, type Ways } from '../support/ways.js';
+import { addUser, basic, startWays, type Ways } from '../support/surfaces.js';
 
 const V1 = '/wp-json/wp-abilities/v1';
 const LOOK = '/abilities/svc/look-things-v1/run';

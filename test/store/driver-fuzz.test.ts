@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { SOAK } from '../hard/soak.js';
+import { SOAK } from '../robustness/soak.js';
 
 const child = fileURLToPath(new URL('./driver-fuzz-child.ts', import.meta.url));
 

@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '../../src/store/driver/open.js';
 import { keyId, loadKey } from '../../src/store/vault/vault.js';
 import { BUNDLED } from '../support/processes/bundle.js';
-import { type Commands, commands, ended, type Served, type Started } from '../support/processes/served.js';
+import { type Commands, commands, ended, type Served, type Started } from '../support/processes/commands.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-guards-'));
 let program: Commands;

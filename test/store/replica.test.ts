@@ -19,7 +19,7 @@ import type { Db } from '../../src/store/driver/db.js';
 import { openRemote } from '../../src/store/driver/remote.js';
 import { Freshness } from '../../src/store/replica/freshness.js';
 import { openReplica, type Replica, type ReplicaOptions } from '../../src/store/replica/replica.js';
-import { copyOf, replicaProgram, type Wire, wireTo } from '../hard/replica-parts.js';
+import { copyOf, replicaProgram, type Wire, wireTo } from '../robustness/replica-parts.js';
 import { pause, random } from '../support/processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 

@@ -15,7 +15,7 @@ import { SHIFTS, shiftOf } from './shifts.js';
  * are made and compared by one clock only. Everything else runs, so that a new test is in without being named.
  */
 const WITHOUT_DATES = [
-  'test/{hard,store,cli,conformance,bench,engine}/**',
+  'test/{robustness,store,cli,conformance,bench,engine}/**',
   'test/jobs/crash.test.ts',
   'test/child/{mixed-faults,fleet}.test.ts',
   'test/mcp/{clients,stdio}.test.ts',

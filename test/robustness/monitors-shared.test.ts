@@ -180,7 +180,7 @@ async function until(what: () => Promise<boolean>, ms: number): Promise<void> {
 
 let watchers: Program;
 beforeAll(async () => {
-  watchers = await program('watcher.ts');
+  watchers = await program('monitor-runner.ts');
 }, 60_000);
 afterAll(() => watchers?.close());
 

@@ -15,7 +15,7 @@ import {
   memoryOf,
   type Served,
   type Started,
-} from '../support/processes/served.js';
+} from '../support/processes/commands.js';
 import { type CallerParts, call, newcomers, newTally, open, runClient, type Surface } from './load-callers.js';
 import { shortOrLong } from './soak.js';
 

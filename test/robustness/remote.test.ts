@@ -30,7 +30,7 @@ async function roundTrips(name: string, input: object): Promise<number> {
 describe('a batch that the server fails step by step', () => {
   let strays: Program;
   beforeAll(async () => {
-    strays = await program('stray.ts');
+    strays = await program('failing-batch.ts');
   });
   afterAll(() => strays.close());
 

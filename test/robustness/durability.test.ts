@@ -33,7 +33,7 @@ describe('kill -9', () => {
   const RUNS = shortOrLong(4, 100);
   let writers: Program;
   beforeAll(async () => {
-    writers = await program('writer.ts');
+    writers = await program('tag-writer.ts');
   });
   afterAll(() => writers.close());
 

@@ -48,7 +48,7 @@ async function disturb(crew: ChildProcess[], parts: object, next: () => number):
 describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'four processes on one server', () => {
   beforeAll(async () => {
     server = await startSqld();
-    workers = await program('worker.ts');
+    workers = await program('job-runner.ts');
     app = await testApp({
       sites: SITES,
       jobs: false,

@@ -8,7 +8,7 @@ import {
   type FleetSaid,
   type Served,
   type Started,
-} from '../support/processes/served.js';
+} from '../support/processes/commands.js';
 import { mountVolume, type Volume, type VolumeKind, volumeMissing } from '../support/processes/volume.js';
 import { runClient } from './load-callers.js';
 

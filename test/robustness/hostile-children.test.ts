@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChildSites } from '../../src/child/http.js';
-import { type Kit, openKit } from '../operations/kit.js';
+import { type Kit, openKit } from '../operations/checked-app.js';
 import { random } from '../support/processes/program.js';
 import { SOAK, shortOrLong } from './soak.js';
 

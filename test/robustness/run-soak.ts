@@ -11,7 +11,7 @@ const { status } = spawnSync(
     vitest,
     'run',
     '--no-file-parallelism',
-    'test/hard',
+    'test/robustness',
     'test/jobs/crash.test.ts',
     'test/store/driver-fuzz.test.ts',
     ...process.argv.slice(2),
