@@ -16,7 +16,7 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { answers, type MonitorBench, monitorBench } from '../monitoring/monitoring-app.js';
+import { answers, type MonitoringApp, monitoringApp } from '../monitoring/monitoring-app.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { handClock, START, type TestApp, testApp } from '../support/harness.js';
 import { pause } from '../support/processes/program.js';
@@ -125,11 +125,11 @@ describe('a queued job', () => {
 
 describe('a monitor', () => {
   const INTERVAL = 5 * MINUTE;
-  let bench: MonitorBench;
+  let bench: MonitoringApp;
   let looks: number;
   beforeEach(async () => {
     looks = 0;
-    bench = await monitorBench({
+    bench = await monitoringApp({
       http: () => {
         looks++;
         return answers(200);

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pause } from '../support/processes/program.js';
 import { type Commands, commands, type FleetSaid, type Served, type Started } from '../support/processes/commands.js';
+import { pause } from '../support/processes/program.js';
 import { runClient } from './load-callers.js';
 import { SOAK } from './soak.js';
 
