@@ -1,7 +1,5 @@
 /** Monitors and certificates shared out by claims: several processes on one file, each a service of its own, by a clock moved by hand. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Members } from '../../src/cluster/members.js';
@@ -10,6 +8,7 @@ import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/probe/probe
 import { runCertificates } from '../../src/scheduler/expiry-checks.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { type Row, StorageError, type Value } from '../../src/store/driver/db.js';
+import { tempFolder } from '../support/cleanup.js';
 import { type HandClock, handClock } from '../support/harness.js';
 import { answers, type MonitoringApp, monitoringApp, silence } from './monitoring-app.js';
 
@@ -103,7 +102,7 @@ async function start(
   n: number,
   { hosts = ['a', 'b'], probe = {} as Partial<Probe>, settings = {} } = {},
 ): Promise<[Side, Side]> {
-  folder = mkdtempSync(join(tmpdir(), 'sitefleet-shared-'));
+  folder = tempFolder('shared');
   clock = handClock();
   const file = `file:${join(folder, 'shared.db')}`;
   for (const host of hosts) sides.push(await open(file, { host }, probe));
@@ -121,7 +120,6 @@ async function start(
 afterEach(async () => {
   await Promise.all(sides.map(({ app }) => app.close()));
   sides = [];
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const beats = async () =>

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../../src/probe/probe.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { tempFolder } from '../support/cleanup.js';
 import { START } from '../support/harness.js';
 import { answers, type MonitoringApp, maintenancePage, monitoringApp, silence } from './monitoring-app.js';
 
@@ -100,7 +99,7 @@ describe('a week of 500 monitors', () => {
   const events: string[] = [];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sitefleet-week-'));
+    folder = tempFolder('week');
     const clockHolder: { now: () => number } = { now: () => START };
     const tries = new Map<number, number>();
     let thisMinute = 0;
@@ -156,7 +155,6 @@ describe('a week of 500 monitors', () => {
   }, 300_000);
   afterAll(async () => {
     await app?.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it.each(Object.entries(TROUBLES).map(([site, trouble]) => ({ site, ...trouble })))(
