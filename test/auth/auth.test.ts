@@ -3,14 +3,14 @@ import { LoginThrottle, networkOf } from '../../src/auth/login-throttle.js';
 import type { ServiceError } from '../../src/core/errors.js';
 import type { RequestInfo } from '../../src/http/request-info.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
-import { addUser, basic, quickHash, startWays, type Ways } from '../support/ways.js';
+import { addUser, basic, quickHash, type Surfaces, startSurfaces } from '../support/surfaces.js';
 
-let ways: Ways;
+let surfaces: Surfaces;
 beforeEach(async () => {
-  ways = await startWays();
-  await addUser(ways, 'admin');
+  surfaces = await startSurfaces();
+  await addUser(surfaces, 'admin');
 });
-afterEach(() => ways.close());
+afterEach(() => surfaces.close());
 
 function arrival(authorization: string | undefined, change: Partial<RequestInfo> = {}): RequestInfo {
   return {
@@ -33,9 +33,9 @@ async function outcome(promise: Promise<{ name: string }>): Promise<string> {
 }
 
 const asUser = (header: string | undefined, change?: Partial<RequestInfo>) =>
-  outcome(ways.auth.basic(arrival(header, change), 'run'));
+  outcome(surfaces.auth.basic(arrival(header, change), 'run'));
 const asKey = (header: string | undefined, change?: Partial<RequestInfo>) =>
-  outcome(ways.auth.bearer(arrival(header, change), 'rest'));
+  outcome(surfaces.auth.bearer(arrival(header, change), 'rest'));
 
 describe('Basic', () => {
   it('lets a user in, whatever the case of the name', async () => {
@@ -45,7 +45,7 @@ describe('Basic', () => {
 
   it('takes passwords with colons, blanks and any script', async () => {
     for (const password of ['a:b:c', ' lead and trail ', 'pässwörd ✓']) {
-      await ways.users.add({
+      await surfaces.users.add({
         name: password.trim().replaceAll(':', ''),
         password_hash: await hashPassword(password),
         rights: ['read'],
@@ -57,7 +57,7 @@ describe('Basic', () => {
   });
 
   it('takes an application password with and without its blanks', async () => {
-    await ways.users.add({ name: 'app', password_hash: quickHash('abcdEFGHijkl'), rights: ['read'], now: 1 });
+    await surfaces.users.add({ name: 'app', password_hash: quickHash('abcdEFGHijkl'), rights: ['read'], now: 1 });
     expect(await asUser(basic('app', 'abcd EFGH ijkl'))).toBe('app');
     expect(await asUser(basic('app', 'abcdEFGHijkl'))).toBe('app');
     expect(await asUser(basic('app', 'abcd EFGH ijkm'))).toBe('svc_permission_denied 401');
@@ -75,12 +75,12 @@ describe('Basic', () => {
   it('refuses a wrong name and a wrong password with the same words and the same work', async () => {
     await asUser(basic('warm', 'up'));
     const refusal = async (header: string) => {
-      const before = ways.hashings();
-      const error = await ways.auth.basic(arrival(header), 'run').catch((reason: ServiceError) => reason);
+      const before = surfaces.hashings();
+      const error = await surfaces.auth.basic(arrival(header), 'run').catch((reason: ServiceError) => reason);
       return {
         error: JSON.stringify(error),
         message: (error as ServiceError).message,
-        hashings: ways.hashings() - before,
+        hashings: surfaces.hashings() - before,
       };
     };
     expect(await refusal(basic('nobody', 'wrong'))).toEqual(await refusal(basic('admin', 'wrong')));
@@ -88,42 +88,42 @@ describe('Basic', () => {
 
   it('hashes once for many requests that come together and after each other', async () => {
     const header = basic('admin', 'correct horse');
-    const before = ways.hashings();
+    const before = surfaces.hashings();
     await Promise.all(Array.from({ length: 20 }, () => asUser(header)));
     await asUser(header);
-    expect(ways.hashings() - before).toBe(1);
+    expect(surfaces.hashings() - before).toBe(1);
   });
 
   it('forgets a verified login in time', async () => {
     const header = basic('admin', 'correct horse');
     await asUser(header);
-    const before = ways.hashings();
-    ways.clock.time += 6 * 60_000;
+    const before = surfaces.hashings();
+    surfaces.clock.time += 6 * 60_000;
     await asUser(header);
-    expect(ways.hashings() - before).toBe(1);
+    expect(surfaces.hashings() - before).toBe(1);
   });
 
   it('acts at once on a change told by invalidate, and within a second on any other', async () => {
     const header = basic('admin', 'correct horse');
     await asUser(header);
-    await ways.users.remove('admin');
-    ways.auth.invalidate();
+    await surfaces.users.remove('admin');
+    surfaces.auth.invalidate();
     expect(await asUser(header)).toBe('svc_permission_denied 401');
-    await addUser(ways, 'admin');
+    await addUser(surfaces, 'admin');
     expect(await asUser(header)).toBe('admin');
-    await ways.users.remove('admin');
-    ways.clock.time += 1001;
+    await surfaces.users.remove('admin');
+    surfaces.clock.time += 1001;
     expect(await asUser(header)).toBe('svc_permission_denied 401');
   });
 
   it('carries the rights and the hidden sites of the user', async () => {
-    await addUser(ways, 'reader', ['read']);
-    await ways.db.run(
+    await addUser(surfaces, 'reader', ['read']);
+    await surfaces.db.run(
       "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1), ('http://b/', 'b/', 'b', 'b', 1)",
     );
-    await ways.denials.deny('user:2', 2);
-    await ways.denials.deny('user:2', 2);
-    expect(await ways.auth.basic(arrival(basic('reader', 'correct horse')), 'mcp')).toEqual({
+    await surfaces.denials.deny('user:2', 2);
+    await surfaces.denials.deny('user:2', 2);
+    expect(await surfaces.auth.basic(arrival(basic('reader', 'correct horse')), 'mcp')).toEqual({
       type: 'user',
       id: 2,
       name: 'reader',
@@ -131,14 +131,14 @@ describe('Basic', () => {
       denied_sites: [2],
       via: 'mcp',
     });
-    expect(await ways.denials.allow('user:2', 2)).toBe(true);
-    expect(await ways.denials.list('user:2')).toEqual([]);
+    expect(await surfaces.denials.allow('user:2', 2)).toBe(true);
+    expect(await surfaces.denials.list('user:2')).toEqual([]);
   });
 });
 
 describe('Bearer (REST §1)', () => {
   async function newKey(scope: 'read' | 'write' | 'read_write' = 'read_write', enabled = true) {
-    return ways.keys.add({ scope, description: `a ${scope} key`, enabled, user_id: 1, now: ways.clock.now() });
+    return surfaces.keys.add({ scope, description: `a ${scope} key`, enabled, user_id: 1, now: surfaces.clock.now() });
   }
 
   it('lets a key in, in any case of the scheme and with blanks around', async () => {
@@ -179,11 +179,11 @@ describe('Bearer (REST §1)', () => {
     const { token, key } = await newKey();
     await asKey(`Bearer ${token}`);
     await asKey(`Bearer ${token}`);
-    expect(ways.touches()).toBe(1);
-    expect((await ways.keys.find(key.id))?.last_access).toBe(ways.clock.now());
-    ways.clock.time += 60_000;
+    expect(surfaces.touches()).toBe(1);
+    expect((await surfaces.keys.find(key.id))?.last_access).toBe(surfaces.clock.now());
+    surfaces.clock.time += 60_000;
     await asKey(`Bearer ${token}`);
-    expect(ways.touches()).toBe(2);
+    expect(surfaces.touches()).toBe(2);
   });
 
   it('maps scopes to rights', async () => {
@@ -193,7 +193,7 @@ describe('Bearer (REST §1)', () => {
       ['read_write', ['read', 'write']],
     ] as const) {
       const { token, key } = await newKey(scope);
-      expect(await ways.auth.bearer(arrival(`Bearer ${token}`), 'rest')).toEqual({
+      expect(await surfaces.auth.bearer(arrival(`Bearer ${token}`), 'rest')).toEqual({
         type: 'key',
         id: key.id,
         name: `a ${scope} key`,
@@ -206,25 +206,31 @@ describe('Bearer (REST §1)', () => {
 
   it('stores nothing that logs in', async () => {
     const { token } = await newKey();
-    const stored = JSON.stringify(await ways.db.all('SELECT * FROM api_key'));
+    const stored = JSON.stringify(await surfaces.db.all('SELECT * FROM api_key'));
     for (const part of token.split('==')) expect(stored).not.toContain(part);
   });
 
   it('acts on a key that was switched off by another process within a second', async () => {
     const { token, key } = await newKey();
     expect(await asKey(`Bearer ${token}`)).toBe('a read_write key');
-    await ways.keys.change(key.id, { enabled: false });
-    ways.clock.time += 1001;
+    await surfaces.keys.change(key.id, { enabled: false });
+    surfaces.clock.time += 1001;
     expect(await asKey(`Bearer ${token}`)).toBe('svc_rest_authentication_disabled_key 401');
   });
 });
 
 describe('either', () => {
   it('takes a user or a key', async () => {
-    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
-    expect(await outcome(ways.auth.either(arrival(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
-    expect(await outcome(ways.auth.either(arrival(`Bearer ${token}`), 'mcp'))).toBe('k');
-    expect(await outcome(ways.auth.either(arrival(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');
+    const { token } = await surfaces.keys.add({
+      scope: 'read',
+      description: 'k',
+      enabled: true,
+      user_id: null,
+      now: 1,
+    });
+    expect(await outcome(surfaces.auth.either(arrival(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
+    expect(await outcome(surfaces.auth.either(arrival(`Bearer ${token}`), 'mcp'))).toBe('k');
+    expect(await outcome(surfaces.auth.either(arrival(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');
   });
 });
 
@@ -235,30 +241,42 @@ describe('guessing', () => {
   const guessName = (name: string, address: string, n = 0) => asUser(basic(name, `wrong${n}`), { address });
 
   it('of keys is slowed down per address, and a right key gets in all the same', async () => {
-    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    const { token } = await surfaces.keys.add({
+      scope: 'read',
+      description: 'k',
+      enabled: true,
+      user_id: null,
+      now: 1,
+    });
     const guess = (address: string) => asKey(wrongKey, { address });
     for (let i = 0; i < 10; i += 1) expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
     expect(await guess('192.0.2.9')).toBe(BLOCKED);
     expect(await guess('192.0.2.8')).toBe('svc_rest_authentication_error 401');
-    const error = await ways.auth
+    const error = await surfaces.auth
       .bearer(arrival(wrongKey, { address: '192.0.2.9' }), 'rest')
       .catch((e: ServiceError) => e);
     expect((error as ServiceError).data).toEqual({ retry_after: 1 });
     expect(await asKey(`Bearer ${token}`, { address: '192.0.2.9' })).toBe('k');
     expect(await guess('192.0.2.9')).toBe(BLOCKED);
-    ways.clock.time += 1000;
+    surfaces.clock.time += 1000;
     expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
   });
 
   it('at a password is not forgiven for a good login of a key or of another user', async () => {
-    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
-    await addUser(ways, 'mallory');
+    const { token } = await surfaces.keys.add({
+      scope: 'read',
+      description: 'k',
+      enabled: true,
+      user_id: null,
+      now: 1,
+    });
+    await addUser(surfaces, 'mallory');
     const address = '192.0.2.7';
     const outcomes: string[] = [];
     for (let i = 0; i < 11; i += 1) {
       outcomes.push(await guessName('admin', address, i));
       // As if seen for the first time.
-      ways.auth.invalidate();
+      surfaces.auth.invalidate();
       expect(await asKey(`Bearer ${token}`, { address })).toBe('k');
       expect(await asUser(basic('mallory', 'correct horse'), { address })).toBe('mallory');
     }
@@ -292,30 +310,36 @@ describe('guessing', () => {
       `Basic ${plain.replace(/=+$/, '')}`,
       `Basic ${Buffer.from('ADMIN:wrong').toString('base64')}`,
     ];
-    const before = ways.hashings();
+    const before = surfaces.hashings();
     await Promise.all(spellings.map((header) => asUser(header, { address: '192.0.2.4' })));
-    expect(ways.hashings() - before).toBe(1);
+    expect(surfaces.hashings() - before).toBe(1);
     const right = spellings.map((header) =>
       header.replace(/[A-Za-z0-9+/]{8,}=*/, Buffer.from('admin:correct horse').toString('base64')),
     );
-    const until = ways.hashings();
+    const until = surfaces.hashings();
     for (const header of right) expect(await asUser(header, { address: '192.0.2.4' })).toBe('admin');
-    expect(ways.hashings() - until).toBe(1);
+    expect(surfaces.hashings() - until).toBe(1);
   });
 
   it('waits in a bounded queue, two password checks at once, and none of it holds up a key', async () => {
-    await ways.close();
+    await surfaces.close();
     let running = 0;
     let most = 0;
     const open: (() => void)[] = [];
-    ways = await startWays({
+    surfaces = await startSurfaces({
       beforeHash: async () => {
         most = Math.max(most, ++running);
         await new Promise<void>((resolve) => open.push(resolve));
         running -= 1;
       },
     });
-    const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    const { token } = await surfaces.keys.add({
+      scope: 'read',
+      description: 'k',
+      enabled: true,
+      user_id: null,
+      now: 1,
+    });
     const one = Array.from({ length: 20 }, (_, i) => guessName(`a${i}`, '192.0.2.1'));
     const many = Array.from({ length: 60 }, (_, i) => guessName(`b${i}`, `198.51.100.${i}`));
     const settled = { done: false };
@@ -397,11 +421,11 @@ describe('the address of a request', () => {
   const token = `Bearer ${'0'.repeat(40)}==${'1'.repeat(40)}`;
 
   async function tries(
-    change: Parameters<typeof startWays>[0],
+    change: Parameters<typeof startSurfaces>[0],
     url: string,
     headers: (i: number) => Record<string, string>,
   ) {
-    const shell = await startWays(change);
+    const shell = await startSurfaces(change);
     const seen: number[] = [];
     for (let i = 0; i < 12; i += 1) {
       const response = await shell.http.request(url, {
@@ -430,7 +454,7 @@ describe('the address of a request', () => {
   });
 
   it('behind a trusted proxy the scheme is the one the client used', async () => {
-    const shell = await startWays({ trust_proxy: true });
+    const shell = await startSurfaces({ trust_proxy: true });
     const ask = async (proto: string) => {
       const headers = { authorization: token, 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': proto };
       return (await shell.http.request('/mcp', { method: 'POST', headers })).status;
@@ -449,67 +473,67 @@ describe('the address of a request', () => {
 
 describe('stored users and keys', () => {
   it('keeps names unique, whatever their case', async () => {
-    const again = await ways.users.add({ name: 'Admin', password_hash: 'x', rights: [], now: 1 });
-    expect([again, await ways.users.count()]).toEqual([undefined, 1]);
-    expect(await ways.users.list()).toEqual([
-      { id: 1, name: 'admin', rights: ['read', 'write'], created_at: ways.clock.now() },
+    const again = await surfaces.users.add({ name: 'Admin', password_hash: 'x', rights: [], now: 1 });
+    expect([again, await surfaces.users.count()]).toEqual([undefined, 1]);
+    expect(await surfaces.users.list()).toEqual([
+      { id: 1, name: 'admin', rights: ['read', 'write'], created_at: surfaces.clock.now() },
     ]);
-    expect(await ways.users.remove('ADMIN', true)).toBe('last');
-    expect([await ways.users.remove('ADMIN'), await ways.users.remove('ADMIN')]).toEqual(['done', 'absent']);
+    expect(await surfaces.users.remove('ADMIN', true)).toBe('last');
+    expect([await surfaces.users.remove('ADMIN'), await surfaces.users.remove('ADMIN')]).toEqual(['done', 'absent']);
   });
 
   it('changes a password', async () => {
-    expect(await ways.users.setPassword('admin', quickHash('another one'))).toBe(true);
+    expect(await surfaces.users.setPassword('admin', quickHash('another one'))).toBe(true);
     expect(await asUser(basic('admin', 'another one'))).toBe('admin');
-    expect(await ways.users.setPassword('nobody', 'x')).toBe(false);
+    expect(await surfaces.users.setPassword('nobody', 'x')).toBe(false);
   });
 
   it('lists legacy keys first, then the newest, and pages', async () => {
-    await ways.db.run(
+    await surfaces.db.run(
       `INSERT INTO api_key (version, legacy_id, last7, scope, created_at) VALUES ('v1', 'ck_${'a'.repeat(40)}', 'aaaaaaa', 'read', 1)`,
     );
     for (let i = 0; i < 3; i += 1)
-      await ways.keys.add({ scope: 'read', description: `${i}`, enabled: true, user_id: null, now: i });
-    const { items, total } = await ways.keys.list(1, 3);
+      await surfaces.keys.add({ scope: 'read', description: `${i}`, enabled: true, user_id: null, now: i });
+    const { items, total } = await surfaces.keys.list(1, 3);
     expect([items.map((key) => key.legacy_id ?? key.id), total]).toEqual([[`ck_${'a'.repeat(40)}`, 4, 3], 4]);
-    expect((await ways.keys.list(2, 3)).items.map((key) => key.id)).toEqual([2]);
-    expect(await ways.keys.find(1)).toBeUndefined();
-    expect((await ways.keys.find(`ck_${'a'.repeat(40)}`))?.version).toBe('v1');
-    expect(await ways.keys.remove(`ck_${'a'.repeat(40)}`)).toBe('done');
+    expect((await surfaces.keys.list(2, 3)).items.map((key) => key.id)).toEqual([2]);
+    expect(await surfaces.keys.find(1)).toBeUndefined();
+    expect((await surfaces.keys.find(`ck_${'a'.repeat(40)}`))?.version).toBe('v1');
+    expect(await surfaces.keys.remove(`ck_${'a'.repeat(40)}`)).toBe('done');
   });
 
   it('can refuse to give up the last key that may read and write, and the last that may write', async () => {
     const add = (scope: 'read' | 'write' | 'read_write') =>
-      ways.keys.add({ scope, description: '', enabled: true, user_id: null, now: 1 }).then(({ key }) => key.id);
+      surfaces.keys.add({ scope, description: '', enabled: true, user_id: null, now: 1 }).then(({ key }) => key.id);
     const first = await add('read_write');
     const reader = await add('read');
-    expect(await ways.keys.remove(first, true)).toBe('last_writer');
-    expect(await ways.keys.change(first, { enabled: false }, true)).toBe('last_writer');
-    expect(await ways.keys.change(first, { scope: 'read' }, true)).toBe('last_writer');
-    expect(await ways.keys.change(first, { description: 'x', scope: 'write' }, true)).toBe('last_writer');
+    expect(await surfaces.keys.remove(first, true)).toBe('last_writer');
+    expect(await surfaces.keys.change(first, { enabled: false }, true)).toBe('last_writer');
+    expect(await surfaces.keys.change(first, { scope: 'read' }, true)).toBe('last_writer');
+    expect(await surfaces.keys.change(first, { description: 'x', scope: 'write' }, true)).toBe('last_writer');
     // One that only writes cannot make a key that reads.
     const writer = await add('write');
-    expect(await ways.keys.remove(first, true)).toBe('last_writer');
-    expect(await ways.keys.change(first, { scope: 'write' }, true)).toBe('last_writer');
-    expect(await ways.keys.change(first, { scope: 'read_write', enabled: true }, true)).toBe('done');
-    expect(await ways.keys.remove(reader, true)).toBe('done');
+    expect(await surfaces.keys.remove(first, true)).toBe('last_writer');
+    expect(await surfaces.keys.change(first, { scope: 'write' }, true)).toBe('last_writer');
+    expect(await surfaces.keys.change(first, { scope: 'read_write', enabled: true }, true)).toBe('done');
+    expect(await surfaces.keys.remove(reader, true)).toBe('done');
     const second = await add('read_write');
-    expect(await ways.keys.remove(first, true)).toBe('done');
-    expect(await ways.keys.remove(second)).toBe('done');
-    expect(await ways.keys.remove(writer, true)).toBe('last_writer');
-    expect(await ways.keys.remove(writer)).toBe('done');
-    expect(await ways.keys.remove(second)).toBe('absent');
-    expect(await ways.keys.change(99, { enabled: true })).toBe('absent');
-    expect(await ways.keys.change(99, {})).toBe('absent');
+    expect(await surfaces.keys.remove(first, true)).toBe('done');
+    expect(await surfaces.keys.remove(second)).toBe('done');
+    expect(await surfaces.keys.remove(writer, true)).toBe('last_writer');
+    expect(await surfaces.keys.remove(writer)).toBe('done');
+    expect(await surfaces.keys.remove(second)).toBe('absent');
+    expect(await surfaces.keys.change(99, { enabled: true })).toBe('absent');
+    expect(await surfaces.keys.change(99, {})).toBe('absent');
   });
 
   it('removes what was denied to a key with the key', async () => {
-    const { key } = await ways.keys.add({ scope: 'read', description: '', enabled: true, user_id: null, now: 1 });
-    await ways.db.run(
+    const { key } = await surfaces.keys.add({ scope: 'read', description: '', enabled: true, user_id: null, now: 1 });
+    await surfaces.db.run(
       "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1)",
     );
-    await ways.denials.deny(`key:${key.id}`, 1);
-    await ways.keys.remove(key.id);
-    expect(await ways.denials.list(`key:${key.id}`)).toEqual([]);
+    await surfaces.denials.deny(`key:${key.id}`, 1);
+    await surfaces.keys.remove(key.id);
+    expect(await surfaces.denials.list(`key:${key.id}`)).toEqual([]);
   });
 });

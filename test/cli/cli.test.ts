@@ -2,28 +2,24 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
+import { endProcesses, tempFolder, tracked } from '../support/cleanup.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-cli-'));
+const folder = tempFolder('cli');
 const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
-const running: ChildProcess[] = [];
 
 beforeAll(() => {
   if (!existsSync(cli)) throw new Error(`${cli} is not there: run "npm run build" first.`);
 });
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(endProcesses);
 
 /** Nothing of the tester's own settings, and a data folder of its own. */
 function environment(name: string, more: Record<string, string> = {}): Record<string, string> {
@@ -44,8 +40,10 @@ interface Ended {
 
 function run(env: Record<string, string>, args: string[], stdin = ''): Promise<Ended> {
   return new Promise((done) => {
-    const child = execFile(process.execPath, [cli, ...args], { env, cwd: folder }, (error, out, err) =>
-      done({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
+    const child = tracked(
+      execFile(process.execPath, [cli, ...args], { env, cwd: folder }, (error, out, err) =>
+        done({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
+      ),
     );
     child.stdin?.end(stdin);
   });
@@ -56,8 +54,9 @@ async function start(
   env: Record<string, string>,
   args: string[],
 ): Promise<{ line: Line; child: ChildProcess; out: () => string }> {
-  const child = spawn(process.execPath, [cli, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.push(child);
+  const child = tracked(
+    spawn(process.execPath, [cli, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
   let out = '';
   let err = '';
   child.stderr?.on('data', (chunk) => (err += String(chunk)));

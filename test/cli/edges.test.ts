@@ -1,26 +1,25 @@
 /** Commands at their edges: asked to end at once, nowhere to write, a start that fails, a client that reads nothing or writes nonsense. */
 
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localActor } from '../../src/cli/stdio.js';
 import { assertWritable } from '../../src/cli/writable.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
+import { endProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
-import { type Commands, commands, ended } from '../support/processes/served.js';
+import { type Commands, commands } from '../support/processes/commands.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-edges-'));
+const folder = tempFolder('edges');
 let programs: Commands;
 beforeAll(async () => {
   programs = await commands();
 }, 60_000);
 afterAll(async () => {
   await programs?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 const environment = (name: string, more: Record<string, string> = {}) => ({
   XDG_DATA_HOME: join(folder, name),
@@ -123,7 +122,7 @@ describe('a first start that fails', () => {
     expect(err).toContain('another program listens there');
     const { child, said } = await programs.serve(env);
     expect(said).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
-    expect(await ended(child)).toBe(0);
+    expect(await endProcess(child)).toBe(0);
   }, 30_000);
 });
 

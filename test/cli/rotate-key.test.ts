@@ -1,7 +1,6 @@
 /** Changing the key that seals the stored secrets, also when it is cut off in the middle, refused, or the old key is lost. */
 
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rotateKey } from '../../src/cli/rotate-key.js';
@@ -9,6 +8,7 @@ import { nextKeyFile, presentVault } from '../../src/config/secret-key.js';
 import type { Config } from '../../src/config/types.js';
 import { surveySealed } from '../../src/store/vault/sealed.js';
 import { keyFile } from '../../src/store/vault/vault.js';
+import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 let folder: string;
@@ -16,13 +16,12 @@ let file: string;
 let app: TestApp | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sitefleet-key-'));
+  folder = tempFolder('key');
   file = join(folder, 'secret.key');
 });
 afterEach(async () => {
   await app?.close();
   app = undefined;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function open(change: { secret_key?: string | null; secret_key_file?: string | null } = {}): Promise<TestApp> {

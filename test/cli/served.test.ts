@@ -1,23 +1,21 @@
 /** `serve` as a process: what it loads, and from when on it says that it is ready. */
 
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Commands, commands, ended } from '../support/processes/served.js';
-import { basic } from '../support/ways.js';
+import { endProcess, freePort, tempFolder } from '../support/cleanup.js';
+import { type Commands, commands } from '../support/processes/commands.js';
+import { basic } from '../support/surfaces.js';
 
 let programs: Commands;
 let folder: string;
 beforeAll(async () => {
   programs = await commands();
-  folder = mkdtempSync(join(tmpdir(), 'sitefleet-served-'));
+  folder = tempFolder('served');
 });
 afterAll(async () => {
   await programs.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const settings = (name: string) => ({
@@ -26,14 +24,6 @@ const settings = (name: string) => ({
   SITEFLEET_ALLOW_PRIVATE_SITES: '1',
   SITEFLEET_LOG_LEVEL: 'warn',
 });
-
-async function freePort(): Promise<number> {
-  const trial = createServer();
-  await new Promise<void>((resolve) => trial.listen(0, '127.0.0.1', resolve));
-  const address = trial.address();
-  await new Promise<void>((resolve) => trial.close(() => resolve()));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 describe('serve', () => {
   it('is ready only once its first user and key exist', async () => {
@@ -62,7 +52,7 @@ describe('serve', () => {
     for (const reason of reasons) expect(reason).toBe('The first login is not made yet.');
     const { child, said } = await serving;
     expect(said.api_key).toMatch(/==/);
-    expect(await ended(child)).toBe(0);
+    expect(await endProcess(child)).toBe(0);
   });
 
   it('loads nothing for a request: with its files gone, every way in answers', async () => {
@@ -110,7 +100,7 @@ describe('serve', () => {
         .split('\n')
         .filter((line) => line !== '' && !line.includes('could not be checked'));
       expect(problems).toEqual([]);
-      expect(await ended(child)).toBe(0);
+      expect(await endProcess(child)).toBe(0);
     } finally {
       for (const file of files) renameSync(join(aside, file), join(programs.folder, file));
     }

@@ -2,28 +2,23 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { tempFolder, tracked } from '../support/cleanup.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-work-'));
+const folder = tempFolder('work');
 const env = {
   PATH: process.env.PATH ?? '',
   HOME: folder,
   XDG_DATA_HOME: join(folder, 'data'),
   SITEFLEET_LOG_LEVEL: 'error',
 };
-const running: ChildProcess[] = [];
-afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
 
 async function start(...args: string[]): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [cli, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  running.push(child);
+  const child = tracked(
+    spawn(process.execPath, [cli, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
   const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`ended with ${code}`)));
   gone.catch(() => undefined);
   await Promise.race([once(child.stdout, 'data'), gone]);

@@ -1,7 +1,5 @@
 /** A clock that is put forward or back, as a time service or a resumed machine does: nothing stops, nothing lives longer. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLeases } from '../../src/cluster/leases.js';
@@ -16,8 +14,9 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
-import { answers, type MonitorBench, monitorBench } from '../monitoring/bench.js';
+import { answers, type MonitoringApp, monitoringApp } from '../monitoring/monitoring-app.js';
 import { type RestApp, restApp } from '../rest/client.js';
+import { tempFolder } from '../support/cleanup.js';
 import { handClock, START, type TestApp, testApp } from '../support/harness.js';
 import { pause } from '../support/processes/program.js';
 
@@ -125,11 +124,11 @@ describe('a queued job', () => {
 
 describe('a monitor', () => {
   const INTERVAL = 5 * MINUTE;
-  let bench: MonitorBench;
+  let bench: MonitoringApp;
   let looks: number;
   beforeEach(async () => {
     looks = 0;
-    bench = await monitorBench({
+    bench = await monitoringApp({
       http: () => {
         looks++;
         return answers(200);
@@ -165,9 +164,8 @@ describe('a lease', () => {
   const LEASE = 30 * SECOND;
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'sitefleet-steps-'));
+    folder = tempFolder('steps');
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Two processes on one machine: the clock is the same, and the second one looks at it before and after the step. */
   async function crew() {

@@ -1,13 +1,12 @@
 /** Who may declare whom dead: a process id says nothing beyond its own boot and PID namespace, as between containers. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Place, placeOfProcess, processId } from '../../src/cluster/process-id.js';
+import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
-import { kill, type Program, pause, program } from '../support/processes/program.js';
+import { type Program, pause, program } from '../support/processes/program.js';
 
 const SITES = 3;
 /** Much longer than a test waits: a job that is taken over within it was taken from one declared dead. */
@@ -19,8 +18,8 @@ let folder: string;
 let workers: Program;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'sitefleet-owner-'));
-  workers = await program('worker.ts');
+  folder = tempFolder('owner');
+  workers = await program('job-runner');
   app = await testApp({
     sites: SITES,
     jobs: false,
@@ -33,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await workers.close();
   await app.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const start = async (place: Place | undefined, under: readonly string[]) =>
@@ -63,7 +61,7 @@ async function afterStart(
     const row = await jobs.find(String(queued.job_id));
     taken = row?.owner !== owner;
   }
-  await kill(worker);
+  await killProcess(worker);
   if (held !== undefined) await jobs.dropLeases([owner]);
   await app.db.run("UPDATE job SET completed_at = 1, status = 'failed' WHERE completed_at IS NULL", []);
   return taken ? 'newcomer' : 'holder';

@@ -5,11 +5,9 @@
 
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder } from '../support/cleanup.js';
 import { type ConformanceServer, startConformanceServer } from './server.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -46,12 +44,11 @@ describe.skipIf(missing !== '')(`the official conformance suite${missing}`, () =
   let server: ConformanceServer;
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sitefleet-conformance-'));
+    folder = tempFolder('conformance');
     server = await startConformanceServer();
   });
   afterAll(async () => {
     await server.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { connect } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { type Faults, type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
+import { tracked } from '../support/cleanup.js';
 import { ALWAYS, START } from '../support/dates.js';
 import { ajax, call, callRaw, post, record, register, signedBody } from '../support/demo-client.js';
 
@@ -320,7 +321,7 @@ describe('control and process', () => {
 
   test('runs as a process of its own and ends with its standard input', async () => {
     const script = new URL('../../src/demo/process.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, ['--import', 'tsx', script, '{"sites":2,"password":"pw"}']);
+    const child = tracked(spawn(process.execPath, ['--import', 'tsx', script, '{"sites":2,"password":"pw"}']));
     const line = await new Promise<string>((done, fail) => {
       child.stdout.once('data', (chunk) => done(String(chunk)));
       child.once('exit', (code) => fail(new Error(`ended with ${code}`)));
@@ -336,7 +337,7 @@ describe('control and process', () => {
 
   test('a wrong argument ends the process with words', async () => {
     const script = new URL('../../src/demo/process.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, ['--import', 'tsx', script, '{"sites":"many"}']);
+    const child = tracked(spawn(process.execPath, ['--import', 'tsx', script, '{"sites":"many"}']));
     let said = '';
     child.stderr.on('data', (chunk) => {
       said += chunk;

@@ -1,13 +1,13 @@
 /** What the demo prints to be pasted into a shell is pasted into a shell. `npm test` builds the program first. */
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { tempFolder, tracked } from '../support/cleanup.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
-const home = mkdtempSync(join(tmpdir(), 'sitefleet-lines-'));
+const home = tempFolder('lines');
 const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, SITEFLEET_LOG_LEVEL: 'warn' };
 let demo: ChildProcess | undefined;
 
@@ -17,16 +17,17 @@ afterAll(async () => {
     demo.kill('SIGINT');
     await gone;
   }
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** The text of a demo that is ready. */
 function printed(): Promise<string> {
-  const child = spawn(process.execPath, [cli, 'demo', '--sites', '5', '--port', '0'], {
-    env,
-    cwd: home,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = tracked(
+    spawn(process.execPath, [cli, 'demo', '--sites', '5', '--port', '0'], {
+      env,
+      cwd: home,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   demo = child;
   let out = '';
   let err = '';

@@ -2,17 +2,17 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { tempFolder, tracked } from '../support/cleanup.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 
 it('comes back after it died, and what is not under way then works', async () => {
   expect(existsSync(PROGRAM), 'run "npm run build" first').toBe(true);
-  const folder = mkdtempSync(join(tmpdir(), 'sitefleet-engine-'));
+  const folder = tempFolder('engine');
   const mine = join(folder, 'dies-once.cjs');
   // The first engine thread of the process throws when it is told to; later ones live.
   writeFileSync(
@@ -23,15 +23,17 @@ it('comes back after it died, and what is not under way then works', async () =>
        if (existsSync(told)) { writeFileSync(mark, ''); throw new Error('boom'); }
      }, 20);`,
   );
-  const child = spawn(process.execPath, ['--require', mine, PROGRAM, 'serve', '--port', '0', '--json'], {
-    env: {
-      ...process.env,
-      SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
-      SITEFLEET_LOG_LEVEL: 'silent',
-      NODE_OPTIONS: '',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = tracked(
+    spawn(process.execPath, ['--require', mine, PROGRAM, 'serve', '--port', '0', '--json'], {
+      env: {
+        ...process.env,
+        SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
+        SITEFLEET_LOG_LEVEL: 'silent',
+        NODE_OPTIONS: '',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
   try {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { v2, api_key } = JSON.parse(line.toString('utf8')) as { v2: string; api_key: string };
@@ -58,6 +60,5 @@ it('comes back after it died, and what is not under way then works', async () =>
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
     await gone;
-    rmSync(folder, { recursive: true, force: true });
   }
 }, 60_000);

@@ -9,7 +9,7 @@ import { type Listener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
-import { basic } from '../support/ways.js';
+import { basic } from '../support/surfaces.js';
 
 interface Open {
   app: TestApp;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
 import { type Listener, listen } from '../../src/http/server.js';
-import { silent } from '../support/ways.js';
+import { silent } from '../support/surfaces.js';
 
 const STANDARD = {
   'x-content-type-options': 'nosniff',

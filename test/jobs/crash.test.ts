@@ -1,23 +1,22 @@
 /** Jobs survive `kill -9` at any moment: no site is lost, none is counted twice, nothing is applied twice. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
-import { kill, type Program, pause, program, random } from '../support/processes/program.js';
+import { type Program, pause, program, random } from '../support/processes/program.js';
 
 const SITES = 24;
 /** The normal run; SITEFLEET_CRASH_RUNS asks for more. */
-const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 50);
+const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 20);
 
 let app: TestApp;
 let folder: string;
 let workers: Program;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'sitefleet-crash-'));
-  workers = await program('worker.ts');
+  folder = tempFolder('crash');
+  workers = await program('job-runner');
   app = await testApp({
     sites: SITES,
     jobs: false,
@@ -33,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await workers.close();
   await app.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function startWorker() {
@@ -61,7 +59,7 @@ describe('a killed worker', () => {
         for (let i = 0; i < SITES; i++) app.fleet.site(i).faults.offline = offline.has(i);
         const queued = await app.call('sync-sites', {});
         await pause(next() * 120);
-        await kill(worker);
+        await killProcess(worker);
         kills++;
         worker = await startWorker();
         const status = await finished(String(queued.job_id));
@@ -76,7 +74,7 @@ describe('a killed worker', () => {
         expect(new Set(failed), `run ${run}`).toEqual(new Set([...offline].map((i) => i + 1)));
         expect(failed).toHaveLength(offline.size);
       }
-      await kill(worker);
+      await killProcess(worker);
       expect(kills).toBe(RUNS);
     },
     60_000 + RUNS * 3_000,
@@ -93,11 +91,11 @@ describe('a killed worker', () => {
     for (let kills = 0; kills < 8; kills++) {
       const worker = await startWorker();
       await pause(next() * 250);
-      await kill(worker);
+      await killProcess(worker);
     }
     const worker = await startWorker();
     const status = await finished(queued.job_id);
-    await kill(worker);
+    await killProcess(worker);
     expect(status.processed).toBe(status.total);
     // What the sites really have decides: each offer was applied, or its refusal was told.
     const left = new Map((await allUpdates()).map((update) => [`${update.site_id} ${update.slug}`, update]));

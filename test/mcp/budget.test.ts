@@ -15,7 +15,7 @@ import { cleanText, cleanValue } from '../../src/mcp/untrusted-text.js';
 import { defineOperation, type GroupedOperation } from '../../src/operation/operation.js';
 import { operations } from '../../tools/index.js';
 import { connect, LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
-import { silent } from '../support/ways.js';
+import { silent } from '../support/surfaces.js';
 
 const MAX = 1000;
 const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };

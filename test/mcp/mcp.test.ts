@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
-import { addUser, basic, startWays, type Ways } from '../support/ways.js';
+import { addUser, basic, type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 const local: Actor = {
   type: 'local',
@@ -18,16 +18,16 @@ const local: Actor = {
   denied_sites: [],
 };
 
-let ways: Ways;
+let surfaces: Surfaces;
 let listener: Listener;
 let bearer: { all: string; read: string };
 beforeAll(async () => {
-  ways = await startWays({ maxSessions: 5 });
-  await addUser(ways, 'admin');
+  surfaces = await startSurfaces({ maxSessions: 5 });
+  await addUser(surfaces, 'admin');
   const key = async (scope: 'read' | 'read_write') =>
-    `Bearer ${(await ways.keys.add({ scope, description: scope, enabled: true, user_id: null, now: 1 })).token}`;
+    `Bearer ${(await surfaces.keys.add({ scope, description: scope, enabled: true, user_id: null, now: 1 })).token}`;
   bearer = { all: await key('read_write'), read: await key('read') };
-  listener = await listen(ways.http, { host: '127.0.0.1', port: 0 });
+  listener = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
 });
 const clients: Client[] = [];
 afterEach(async () => {
@@ -35,10 +35,10 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await listener.close(100);
-  await ways.close();
+  await surfaces.close();
 });
 
-async function connect(actor: Actor = local, from: Ways = ways): Promise<Client> {
+async function connect(actor: Actor = local, from: Surfaces = surfaces): Promise<Client> {
   const [mine, theirs] = InMemoryTransport.createLinkedPair();
   await from.serverFor(actor).connect(theirs);
   const client = new Client({ name: 'test', version: '1' });
@@ -91,18 +91,20 @@ describe('tools/list', () => {
 
   it('is rendered once per set of rights', () => {
     const reader: Actor = { ...local, rights: ['read'] };
-    expect(ways.registry.listTools(reader)).toBe(ways.registry.listTools({ ...reader, name: 'other' }));
-    expect(ways.registry.listTools(local)).toBe(ways.registry.listTools({ ...local, rights: ['write', 'read'] }));
+    expect(surfaces.registry.listTools(reader)).toBe(surfaces.registry.listTools({ ...reader, name: 'other' }));
+    expect(surfaces.registry.listTools(local)).toBe(
+      surfaces.registry.listTools({ ...local, rights: ['write', 'read'] }),
+    );
   });
 
-  it.each<[string, Parameters<typeof startWays>[0], Actor['rights'], string[]]>([
+  it.each<[string, Parameters<typeof startSurfaces>[0], Actor['rights'], string[]]>([
     ['a reader', {}, ['read'], ['svc-look-things-v1']],
     ['a writer', {}, ['write'], ['svc-work-things-v1', 'svc-delete-thing-v1']],
     ['a read-only server', { read_only: true }, ['read', 'write'], ['svc-look-things-v1']],
     ['some toolsets', { toolsets: ['tags'] }, ['read', 'write'], ['svc-delete-thing-v1']],
     ['none', { toolsets: [] }, ['read', 'write'], []],
   ])('%s', async (_name, change, rights, names) => {
-    const other = await startWays(change);
+    const other = await startSurfaces(change);
     const { tools } = await (await connect({ ...local, rights }, other)).listTools();
     expect(tools.map((tool) => tool.name)).toEqual(names);
     await other.close();
@@ -157,7 +159,7 @@ describe('tools/call', () => {
     const result = await call(await connect(), 'svc-work-things-v1', { site_id_or_domain: 1, fail: 'bug' });
     expect(textOf(result)).toContain('svc_internal_error');
     expect(textOf(result)).not.toContain('secret internals');
-    expect(ways.logged.some(({ facts }) => (facts.err as Error | undefined)?.message === 'secret internals')).toBe(
+    expect(surfaces.logged.some(({ facts }) => (facts.err as Error | undefined)?.message === 'secret internals')).toBe(
       true,
     );
   });
@@ -178,7 +180,7 @@ describe('tools/call', () => {
       confirm: true,
     });
     expect(textOf(reader)).toMatch(/^svc_permission_denied: .*right to write/);
-    const other = await startWays({ toolsets: ['sites'] });
+    const other = await startSurfaces({ toolsets: ['sites'] });
     const off = await call(await connect(local, other), 'svc/delete-thing-v1', { tag_id: 1, confirm: true });
     expect(textOf(off)).toContain('SITEFLEET_TOOLSETS');
     await other.close();
@@ -325,10 +327,10 @@ describe('/mcp', () => {
     ['another media type', initialize, { 'content-type': 'text/plain' }, 415, -32000],
     ['an Accept without events', initialize, { accept: 'application/json' }, 406, -32000],
   ])('refuses %s', async (_name, body, headers, status, code) => {
-    const before = ways.mcp.sessions.size;
+    const before = surfaces.mcp.sessions.size;
     const response = await raw(body, headers);
     expect([response.status, await response.json()]).toMatchObject([status, { jsonrpc: '2.0', error: { code } }]);
-    expect(ways.mcp.sessions.size).toBe(before);
+    expect(surfaces.mcp.sessions.size).toBe(before);
   });
 
   it('refuses other methods', async () => {
@@ -338,9 +340,9 @@ describe('/mcp', () => {
 
   it('forgets a session that was idle for half an hour', async () => {
     const session = { 'mcp-session-id': await open() };
-    ways.clock.time += 29 * 60_000;
+    surfaces.clock.time += 29 * 60_000;
     expect((await raw(list, session)).status).toBe(200);
-    ways.clock.time += 31 * 60_000;
+    surfaces.clock.time += 31 * 60_000;
     expect((await raw(list, session)).status).toBe(404);
   });
 
@@ -360,7 +362,7 @@ describe('/mcp', () => {
   });
 
   it('answers only to its own names', async () => {
-    const rebound = await ways.http.request('http://evil.example/mcp', { method: 'POST' });
+    const rebound = await surfaces.http.request('http://evil.example/mcp', { method: 'POST' });
     expect([rebound.status, await rebound.json()]).toMatchObject([
       403,
       { error: { data: { code: 'svc_forbidden_origin' } } },
@@ -384,7 +386,7 @@ describe('stdio', () => {
     stdout
       .setEncoding('utf8')
       .on('data', (text: string) => lines.push(...text.split('\n').filter((line) => line !== '')));
-    const served = serveStdio({ core: ways.core, actor: local, signal, stdin, stdout });
+    const served = serveStdio({ core: surfaces.core, actor: local, signal, stdin, stdout });
     const send = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { stdin, lines, served, send };
   }

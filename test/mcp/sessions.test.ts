@@ -1,7 +1,7 @@
 /** Whose MCP session makes room for whose: principals share the places, and no one loses a stream to another's greed. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startWays, type Ways } from '../support/ways.js';
+import { type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 const MAX = 20;
 const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -12,25 +12,25 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
 };
 
-let ways: Ways;
+let surfaces: Surfaces;
 const streams: ReadableStream[] = [];
 beforeEach(async () => {
-  ways = await startWays({ maxSessions: MAX });
+  surfaces = await startSurfaces({ maxSessions: MAX });
 });
 afterEach(async () => {
   for (const stream of streams.splice(0)) await stream.cancel().catch(() => undefined);
-  await ways.close();
+  await surfaces.close();
 });
 
 async function newKey(): Promise<string> {
-  const { token } = await ways.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+  const { token } = await surfaces.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
   return `Bearer ${token}`;
 }
 
 function ask(authorization: string, session: string | null, body?: object, method = 'POST'): Promise<Response> {
   const headers = { ...ACCEPT, authorization, ...(session === null ? {} : { 'mcp-session-id': session }) };
   return Promise.resolve(
-    ways.http.request('http://127.0.0.1/mcp', {
+    surfaces.http.request('http://127.0.0.1/mcp', {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -73,7 +73,7 @@ describe('MCP sessions', () => {
     const ids = await openMany(key, most);
     expect(await alive(key, ids.slice(0, 1))).toBe(1);
     await open(key);
-    expect(ways.mcp.sessions.size).toBe(most);
+    expect(surfaces.mcp.sessions.size).toBe(most);
     expect([await alive(key, ids.slice(0, 1)), await alive(key, ids.slice(1, 2))]).toEqual([1, 0]);
   });
 
@@ -82,7 +82,7 @@ describe('MCP sessions', () => {
     const mine = await openMany(quiet, 2);
     await listen(quiet, mine[0] ?? '');
     await openMany(greedy, 10 * MAX);
-    expect(ways.mcp.sessions.size).toBeLessThanOrEqual(MAX);
+    expect(surfaces.mcp.sessions.size).toBeLessThanOrEqual(MAX);
     expect(await alive(quiet, mine)).toBe(2);
   });
 
@@ -93,13 +93,13 @@ describe('MCP sessions', () => {
     const few = await openMany(small, 3);
     const mine = await openMany(late, 5);
     expect([await alive(small, few), await alive(late, mine)]).toEqual([3, 5]);
-    expect(ways.mcp.sessions.size).toBe(MAX);
+    expect(surfaces.mcp.sessions.size).toBe(MAX);
   });
 
   it('leave a place to the next caller whatever one key does', async () => {
     const greedy = await newKey();
     await openMany(greedy, 2 * MAX);
-    expect(ways.mcp.sessions.size).toBeLessThan(MAX);
+    expect(surfaces.mcp.sessions.size).toBeLessThan(MAX);
   });
 
   it('end with those that a client listens to', async () => {
@@ -124,6 +124,6 @@ describe('MCP sessions', () => {
     for (let i = 0; i < MAX; i++) await open(await newKey());
     const late = await newKey();
     expect(await alive(late, [await open(late)])).toBe(1);
-    expect(ways.mcp.sessions.size).toBe(MAX);
+    expect(surfaces.mcp.sessions.size).toBe(MAX);
   });
 });

@@ -1,16 +1,16 @@
 /** `sitefleet stdio` as assistants start it, in both eras: the built program in its own process. `npm test` builds it first. */
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder, tracked } from '../support/cleanup.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-mcp-stdio-'));
+const folder = tempFolder('mcp-stdio');
 const bin = join(folder, 'node_modules', '.bin', 'sitefleet');
 
 beforeAll(() => {
@@ -19,7 +19,6 @@ beforeAll(() => {
   mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true });
   symlinkSync(cli, bin);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const environment = (name: string, more: Record<string, string> = {}) => ({
   PATH: process.env.PATH ?? '',
@@ -36,7 +35,9 @@ const meta = {
 };
 
 function started(name: string, env?: Record<string, string>) {
-  const child = spawn(process.execPath, [bin, 'stdio'], { cwd: '/', env: environment(name, env), stdio: 'pipe' });
+  const child = tracked(
+    spawn(process.execPath, [bin, 'stdio'], { cwd: '/', env: environment(name, env), stdio: 'pipe' }),
+  );
   child.stderr.resume();
   return child;
 }

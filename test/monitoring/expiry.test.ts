@@ -5,13 +5,13 @@ import { enterDomain } from '../../src/domain/monitoring/domains.js';
 import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
 import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
 import { START } from '../support/harness.js';
-import { answers, type MonitorBench, monitorBench } from './bench.js';
+import { answers, type MonitoringApp, monitoringApp } from './monitoring-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-let bench: MonitorBench;
-afterEach(() => bench.close());
+let app: MonitoringApp;
+afterEach(() => app.close());
 
 function seen(change: Partial<CertificateFacts> = {}): CertificateAnswer {
   return {
@@ -35,7 +35,7 @@ function seen(change: Partial<CertificateFacts> = {}): CertificateAnswer {
 }
 
 async function certificates(answer: () => CertificateAnswer): Promise<void> {
-  bench = await monitorBench({
+  app = await monitoringApp({
     http: () => answers(200),
     probe: { certificate: async () => answer() },
   });
@@ -44,13 +44,13 @@ async function certificates(answer: () => CertificateAnswer): Promise<void> {
 async function days(n: number, run: () => Promise<string>): Promise<void> {
   for (let hour = 0; hour < n * 24; hour++) {
     await run();
-    bench.clock.move(HOUR);
+    app.clock.move(HOUR);
   }
 }
 
-const told = async () => (await bench.db.all('SELECT kind, facts FROM alert ORDER BY id')).map(({ kind }) => kind);
+const told = async () => (await app.db.all('SELECT kind, facts FROM alert ORDER BY id')).map(({ kind }) => kind);
 const read = (id: number) =>
-  bench.service.store.certificates.one(id, { now: bench.clock.now(), expiring: bench.clock.now() + 31 * DAY - 1 });
+  app.service.store.certificates.one(id, { now: app.clock.now(), expiring: app.clock.now() + 31 * DAY - 1 });
 
 describe('certificates', () => {
   it('are looked at once a day, and an end is told once per step', async () => {
@@ -59,22 +59,22 @@ describe('certificates', () => {
       looks++;
       return seen();
     });
-    const [id = 0] = await bench.addSites(1);
-    await days(10, () => runCertificates(bench.ctx()));
+    const [id = 0] = await app.addSites(1);
+    await days(10, () => runCertificates(app.ctx()));
     expect(looks).toBeGreaterThanOrEqual(10);
     expect(looks).toBeLessThanOrEqual(11);
     expect(await told()).toEqual([]);
-    await days(55, () => runCertificates(bench.ctx()));
+    await days(55, () => runCertificates(app.ctx()));
     // 30, 14, 7 and 1 days before the end, and the end.
     expect(await told()).toEqual([...Array(4).fill('certificate.expiring'), 'certificate.expired']);
     expect(await read(id)).toMatchObject({ status: 'expired' });
-    expect(await bench.service.store.reports.certificate(id)).toMatchObject({ good: 0 });
+    expect(await app.service.store.reports.certificate(id)).toMatchObject({ good: 0 });
   });
 
   it('that come late are told of once, by the nearest step', async () => {
     await certificates(() => seen({ valid_to: START + 5 * DAY }));
-    await bench.addSites(1);
-    await days(2, () => runCertificates(bench.ctx()));
+    await app.addSites(1);
+    await days(2, () => runCertificates(app.ctx()));
     expect(await told()).toEqual(['certificate.expiring']);
   });
 
@@ -85,16 +85,16 @@ describe('certificates', () => {
         n++ % 2 === 0 ? { valid_to: START + 20 * DAY } : { fingerprint: 'bb'.repeat(32), valid_to: START + 20 * DAY },
       ),
     );
-    await bench.addSites(1);
-    await days(5, () => runCertificates(bench.ctx()));
+    await app.addSites(1);
+    await days(5, () => runCertificates(app.ctx()));
     expect(await told()).toEqual(['certificate.expiring', 'certificate.expiring']);
   });
 
   it('that are wrong are told of once, and not where nobody checks them', async () => {
     await certificates(() => seen({ untrusted: 'the certificate is self-signed' }));
-    const [, second = 0] = await bench.addSites(2);
-    await bench.db.run('UPDATE site_detail SET ssl_verify = 0 WHERE site_id = ?', [second]);
-    await days(3, () => runCertificates(bench.ctx()));
+    const [, second = 0] = await app.addSites(2);
+    await app.db.run('UPDATE site_detail SET ssl_verify = 0 WHERE site_id = ?', [second]);
+    await days(3, () => runCertificates(app.ctx()));
     expect(await told()).toEqual(['certificate.invalid']);
     expect(await read(second)).toMatchObject({
       status: 'invalid',
@@ -111,11 +111,11 @@ describe('certificates', () => {
         ? { ip: '', facts: null, failure: { kind: 'timed_out', message: 'No handshake within 10 s.' } }
         : seen();
     });
-    const [id = 0] = await bench.addSites(1);
-    await days(2, () => runCertificates(bench.ctx()));
+    const [id = 0] = await app.addSites(1);
+    await days(2, () => runCertificates(app.ctx()));
     silent = true;
     looks = 0;
-    await days(1, () => runCertificates(bench.ctx()));
+    await days(1, () => runCertificates(app.ctx()));
     expect(looks).toBeGreaterThanOrEqual(5);
     expect(await read(id)).toMatchObject({
       status: 'valid',
@@ -131,36 +131,36 @@ describe('certificates', () => {
       looks++;
       return seen();
     });
-    const [plain = 0, secure = 0] = await bench.addSites(2, (i) => `${i === 1 ? 'http' : 'https'}://s${i}.example/`);
-    await bench.service.store.sites.mark([secure], { suspended: true });
-    await days(2, () => runCertificates(bench.ctx()));
+    const [plain = 0, secure = 0] = await app.addSites(2, (i) => `${i === 1 ? 'http' : 'https'}://s${i}.example/`);
+    await app.service.store.sites.mark([secure], { suspended: true });
+    await days(2, () => runCertificates(app.ctx()));
     expect(looks).toBe(0);
     expect(await read(plain)).toMatchObject({ status: 'unknown', error: 'The site is served over plain HTTP.' });
-    await bench.service.store.sites.mark([secure], { suspended: false });
-    await runCertificates(bench.ctx());
+    await app.service.store.sites.mark([secure], { suspended: false });
+    await runCertificates(app.ctx());
     expect(looks).toBe(1);
   });
 
   it('tell of a change as an event, not as an alert', async () => {
     let fingerprint = 'aa'.repeat(32);
     await certificates(() => seen({ fingerprint }));
-    await bench.addSites(1);
-    await days(1, () => runCertificates(bench.ctx()));
+    await app.addSites(1);
+    await days(1, () => runCertificates(app.ctx()));
     fingerprint = 'cc'.repeat(32);
-    await days(3, () => runCertificates(bench.ctx()));
-    expect(bench.events.filter(({ name }) => name === 'certificate.changed')).toHaveLength(1);
+    await days(3, () => runCertificates(app.ctx()));
+    expect(app.events.filter(({ name }) => name === 'certificate.changed')).toHaveLength(1);
     expect(await told()).toEqual([]);
   });
 
   it('of 400 sites cost a few statements a step, and are spread over the day', async () => {
     await certificates(() => seen());
-    await bench.addSites(400);
-    bench.db.reset();
-    await runCertificates(bench.ctx());
+    await app.addSites(400);
+    app.db.reset();
+    await runCertificates(app.ctx());
     // Two steps of 200 and a look that finds nothing more: each is a question and a transaction or two.
-    expect(bench.db.counts.calls).toBeLessThan(12);
+    expect(app.db.counts.calls).toBeLessThan(12);
     const perHour = new Map<number, number>();
-    for (const row of await bench.db.all('SELECT next_check_at FROM certificate_plan')) {
+    for (const row of await app.db.all('SELECT next_check_at FROM certificate_plan')) {
       const hour = Math.floor((Number(row.next_check_at) - START) / HOUR);
       perHour.set(hour, (perHour.get(hour) ?? 0) + 1);
     }
@@ -188,7 +188,7 @@ function record(expiry: number | null): DomainAnswer {
 
 async function domains(answer: (name: string) => DomainAnswer): Promise<string[]> {
   const asked: string[] = [];
-  bench = await monitorBench({
+  app = await monitoringApp({
     http: () => answers(200),
     probe: {
       domain: async (name) => {
@@ -203,13 +203,13 @@ async function domains(answer: (name: string) => DomainAnswer): Promise<string[]
 describe('domains', () => {
   it('are asked for once, however many sites live under them, and told of once', async () => {
     const asked = await domains(() => record(START + 20 * DAY));
-    const ids = await bench.addSites(5, (i) => `https://s${i}.example.org/`);
-    await runDomains(bench.ctx());
+    const ids = await app.addSites(5, (i) => `https://s${i}.example.org/`);
+    await runDomains(app.ctx());
     expect(asked).toEqual(['example.org']);
-    await days(25, () => runDomains(bench.ctx()));
+    await days(25, () => runDomains(app.ctx()));
     // 20 days left: step 30; then 14, 7, 1, and the end.
     expect(await told()).toEqual([...Array(4).fill('domain.expiring'), 'domain.expired']);
-    const [alert] = await bench.service.store.alerts.waiting(1);
+    const [alert] = await app.service.store.alerts.waiting(1);
     expect(JSON.parse(alert?.facts ?? '')).toMatchObject({ domain_name: 'example.org', site_ids: ids, expires: 20 });
     // Daily near the end.
     expect(asked.length).toBeGreaterThan(22);
@@ -218,8 +218,8 @@ describe('domains', () => {
 
   it('that end far away are asked for weekly', async () => {
     const asked = await domains(() => record(START + 300 * DAY));
-    await bench.addSites(1, () => 'https://example.org/');
-    await days(28, () => runDomains(bench.ctx()));
+    await app.addSites(1, () => 'https://example.org/');
+    await days(28, () => runDomains(app.ctx()));
     expect(asked.length).toBeGreaterThanOrEqual(4);
     expect(asked.length).toBeLessThanOrEqual(5);
     expect(await told()).toEqual([]);
@@ -228,56 +228,56 @@ describe('domains', () => {
   it('keep what is known when the registry fails or limits us, and wait longer each time', async () => {
     let outcome: DomainAnswer = record(START + 40 * DAY);
     const asked = await domains(() => outcome);
-    const [id = 0] = await bench.addSites(1, () => 'https://example.org/');
-    await runDomains(bench.ctx());
+    const [id = 0] = await app.addSites(1, () => 'https://example.org/');
+    await runDomains(app.ctx());
     outcome = { outcome: 'failed', message: 'no answer' };
-    await days(9, () => runDomains(bench.ctx()));
+    await days(9, () => runDomains(app.ctx()));
     expect(asked.length).toBeLessThan(9);
-    const at = { now: bench.clock.now(), expiring: bench.clock.now() + 31 * DAY };
-    expect(await bench.service.store.domains.one(id, at)).toMatchObject({
+    const at = { now: app.clock.now(), expiring: app.clock.now() + 31 * DAY };
+    expect(await app.service.store.domains.one(id, at)).toMatchObject({
       status: 'expiring',
       expiry_date: START + 40 * DAY,
       error: 'no answer',
     });
     outcome = { outcome: 'rate_limited', message: 'limited', retryAfterMs: 2 * HOUR };
-    await days(9, () => runDomains(bench.ctx()));
-    expect(await bench.service.store.domains.one(id, at)).toMatchObject({ error: 'limited' });
+    await days(9, () => runDomains(app.ctx()));
+    expect(await app.service.store.domains.one(id, at)).toMatchObject({ error: 'limited' });
   });
 
   it('whose end was entered by hand are told of where no registry can be asked', async () => {
     await domains(() => ({ outcome: 'unsupported', message: 'nobody to ask' }));
-    const [id = 0] = await bench.addSites(1, () => 'https://example.org/');
+    const [id = 0] = await app.addSites(1, () => 'https://example.org/');
     // Its next turn is a month away.
-    await runDomains(bench.ctx());
-    await enterDomain(bench.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 20 * DAY });
-    await days(22, () => runDomains(bench.ctx()));
+    await runDomains(app.ctx());
+    await enterDomain(app.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 20 * DAY });
+    await days(22, () => runDomains(app.ctx()));
     expect(await told()).toEqual([...Array(4).fill('domain.expiring'), 'domain.expired']);
     // A new end is told of anew.
-    await enterDomain(bench.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 40 * DAY });
-    await days(2, () => runDomains(bench.ctx()));
+    await enterDomain(app.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 40 * DAY });
+    await days(2, () => runDomains(app.ctx()));
     expect((await told()).slice(5)).toEqual(['domain.expiring']);
   });
 
   it('that are gone are told of when a second look says so', async () => {
     let outcome: DomainAnswer = record(START + 300 * DAY);
     await domains(() => outcome);
-    await bench.addSites(1, () => 'https://example.org/');
-    await runDomains(bench.ctx());
+    await app.addSites(1, () => 'https://example.org/');
+    await runDomains(app.ctx());
     outcome = { outcome: 'not_found', source: 'rdap', message: 'nobody' };
-    bench.clock.move(8 * DAY);
-    await runDomains(bench.ctx());
+    app.clock.move(8 * DAY);
+    await runDomains(app.ctx());
     expect(await told()).toEqual([]);
-    await days(5, () => runDomains(bench.ctx()));
+    await days(5, () => runDomains(app.ctx()));
     expect(await told()).toEqual(['domain.not_found']);
   });
 
   it('follow the site: a new address is a new domain, and the old one is forgotten', async () => {
     const asked = await domains(() => record(null));
-    const [id = 0] = await bench.addSites(2, (i) => (i === 1 ? 'https://old.org/' : 'http://127.0.0.1:8080/'));
-    await runDomains(bench.ctx());
-    await bench.db.run("UPDATE site SET url = 'https://www.new.org/', url_key = 'new.org/' WHERE id = ?", [id]);
-    await runDomains(bench.ctx());
+    const [id = 0] = await app.addSites(2, (i) => (i === 1 ? 'https://old.org/' : 'http://127.0.0.1:8080/'));
+    await runDomains(app.ctx());
+    await app.db.run("UPDATE site SET url = 'https://www.new.org/', url_key = 'new.org/' WHERE id = ?", [id]);
+    await runDomains(app.ctx());
     expect(asked).toEqual(['old.org', 'new.org']);
-    expect(await bench.db.all('SELECT name FROM domain')).toEqual([{ name: 'new.org' }]);
+    expect(await app.db.all('SELECT name FROM domain')).toEqual([{ name: 'new.org' }]);
   });
 });

@@ -5,7 +5,7 @@ import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/dom
 import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
 import { pruneMonitoring, runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { bareSite } from '../support/bare-site.js';
-import { answers, type MonitorBench, maintenancePage, monitorBench, silence } from './bench.js';
+import { answers, type MonitoringApp, maintenancePage, monitoringApp, silence } from './monitoring-app.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -73,27 +73,27 @@ describe('the turn of a monitor', () => {
 });
 
 describe('a run', () => {
-  let bench: MonitorBench;
+  let app: MonitoringApp;
   let reply: (probe: HttpProbe, tries: number) => HttpAnswer | Promise<HttpAnswer>;
   let asked: HttpProbe[];
-  afterEach(() => bench.close());
+  afterEach(() => app.close());
 
   async function start(n: number, settings: Record<string, unknown> = {}): Promise<number[]> {
     asked = [];
     reply = () => answers(200);
-    bench = await monitorBench({
+    app = await monitoringApp({
       http: (probe) => {
         asked.push(probe);
         return reply(probe, asked.filter(({ url }) => url === probe.url).length);
       },
     });
-    const ids = await bench.addSites(n);
-    await bench.settings({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 5, ...settings });
+    const ids = await app.addSites(n);
+    await app.settings({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 5, ...settings });
     return ids;
   }
-  const run = () => runDueMonitors(bench.ctx());
+  const run = () => runDueMonitors(app.ctx());
   const one = async (id: number) => {
-    const row = await bench.service.store.monitors.one(id);
+    const row = await app.service.store.monitors.one(id);
     if (row === undefined) throw new Error('no monitor');
     return row;
   };
@@ -101,7 +101,7 @@ describe('a run', () => {
   it('asks nobody and nothing while monitoring is off', async () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_active: 0 });
     let references = 0;
-    bench.ctx().probe.online = async () => {
+    app.ctx().probe.online = async () => {
       references++;
       return true;
     };
@@ -109,12 +109,12 @@ describe('a run', () => {
     expect(asked).toEqual([]);
     expect(references).toBe(0);
     expect((await one(id)).next_check_at).toBeNull();
-    await bench.settings({ svc_uptime_monitoring_active: 1 });
+    await app.settings({ svc_uptime_monitoring_active: 1 });
     await run();
     expect(asked).toHaveLength(1);
-    await bench.settings({ svc_uptime_monitoring_active: 0 });
+    await app.settings({ svc_uptime_monitoring_active: 0 });
     await run();
-    bench.clock.move(DAY);
+    app.clock.move(DAY);
     await run();
     expect(asked).toHaveLength(1);
   });
@@ -122,43 +122,43 @@ describe('a run', () => {
   it('follows a new interval at once', async () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_interval: 1440 });
     await run();
-    await bench.settings({ svc_uptime_monitoring_interval: 5 });
+    await app.settings({ svc_uptime_monitoring_interval: 5 });
     await run();
     const { next_check_at } = await one(id);
-    expect((next_check_at ?? 0) - bench.clock.now()).toBeLessThanOrEqual(5 * MINUTE);
+    expect((next_check_at ?? 0) - app.clock.now()).toBeLessThanOrEqual(5 * MINUTE);
   });
 
   it('confirms at once, then a minute later, before a site is down', async () => {
     const [id = 0] = await start(1);
     await run();
     reply = () => answers(500);
-    bench.clock.move(5 * MINUTE);
+    app.clock.move(5 * MINUTE);
     await run();
     expect(asked).toHaveLength(3);
     expect(await one(id)).toMatchObject({ status: 2, failures: 1, settled: 1 });
-    bench.clock.move(59_000);
+    app.clock.move(59_000);
     await run();
     expect(asked).toHaveLength(3);
-    bench.clock.move(1_000);
+    app.clock.move(1_000);
     await run();
     expect(await one(id)).toMatchObject({ status: 0, failures: 2, settled: 0, last_http_code: 500 });
-    expect(bench.events.map(({ name }) => name)).toContain('monitor.down');
+    expect(app.events.map(({ name }) => name)).toContain('monitor.down');
     // Known to be down: asked once per turn.
     const before = asked.length;
-    bench.clock.move(5 * MINUTE);
+    app.clock.move(5 * MINUTE);
     await run();
     expect(asked).toHaveLength(before + 1);
   });
 
   it('counts the retries of the settings', async () => {
     const [id = 0] = await start(1);
-    await bench.service.store.monitors.saveSettings(id, { maxretries: 3 }, { active: 1, interval_min: 5 }, 0);
+    await app.service.store.monitors.saveSettings(id, { maxretries: 3 }, { active: 1, interval_min: 5 }, 0);
     reply = () => silence();
     const states: number[] = [];
     for (let i = 0; i < 5; i++) {
       await run();
       states.push((await one(id)).status);
-      bench.clock.move(MINUTE);
+      app.clock.move(MINUTE);
     }
     expect(states.slice(0, 4)).toEqual([2, 2, 2, 0]);
   });
@@ -168,17 +168,17 @@ describe('a run', () => {
     reply = ({ method }) => (method === 'HEAD' ? answers(503) : maintenancePage());
     for (let i = 0; i < 4; i++) {
       await run();
-      bench.clock.move(5 * MINUTE);
+      app.clock.move(5 * MINUTE);
     }
     expect(asked.slice(0, 2).map(({ method }) => method)).toEqual(['HEAD', 'GET']);
     expect(await one(id)).toMatchObject({ status: 2, failures: 0, settled: 1 });
-    expect(bench.events.filter(({ name }) => name.startsWith('monitor.'))).toEqual([]);
+    expect(app.events.filter(({ name }) => name.startsWith('monitor.'))).toEqual([]);
   });
 
   it('asks for the headers only, where that is the type', async () => {
     const [id = 0] = await start(1);
     const change = { type: 'ping', method: 'get' };
-    await bench.service.store.monitors.saveSettings(id, change, { active: 1, interval_min: 5 }, 0);
+    await app.service.store.monitors.saveSettings(id, change, { active: 1, interval_min: 5 }, 0);
     await run();
     expect(asked[0]).toMatchObject({ method: 'HEAD', maxBytes: 0 });
   });
@@ -190,10 +190,10 @@ describe('a run', () => {
       url.includes('//s1.') ? new Promise<HttpAnswer>((resolve) => (release = resolve)) : answers(200);
     const running = run();
     await expect.poll(() => asked.length).toBe(300);
-    bench.clock.move(2_000);
+    app.clock.move(2_000);
     await expect.poll(async () => (await one(ids[299] ?? 0)).status).toBe(1);
     // Still under way, and what comes due meanwhile is taken on.
-    bench.clock.move(6 * MINUTE);
+    app.clock.move(6 * MINUTE);
     await expect.poll(() => asked.length).toBeGreaterThan(590);
     release(answers(200));
     expect(await running).toBe('599 checked, 0 alerts');
@@ -202,11 +202,11 @@ describe('a run', () => {
   it('costs few statements for many sites, and no more round trips for their logins', async () => {
     await start(200);
     await run();
-    bench.clock.move(5 * MINUTE);
-    bench.db.reset();
+    app.clock.move(5 * MINUTE);
+    app.db.reset();
     await run();
-    expect(bench.db.counts.calls).toBeLessThan(20);
-    expect(bench.db.counts.statements).toBeLessThan(200 * 4 + 40);
+    expect(app.db.counts.calls).toBeLessThan(20);
+    expect(app.db.counts.statements).toBeLessThan(200 * 4 + 40);
   });
 
   it('leaves suspended sites alone, and forgets that they were down', async () => {
@@ -214,31 +214,29 @@ describe('a run', () => {
     reply = () => answers(500);
     await run();
     expect((await one(id)).status).toBe(0);
-    await bench.service.store.sites.mark([id], { suspended: true });
-    bench.clock.move(MINUTE);
+    await app.service.store.sites.mark([id], { suspended: true });
+    app.clock.move(MINUTE);
     await run();
-    const { items } = await bench.service.store.monitorResults.incidents(id, 1, 10);
-    expect(items).toMatchObject([{ ended_at: bench.clock.now() }]);
+    const { items } = await app.service.store.monitorResults.incidents(id, 1, 10);
+    expect(items).toMatchObject([{ ended_at: app.clock.now() }]);
     expect(await one(id)).toMatchObject({ status: 99, next_check_at: null });
-    await bench.service.store.sites.mark([id], { suspended: false });
+    await app.service.store.sites.mark([id], { suspended: false });
     reply = () => answers(200);
     await run();
     expect((await one(id)).status).toBe(1);
-    expect(bench.events.map(({ name }) => name).filter((name) => name.startsWith('monitor.'))).toEqual([
-      'monitor.down',
-    ]);
+    expect(app.events.map(({ name }) => name).filter((name) => name.startsWith('monitor.'))).toEqual(['monitor.down']);
   });
 
   it('ends the incident of a suspended site that was checked by hand before', async () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
     reply = () => answers(500);
     await run();
-    await bench.service.store.sites.mark([id], { suspended: true });
-    await checkMonitor(bench.ctx(), id);
-    bench.clock.move(MINUTE);
+    await app.service.store.sites.mark([id], { suspended: true });
+    await checkMonitor(app.ctx(), id);
+    app.clock.move(MINUTE);
     await run();
-    const { items } = await bench.service.store.monitorResults.incidents(id, 1, 10);
-    expect(items).toMatchObject([{ ended_at: bench.clock.now() }]);
+    const { items } = await app.service.store.monitorResults.incidents(id, 1, 10);
+    expect(items).toMatchObject([{ ended_at: app.clock.now() }]);
     expect(await one(id)).toMatchObject({ status: 99, settled: 1, next_check_at: null });
   });
 
@@ -246,20 +244,20 @@ describe('a run', () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
     reply = async (_, tries) => {
       if (tries === 2)
-        await bench.service.store.monitors.saveSettings(id, { active: 0 }, { active: 1, interval_min: 5 }, 0);
+        await app.service.store.monitors.saveSettings(id, { active: 0 }, { active: 1, interval_min: 5 }, 0);
       return answers(500);
     };
     await run();
-    const beats = await bench.db.all('SELECT status FROM heartbeat');
+    const beats = await app.db.all('SELECT status FROM heartbeat');
     expect(beats).toEqual([]);
     expect((await one(id)).next_check_at).toBeNull();
-    expect(bench.events.filter(({ name }) => name === 'monitor.down')).toEqual([]);
+    expect(app.events.filter(({ name }) => name === 'monitor.down')).toEqual([]);
   });
 
   it('sends the login of a protected site', async () => {
     const [id = 0] = await start(2);
     const locked = bareSite('https://locked.example/', { ssl_verify: false, http_user: 'ada', http_pass: 'secret' });
-    const sealed = await bench.service.store.sites.add(locked, bench.clock.now(), () => []);
+    const sealed = await app.service.store.sites.add(locked, app.clock.now(), () => []);
     expect(sealed).not.toBe(id);
     await run();
     expect(asked.find(({ url }) => url.includes('locked'))).toMatchObject({
@@ -272,7 +270,7 @@ describe('a run', () => {
 
   it('does not hold alerts for references that were never reachable from here', async () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_down_confirmation_check: 0 });
-    bench.ctx().probe.online = async () => false;
+    app.ctx().probe.online = async () => false;
     reply = () => silence();
     await run();
     expect((await one(id)).status).toBe(0);
@@ -281,35 +279,35 @@ describe('a run', () => {
   it('waits while our own network is down, and goes on after it', async () => {
     const ids = await start(20);
     await run();
-    bench.ctx().probe.online = async () => false;
+    app.ctx().probe.online = async () => false;
     reply = () => silence();
-    bench.clock.move(5 * MINUTE);
+    app.clock.move(5 * MINUTE);
     await run();
     for (let i = 0; i < 30; i++) {
-      bench.clock.move(MINUTE);
+      app.clock.move(MINUTE);
       await run();
     }
     expect((await one(ids[0] ?? 0)).status).toBe(1);
     const cut = asked.length;
-    bench.ctx().probe.online = async () => true;
+    app.ctx().probe.online = async () => true;
     reply = () => answers(200);
-    bench.clock.move(MINUTE);
+    app.clock.move(MINUTE);
     await run();
     expect(asked.length - cut).toBe(20);
-    expect(bench.events.map(({ name }) => name)).toEqual(['network.down', 'network.up']);
+    expect(app.events.map(({ name }) => name)).toEqual(['network.down', 'network.up']);
   });
 
   it('forgets beats after 180 days', async () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_interval: 1440 });
     for (let day = 0; day < 200; day++) {
       await run();
-      bench.clock.move(DAY);
+      app.clock.move(DAY);
     }
-    await pruneMonitoring(bench.ctx());
-    const [row] = await bench.db.all('SELECT count(*) AS n FROM heartbeat WHERE site_id = ?', [id]);
+    await pruneMonitoring(app.ctx());
+    const [row] = await app.db.all('SELECT count(*) AS n FROM heartbeat WHERE site_id = ?', [id]);
     expect(row?.n).toBeGreaterThan(177);
     expect(row?.n).toBeLessThan(182);
-    const [hours] = await bench.db.all('SELECT min(hour) AS first FROM monitor_hour');
-    expect(Number(hours?.first)).toBeGreaterThanOrEqual(Math.floor((bench.clock.now() - 31 * DAY) / 3_600_000));
+    const [hours] = await app.db.all('SELECT min(hour) AS first FROM monitor_hour');
+    expect(Number(hours?.first)).toBeGreaterThanOrEqual(Math.floor((app.clock.now() - 31 * DAY) / 3_600_000));
   });
 });

@@ -1,7 +1,5 @@
 /** Monitors and certificates shared out by claims: several processes on one file, each a service of its own, by a clock moved by hand. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Members } from '../../src/cluster/members.js';
@@ -10,15 +8,16 @@ import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/probe/probe
 import { runCertificates } from '../../src/scheduler/expiry-checks.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { type Row, StorageError, type Value } from '../../src/store/driver/db.js';
+import { tempFolder } from '../support/cleanup.js';
 import { type HandClock, handClock } from '../support/harness.js';
-import { answers, type MonitorBench, monitorBench, silence } from './bench.js';
+import { answers, type MonitoringApp, monitoringApp, silence } from './monitoring-app.js';
 
 const MINUTE = 60_000;
 const LEASE = 30_000;
 
 /** One process: what its network answers, and what it was asked. */
 interface Side {
-  bench: MonitorBench;
+  app: MonitoringApp;
   asked: string[];
   reply(url: string): HttpAnswer | Promise<HttpAnswer>;
   online: boolean;
@@ -45,7 +44,7 @@ async function open(file: string, crew: Partial<Members>, probe: Partial<Probe>)
   };
   const busy: Side['busy'] = { statement: 'INSERT INTO heartbeat', times: 0 };
   const side: Side = {
-    bench: await monitorBench(
+    app: await monitoringApp(
       {
         http: ({ url }) => {
           side.asked.push(url);
@@ -93,7 +92,7 @@ async function open(file: string, crew: Partial<Members>, probe: Partial<Probe>)
     references: 0,
     crew: full,
     busy,
-    run: () => runDueMonitors(side.bench.ctx(), full),
+    run: () => runDueMonitors(side.app.ctx(), full),
   };
   return side;
 }
@@ -103,13 +102,13 @@ async function start(
   n: number,
   { hosts = ['a', 'b'], probe = {} as Partial<Probe>, settings = {} } = {},
 ): Promise<[Side, Side]> {
-  folder = mkdtempSync(join(tmpdir(), 'sitefleet-shared-'));
+  folder = tempFolder('shared');
   clock = handClock();
   const file = `file:${join(folder, 'shared.db')}`;
   for (const host of hosts) sides.push(await open(file, { host }, probe));
   const [first, second] = sides as [Side, Side];
-  ids = await first.bench.addSites(n);
-  await first.bench.settings({
+  ids = await first.app.addSites(n);
+  await first.app.settings({
     svc_uptime_monitoring_active: 1,
     svc_uptime_monitoring_interval: 5,
     svc_uptime_monitoring_down_confirmation_check: 0,
@@ -119,22 +118,21 @@ async function start(
 }
 
 afterEach(async () => {
-  await Promise.all(sides.map(({ bench }) => bench.close()));
+  await Promise.all(sides.map(({ app }) => app.close()));
   sides = [];
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const beats = async () =>
-  (await (sides[0] as Side).bench.db.all('SELECT site_id, status FROM heartbeat ORDER BY id')).map((row) => [
+  (await (sides[0] as Side).app.db.all('SELECT site_id, status FROM heartbeat ORDER BY id')).map((row) => [
     row.site_id,
     row.status,
   ]);
 const alerts = async () =>
-  (await (sides[0] as Side).bench.db.all('SELECT kind FROM alert ORDER BY id')).map(({ kind }) => kind);
+  (await (sides[0] as Side).app.db.all('SELECT kind FROM alert ORDER BY id')).map(({ kind }) => kind);
 const named = (side: Side) =>
-  side.bench.events.map(({ name }) => name).filter((name) => /^(monitor|network|certificate)\./.test(name));
+  side.app.events.map(({ name }) => name).filter((name) => /^(monitor|network|certificate)\./.test(name));
 const turnOf = async (id: number) =>
-  Number((await (sides[0] as Side).bench.service.store.monitors.one(id))?.next_check_at);
+  Number((await (sides[0] as Side).app.service.store.monitors.one(id))?.next_check_at);
 
 /** An answer that comes when the test says so. */
 function later(): { answer: Promise<HttpAnswer>; give(answer: HttpAnswer): void } {
@@ -160,7 +158,7 @@ describe('a claim', () => {
     await first.run();
     clock.move(10 * MINUTE);
     const take = (side: Side, most: number, members: number) =>
-      side.bench.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most, members });
+      side.app.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most, members });
     const portions = [await take(first, 100, 4), await take(second, 100, 4), await take(first, 2, 4)];
     // A quarter of 11, of the 8 that are left, and no more than was asked for.
     expect(portions.map(({ rows }) => rows.length)).toEqual([3, 2, 2]);
@@ -169,7 +167,7 @@ describe('a claim', () => {
     expect(taken.sort((a, b) => a - b)).toEqual(ids);
     expect((await take(first, 100, 1)).rows).toEqual([]);
     expect(rest.rows[0]).toEqual({
-      ...(await first.bench.service.store.monitors.one(Number(rest.rows[0]?.site_id))),
+      ...(await first.app.service.store.monitors.one(Number(rest.rows[0]?.site_id))),
     });
   });
 
@@ -186,7 +184,7 @@ describe('a claim', () => {
     const [first, second] = await start(1);
     await second.run();
     clock.move(5 * MINUTE);
-    await first.bench.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most: 9, members: 1 });
+    await first.app.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most: 9, members: 1 });
     clock.move(LEASE - 1);
     await second.run();
     expect(second.asked).toHaveLength(1);
@@ -218,14 +216,14 @@ describe('a claim', () => {
     const abort = new AbortController();
     first.reply = () =>
       new Promise((_, reject) => abort.signal.addEventListener('abort', () => reject(abort.signal.reason)));
-    const running = runDueMonitors({ ...first.bench.ctx(), signal: abort.signal }, first.crew);
+    const running = runDueMonitors({ ...first.app.ctx(), signal: abort.signal }, first.crew);
     await expect.poll(() => first.asked.length).toBe(3);
     abort.abort(new Error('stopping'));
     clock.move(2_000);
     await expect(running).rejects.toThrow('stopping');
     await second.run();
     expect(second.asked).toHaveLength(3);
-    expect(second.bench.events.filter(({ name }) => name.startsWith('monitor.'))).toEqual([]);
+    expect(second.app.events.filter(({ name }) => name.startsWith('monitor.'))).toEqual([]);
   });
 
   it('ends with any change of the plan', async () => {
@@ -234,8 +232,8 @@ describe('a claim', () => {
     first.reply = () => slow.answer;
     const running = first.run();
     await expect.poll(() => first.asked.length).toBe(1);
-    await second.bench.service.store.sites.mark(ids, { suspended: true });
-    await second.bench.service.store.sites.mark(ids, { suspended: false });
+    await second.app.service.store.sites.mark(ids, { suspended: true });
+    await second.app.service.store.sites.mark(ids, { suspended: false });
     await second.run();
     expect(second.asked).toHaveLength(1);
     slow.give(answers(500));
@@ -263,13 +261,13 @@ describe('a process that was paused', () => {
 
   it('is refused by the database, should it not notice itself', async () => {
     const [first, second] = await start(1);
-    const { store } = first.bench.service;
+    const { store } = first.app.service;
     const until = clock.now() + LEASE;
     const { rows } = await store.monitorClaims.claim(clock.now(), until, { most: 1, members: 1 });
     const [monitor] = rows;
     if (monitor === undefined) throw new Error('nothing was claimed');
     clock.move(LEASE);
-    const { rows: again } = await second.bench.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, {
+    const { rows: again } = await second.app.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, {
       most: 1,
       members: 1,
     });
@@ -298,7 +296,7 @@ describe('a process that was paused', () => {
     expect(await store.monitorResults.record([stale])).toEqual({ stored: new Set(), alerts: [] });
     expect(await store.monitors.one(monitor.site_id)).toEqual(before);
     for (const table of ['heartbeat', 'incident', 'alert', 'monitor_hour'])
-      expect(await first.bench.db.all(`SELECT * FROM ${table}`)).toEqual([]);
+      expect(await first.app.db.all(`SELECT * FROM ${table}`)).toEqual([]);
     // Nor does it give back, keep or end what is not its own.
     const old = [{ site_id: monitor.site_id, until }];
     expect(await store.monitorClaims.move(old, clock.now(), clock.now())).toEqual(new Set());
@@ -379,7 +377,7 @@ describe('a check by hand', () => {
     first.reply = () => slow.answer;
     const running = first.run();
     await expect.poll(() => first.asked.length).toBe(1);
-    const seen = await checkMonitor(second.bench.ctx(), ids[0] ?? 0);
+    const seen = await checkMonitor(second.app.ctx(), ids[0] ?? 0);
     expect(seen).toMatchObject({ uptime_status: 'up', status: 'up' });
     slow.give(answers(500));
     expect(await running).toBe('0 checked, 0 alerts, 1 came too late');
@@ -390,9 +388,9 @@ describe('a check by hand', () => {
     const [first, second] = await start(1);
     const slow = later();
     second.reply = () => slow.answer;
-    const byHand = checkMonitor(second.bench.ctx(), ids[0] ?? 0);
+    const byHand = checkMonitor(second.app.ctx(), ids[0] ?? 0);
     await expect.poll(() => second.asked.length).toBe(1);
-    await first.bench.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most: 1, members: 1 });
+    await first.app.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most: 1, members: 1 });
     slow.give(answers(200));
     expect((await byHand).status).toBe('up');
     expect(await beats()).toHaveLength(1);
@@ -404,9 +402,9 @@ describe('the settings', () => {
     const [first, second] = await start(3);
     await first.run();
     const seqs = async () =>
-      (await first.bench.db.all('SELECT seq FROM monitor ORDER BY site_id')).map(({ seq }) => Number(seq));
+      (await first.app.db.all('SELECT seq FROM monitor ORDER BY site_id')).map(({ seq }) => Number(seq));
     const before = await seqs();
-    await first.bench.settings({ svc_uptime_monitoring_interval: 60 });
+    await first.app.settings({ svc_uptime_monitoring_interval: 60 });
     await Promise.all([first.run(), second.run()]);
     expect(await seqs()).toEqual(before.map((seq) => seq + 1));
   });
@@ -414,7 +412,7 @@ describe('the settings', () => {
   it('that were read before another process made the plan do not undo it', async () => {
     const [first] = await start(1);
     await first.run();
-    const { monitors } = first.bench.service.store;
+    const { monitors } = first.app.service.store;
     const { planned } = await monitors.outlook(clock.now(), 'a');
     const turn = await turnOf(ids[0] ?? 0);
     await monitors.replan({ active: 0, interval_min: 60 }, { before: 'another', after: 'mine' }, clock.now());
@@ -544,7 +542,7 @@ describe('one outage', () => {
       ...Array(10).fill('monitor.down'),
       ...Array(10).fill('monitor.up'),
     ]);
-    const [count] = await first.bench.db.all('SELECT count(*) AS n, sum(ended_at IS NULL) AS open FROM incident');
+    const [count] = await first.app.db.all('SELECT count(*) AS n, sum(ended_at IS NULL) AS open FROM incident');
     expect(count).toEqual({ n: 10, open: 0 });
   });
 });
@@ -562,8 +560,8 @@ describe('certificates', () => {
     };
     const [first, second] = await start(300, { probe });
     const outcomes = await Promise.all([
-      runCertificates(first.bench.ctx(), first.crew),
-      runCertificates(second.bench.ctx(), second.crew),
+      runCertificates(first.app.ctx(), first.crew),
+      runCertificates(second.app.ctx(), second.crew),
     ]);
     expect(hosts).toHaveLength(300);
     expect(new Set(hosts).size).toBe(300);
@@ -586,15 +584,15 @@ describe('certificates', () => {
       },
     };
     const [first, second] = await start(1, { probe });
-    const paused = runCertificates(first.bench.ctx(), first.crew);
+    const paused = runCertificates(first.app.ctx(), first.crew);
     await expect.poll(() => waiting.length).toBe(1);
     message = 'second';
-    expect(await runCertificates(second.bench.ctx(), second.crew)).toBe('0 checked, 0 alerts');
+    expect(await runCertificates(second.app.ctx(), second.crew)).toBe('0 checked, 0 alerts');
     clock.move(5 * MINUTE);
-    expect(await runCertificates(second.bench.ctx(), second.crew)).toBe('1 checked, 0 alerts');
+    expect(await runCertificates(second.app.ctx(), second.crew)).toBe('1 checked, 0 alerts');
     for (const give of waiting) give();
     expect(await paused).toBe('0 checked, 0 alerts');
-    const [row] = await first.bench.db.all('SELECT error FROM site_certificate');
+    const [row] = await first.app.db.all('SELECT error FROM site_certificate');
     expect(row).toEqual({ error: 'second' });
   });
 });

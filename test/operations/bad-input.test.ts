@@ -1,19 +1,19 @@
 /** Inputs as callers get them wrong: each is refused by name, with the next step, and changes nothing. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Kit, openKit } from './kit.js';
+import { type CheckedApp, checkedApp } from './checked-app.js';
 
 describe('the shape of the input', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   let before: string;
   beforeAll(async () => {
-    kit = await openKit({ sites: 2 });
-    await kit.connectAll(2);
-    await kit.call('add-tag', { name: 'blue' });
-    before = await kit.content();
+    app = await checkedApp({ sites: 2 });
+    await app.connectAll(2);
+    await app.call('add-tag', { name: 'blue' });
+    before = await app.content();
   });
-  afterEach(async () => expect(await kit.content()).toBe(before));
-  afterAll(() => kit.close());
+  afterEach(async () => expect(await app.content()).toBe(before));
+  afterAll(() => app.close());
 
   const many = Array.from({ length: 5001 }, (_, i) => i + 1);
   it.each<[string, string, unknown, string, RegExp]>([
@@ -96,31 +96,31 @@ describe('the shape of the input', () => {
     ['no object at all', 'list-sites', 'page 2', '', /must be an object/],
     ['a list for the input', 'list-sites', [1], '', /must be an object/],
   ])('%s', async (_what, name, input, field, message) => {
-    const error = await kit.fail(name, input);
+    const error = await app.fail(name, input);
     expect(error).toMatchObject({ code: 'ability_invalid_input', status: 400, field });
     expect(error.message).toMatch(message);
     expect(error.advice).toMatch(/\.$/);
   });
 
   it('never repeats what was sent', async () => {
-    const error = await kit.fail('add-site', { url: 'https://a.example/', admin: 'a', admin_password: ['hunter2'] });
+    const error = await app.fail('add-site', { url: 'https://a.example/', admin: 'a', admin_password: ['hunter2'] });
     expect(error).toMatchObject({ code: 'ability_invalid_input', field: 'admin_password' });
     expect(JSON.stringify([error.message, error.advice, error.data])).not.toContain('hunter2');
   });
 
   it('takes what the wire makes of good values', async () => {
-    expect(await kit.call('list-sites', { page: '1', per_page: '1', status: 'any' })).toMatchObject({
+    expect(await app.call('list-sites', { page: '1', per_page: '1', status: 'any' })).toMatchObject({
       total: 2,
       per_page: 1,
     });
-    expect(await kit.call('get-site', { site_id_or_domain: '1', include_stats: 'true' })).toHaveProperty('stats');
-    expect(await kit.call('get-site', { site_id_or_domain: ' 2 ', include_stats: 'FALSE' })).not.toHaveProperty(
+    expect(await app.call('get-site', { site_id_or_domain: '1', include_stats: 'true' })).toHaveProperty('stats');
+    expect(await app.call('get-site', { site_id_or_domain: ' 2 ', include_stats: 'FALSE' })).not.toHaveProperty(
       'stats',
     );
-    expect(await kit.call('delete-site', { site_id_or_domain: 1, dry_run: '1', confirm: 'false' })).toMatchObject({
+    expect(await app.call('delete-site', { site_id_or_domain: 1, dry_run: '1', confirm: 'false' })).toMatchObject({
       deleted: false,
     });
-    expect(await kit.call('list-sites', null)).toMatchObject({ total: 2 });
+    expect(await app.call('list-sites', null)).toMatchObject({ total: 2 });
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe('the shape of the input', () => {
     '☃'.repeat(3000),
     'site.example/%00',
   ])('knows no site %j', async (ref) => {
-    expect(await kit.fail('get-site', { site_id_or_domain: ref })).toMatchObject({
+    expect(await app.fail('get-site', { site_id_or_domain: ref })).toMatchObject({
       code: 'svc_site_not_found',
       field: 'site_id_or_domain',
     });
@@ -146,14 +146,14 @@ describe('the shape of the input', () => {
 });
 
 describe('connecting what cannot be connected', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeEach(async () => {
-    kit = await openKit({ sites: 3, config: { site_timeout_ms: 400 } });
+    app = await checkedApp({ sites: 3, config: { site_timeout_ms: 400 } });
   });
-  afterEach(() => kit.close());
+  afterEach(() => app.close());
 
   async function refused(change: object = {}) {
-    const site = kit.site(0);
+    const site = app.site(0);
     const input = {
       url: site.url,
       admin: site.admin,
@@ -161,10 +161,10 @@ describe('connecting what cannot be connected', () => {
       unique_id: site.uniqueId,
       ...change,
     };
-    const before = await kit.content();
-    const error = await kit.fail('add-site', input);
-    expect(await kit.content()).toBe(before);
-    expect(await kit.cell('SELECT count(*) FROM site_secret')).toBe(0);
+    const before = await app.content();
+    const error = await app.fail('add-site', input);
+    expect(await app.content()).toBe(before);
+    expect(await app.cell('SELECT count(*) FROM site_secret')).toBe(0);
     expect(error.advice).toMatch(/\.$/);
     expect(JSON.stringify([error.message, error.advice, error.data])).not.toContain(site.password);
     return error;
@@ -202,19 +202,19 @@ describe('connecting what cannot be connected', () => {
     ['no password', {}, { admin_password: undefined }, 'svc_invalid_credentials', 'admin_password'],
     ['another user', {}, { admin: 'nobody' }, 'svc_invalid_credentials', 'admin_password'],
   ])('%s', async (_what, faults, change, code, field) => {
-    kit.site(0).faults = faults;
+    app.site(0).faults = faults;
     expect(await refused(change)).toMatchObject({ code, field });
   });
 
   it('a user who is no administrator', async () => {
-    const site = kit.site(0);
+    const site = app.site(0);
     for (const user of site.state.users) user.role = 'editor';
     expect(await refused()).toMatchObject({ code: 'svc_invalid_credentials', field: 'admin' });
   });
 
   it('a child with the key of another dashboard', async () => {
-    const other = await openKit({ sites: 1 });
-    const site = kit.site(0);
+    const other = await checkedApp({ sites: 1 });
+    const site = app.site(0);
     const login = { url: site.url, admin: site.admin, admin_password: site.password, unique_id: site.uniqueId };
     await other.call('add-site', login);
     const error = await refused();
@@ -224,7 +224,7 @@ describe('connecting what cannot be connected', () => {
   });
 
   it('a private address, when those are not allowed', async () => {
-    const strict = await openKit({ sites: 1, config: { allow_private_sites: false } });
+    const strict = await checkedApp({ sites: 1, config: { allow_private_sites: false } });
     for (const url of [
       strict.site(0).url,
       'http://10.0.0.7/',
@@ -242,24 +242,24 @@ describe('connecting what cannot be connected', () => {
 });
 
 describe('a reference that fits several sites', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeAll(async () => {
-    kit = await openKit({ sites: 1 });
+    app = await checkedApp({ sites: 1 });
   });
-  afterAll(() => kit.close());
+  afterAll(() => app.close());
 
   it('is refused unless one is named exactly', async () => {
-    const [first, second] = await kit.twins();
+    const [first, second] = await app.twins();
     for (const ref of ['twin.example', 'www.twin.example', 'https://twin.example/', 'HTTP://WWW.TWIN.EXAMPLE'])
-      expect(await kit.fail('get-site', { site_id_or_domain: ref })).toMatchObject({
+      expect(await app.fail('get-site', { site_id_or_domain: ref })).toMatchObject({
         code: 'svc_ambiguous_site',
         data: { site_ids: [first, second] },
       });
-    expect(await kit.call('get-site', { site_id_or_domain: 'http://twin.example' })).toMatchObject({ id: first });
-    expect(await kit.call('get-site', { site_id_or_domain: 'https://WWW.twin.example/?q=1#x' })).toMatchObject({
+    expect(await app.call('get-site', { site_id_or_domain: 'http://twin.example' })).toMatchObject({ id: first });
+    expect(await app.call('get-site', { site_id_or_domain: 'https://WWW.twin.example/?q=1#x' })).toMatchObject({
       id: second,
     });
-    expect(await kit.call('list-updates', { site_ids_or_domains: ['twin.example', first] })).toMatchObject({
+    expect(await app.call('list-updates', { site_ids_or_domains: ['twin.example', first] })).toMatchObject({
       errors: [{ site_id: 0, site_url: 'twin.example', type: 'site', code: 'svc_ambiguous_site' }],
     });
   });
@@ -276,17 +276,17 @@ describe('a reference that fits several sites', () => {
     ['example.com:8080', false],
     ['shop.example.com', false],
   ])('%s', async (ref, known) => {
-    await kit.row('https://www.example.com/').catch(() => undefined);
-    const answer = await kit
+    await app.row('https://www.example.com/').catch(() => undefined);
+    const answer = await app
       .call('get-site', { site_id_or_domain: ref })
       .catch((error: { code: string }) => error.code);
     expect(known ? answer.url : answer).toBe(known ? 'https://www.example.com/' : 'svc_site_not_found');
   });
 
   it('keeps paths apart, case and all', async () => {
-    const blog = await kit.row('https://path.example/Blog/');
-    expect(await kit.call('get-site', { site_id_or_domain: 'path.example/Blog' })).toMatchObject({ id: blog });
-    expect((await kit.fail('get-site', { site_id_or_domain: 'path.example/blog' })).code).toBe('svc_site_not_found');
-    expect((await kit.fail('get-site', { site_id_or_domain: 'path.example' })).code).toBe('svc_site_not_found');
+    const blog = await app.row('https://path.example/Blog/');
+    expect(await app.call('get-site', { site_id_or_domain: 'path.example/Blog' })).toMatchObject({ id: blog });
+    expect((await app.fail('get-site', { site_id_or_domain: 'path.example/blog' })).code).toBe('svc_site_not_found');
+    expect((await app.fail('get-site', { site_id_or_domain: 'path.example' })).code).toBe('svc_site_not_found');
   });
 });

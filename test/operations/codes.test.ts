@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN } from '../support/harness.js';
-import { DOCUMENTED, REACH, SITE } from './documented.js';
-import { codesOf, deniedTo, type Kit, offers, openKit, ordinary } from './kit.js';
+import { type CheckedApp, checkedApp, codesOf, deniedTo, offers, ordinary } from './checked-app.js';
+import { DOCUMENTED, REACH, SITE } from './documented-errors.js';
 
 /** What each operation needs besides the site, to be a good call. */
 const REST_OF_CALL: Record<string, object> = {
@@ -21,21 +21,21 @@ const REST_OF_CALL: Record<string, object> = {
   'ignore-site-themes': { action: 'add', slugs: ['a'] },
 };
 
-let kit: Kit;
+let app: CheckedApp;
 const produced = new Map<string, Set<string>>();
 const note = (name: string, code: string) => produced.set(name, (produced.get(name) ?? new Set()).add(code));
 
 /** The whole call fails with the code. */
-async function refused(name: string, code: ErrorCode, input: object, options: Parameters<Kit['fail']>[2] = {}) {
-  const error = await kit.fail(name, input, options);
+async function refused(name: string, code: ErrorCode, input: object, options: Parameters<CheckedApp['fail']>[2] = {}) {
+  const error = await app.fail(name, input, options);
   expect([name, error.code]).toEqual([name, code]);
   note(name, error.code);
   return error;
 }
 
 /** The call succeeds and one item fails with the code. */
-async function listed(name: string, code: ErrorCode, input: object, options: Parameters<Kit['call']>[2] = {}) {
-  const answer = await kit.call(name, input, options);
+async function listed(name: string, code: ErrorCode, input: object, options: Parameters<CheckedApp['call']>[2] = {}) {
+  const answer = await app.call(name, input, options);
   expect([name, codesOf(answer)]).toEqual([name, expect.arrayContaining([code])]);
   note(name, code);
   return answer;
@@ -58,21 +58,21 @@ const OUTDATED = 4;
 const BROKEN = 5;
 
 beforeAll(async () => {
-  kit = await openKit({ sites: 8 });
-  await kit.connectAll(5);
-  await kit.call('suspend-site', { site_id_or_domain: SUSPENDED });
-  await kit.call('disconnect-site', { site_id_or_domain: DISCONNECTED });
-  kit.site(OUTDATED - 1).faults.outdated = true;
+  app = await checkedApp({ sites: 8 });
+  await app.connectAll(5);
+  await app.call('suspend-site', { site_id_or_domain: SUSPENDED });
+  await app.call('disconnect-site', { site_id_or_domain: DISCONNECTED });
+  app.site(OUTDATED - 1).faults.outdated = true;
   for (const id of [GOOD, SUSPENDED, DISCONNECTED, OUTDATED, BROKEN])
-    offers(kit.site(id - 1), { plugins: 2, themes: 1, core: true, translations: true });
-  await kit.call('sync-sites', { site_ids_or_domains: [GOOD, OUTDATED, BROKEN] });
-  await kit.twins();
+    offers(app.site(id - 1), { plugins: 2, themes: 1, core: true, translations: true });
+  await app.call('sync-sites', { site_ids_or_domains: [GOOD, OUTDATED, BROKEN] });
+  await app.twins();
 });
-afterAll(() => kit.close());
+afterAll(() => app.close());
 
 describe('naming a site', () => {
   it.each(having(single, 'svc_site_not_found'))('%s', async (name) => {
-    const before = await kit.content();
+    const before = await app.content();
     const more = REST_OF_CALL[name] ?? {};
     const unknown = await refused(name, 'svc_site_not_found', { site_id_or_domain: 'nowhere.example', ...more });
     const ambiguous = await refused(name, 'svc_ambiguous_site', { site_id_or_domain: 'twin.example', ...more });
@@ -87,23 +87,23 @@ describe('naming a site', () => {
       expect(error.field).toBe('site_id_or_domain');
       expect(error.advice).toMatch(/\.$/);
     }
-    expect(await kit.content()).toBe(before);
+    expect(await app.content()).toBe(before);
   });
 
   it.each(having(multi, 'svc_site_not_found'))('%s, with others that are fine', async (name) => {
     const given = { site_ids_or_domains: ['nowhere.example', 'twin.example', BROKEN, GOOD] };
-    const answer = await kit.call(name, given, { actor: deniedTo(BROKEN) });
+    const answer = await app.call(name, given, { actor: deniedTo(BROKEN) });
     expect(codesOf(answer).slice(0, 3)).toEqual(SITE.map((code) => code));
     for (const code of SITE) note(name, code);
     // What the good site went through is taken back.
-    await kit.call('unsuspend-site', { site_id_or_domain: GOOD });
-    await kit.call('reconnect-site', { site_id_or_domain: GOOD });
+    await app.call('unsuspend-site', { site_id_or_domain: GOOD });
+    await app.call('reconnect-site', { site_id_or_domain: GOOD });
   });
 
   it.each(['reconnect-sites', 'disconnect-sites', 'check-sites', 'suspend-sites'])(
     '%s, of which none can be used',
     async (name) => {
-      const error = await kit.fail(name, { site_ids_or_domains: ['nowhere.example', 0] });
+      const error = await app.fail(name, { site_ids_or_domains: ['nowhere.example', 0] });
       expect(error).toMatchObject({ code: 'svc_site_not_found', status: 404, field: 'site_ids_or_domains' });
       expect(error.data.errors).toMatchObject([
         { identifier: 'nowhere.example', site_id: null, code: 'svc_site_not_found' },
@@ -115,18 +115,18 @@ describe('naming a site', () => {
 
 describe('states of a site', () => {
   it.each(having(single, 'svc_site_suspended'))('%s', async (name) => {
-    const before = await kit.content();
-    const calls = kit.fleet.stats().requests;
+    const before = await app.content();
+    const calls = app.fleet.stats().requests;
     const more = REST_OF_CALL[name] ?? {};
     await refused(name, 'svc_site_suspended', { site_id_or_domain: SUSPENDED, ...more });
     await refused(name, 'svc_site_offline', { site_id_or_domain: DISCONNECTED, ...more });
     await refused(name, 'svc_child_version_outdated', { site_id_or_domain: OUTDATED, ...more });
-    expect(await kit.content()).toBe(before);
-    expect(kit.fleet.stats().requests).toBe(calls);
+    expect(await app.content()).toBe(before);
+    expect(app.fleet.stats().requests).toBe(calls);
   });
 
   it.each(having(multi, 'svc_site_suspended'))('%s', async (name) => {
-    const answer = await kit.call(name, { site_ids_or_domains: [SUSPENDED, DISCONNECTED, OUTDATED] });
+    const answer = await app.call(name, { site_ids_or_domains: [SUSPENDED, DISCONNECTED, OUTDATED] });
     expect(codesOf(answer)).toEqual(['svc_site_suspended', 'svc_site_offline', 'svc_child_version_outdated']);
     for (const code of REACH) note(name, code);
   });
@@ -139,10 +139,10 @@ describe('inputs that contradict each other or name nothing', () => {
       : name.endsWith('tag')
         ? { tag_id: 1 }
         : { site_id_or_domain: GOOD };
-    if (name.endsWith('client')) await kit.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
-    if (name.endsWith('tag')) await kit.call('add-tag', { name: 'blue' });
+    if (name.endsWith('client')) await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
+    if (name.endsWith('tag')) await app.call('add-tag', { name: 'blue' });
     const { confirm: _, ...more } = (REST_OF_CALL[name] ?? {}) as { confirm?: boolean };
-    const before = await kit.content();
+    const before = await app.content();
     for (const confirm of [undefined, false, 'false', 0]) {
       const error = await refused(name, 'svc_confirmation_required', {
         ...target,
@@ -153,11 +153,11 @@ describe('inputs that contradict each other or name nothing', () => {
     }
     const both = await refused(name, 'svc_invalid_input', { ...target, ...more, confirm: true, dry_run: true });
     expect(both.field).toBe('confirm');
-    expect(await kit.fail(name, { ...target, ...more, confirm: 'yes' })).toMatchObject({
+    expect(await app.fail(name, { ...target, ...more, confirm: 'yes' })).toMatchObject({
       code: 'ability_invalid_input',
       field: 'confirm',
     });
-    expect(await kit.content()).toBe(before);
+    expect(await app.content()).toBe(before);
   });
 
   it.each([
@@ -177,20 +177,20 @@ describe('inputs that contradict each other or name nothing', () => {
 
   it.each(['disconnect-sites', 'suspend-sites'])('%s has no "all sites"', async (name) => {
     expect((await refused(name, 'svc_invalid_input', { site_ids_or_domains: [] })).field).toBe('site_ids_or_domains');
-    expect(await kit.fail(name, {})).toMatchObject({ code: 'ability_invalid_input', field: 'site_ids_or_domains' });
+    expect(await app.fail(name, {})).toMatchObject({ code: 'ability_invalid_input', field: 'site_ids_or_domains' });
   });
 });
 
 describe('adding and changing a site', () => {
   it('add-site', async () => {
-    const site = kit.site(5);
+    const site = app.site(5);
     const good = { url: site.url, admin: site.admin, admin_password: site.password, unique_id: site.uniqueId };
-    const before = await kit.content();
+    const before = await app.content();
     const cases: [ErrorCode, object, string][] = [
       ['svc_invalid_input', { url: ' ' }, 'url'],
       ['svc_invalid_input', { admin: '  ' }, 'admin'],
       ['svc_invalid_url', { url: 'example.com' }, 'url'],
-      ['svc_site_already_exists', { url: kit.site(0).url }, 'url'],
+      ['svc_site_already_exists', { url: app.site(0).url }, 'url'],
       ['svc_client_not_found', { client_id: 99 }, 'client_id'],
       ['svc_tag_not_found', { tags: [1, 99] }, 'tags'],
       ['svc_invalid_credentials', { admin_password: 'wrong' }, 'admin_password'],
@@ -205,23 +205,23 @@ describe('adding and changing a site', () => {
     site.state.openssl = false;
     await refused('add-site', 'svc_site_add_failed', good);
     site.state.openssl = true;
-    expect(await kit.content()).toBe(before);
+    expect(await app.content()).toBe(before);
   });
 
   it('update-site and delete-site', async () => {
-    const before = await kit.content();
+    const before = await app.content();
     await refused('update-site', 'svc_client_not_found', { site_id_or_domain: GOOD, name: 'x', client_id: 99 });
     await refused('update-site', 'svc_tag_not_found', { site_id_or_domain: GOOD, name: 'x', tags: [99] });
-    await kit.failing(/DELETE FROM site /, () =>
+    await app.failing(/DELETE FROM site /, () =>
       refused('delete-site', 'svc_deletion_failed', { site_id_or_domain: GOOD, confirm: true }),
     );
-    expect(await kit.content()).toBe(before);
+    expect(await app.content()).toBe(before);
   });
 });
 
 describe('what the site does', () => {
   it('sync, reconnect, check', async () => {
-    const site = kit.site(BROKEN - 1);
+    const site = app.site(BROKEN - 1);
     site.faults = { http500: true };
     await listed('sync-sites', 'svc_sync_failed', { site_ids_or_domains: [BROKEN] });
     await refused('reconnect-site', 'svc_reconnect_failed', { site_id_or_domain: BROKEN });
@@ -229,11 +229,11 @@ describe('what the site does', () => {
     site.faults = { offline: true };
     await listed('sync-sites', 'svc_site_offline', { site_ids_or_domains: [BROKEN] });
     site.faults = {};
-    await kit.call('reconnect-site', { site_id_or_domain: BROKEN });
+    await app.call('reconnect-site', { site_id_or_domain: BROKEN });
   });
 
   it('check-site: no visit could be made', async () => {
-    const strict = await openKit({ sites: 1, config: { allow_private_sites: false } });
+    const strict = await checkedApp({ sites: 1, config: { allow_private_sites: false } });
     const id = await strict.row('http://127.0.0.1:1/');
     const error = await strict.fail('check-site', { site_id_or_domain: id });
     expect(error).toMatchObject({ code: 'svc_check_failed', data: { site_id: id } });
@@ -244,7 +244,7 @@ describe('what the site does', () => {
   });
 
   it('writes on plugins and themes', async () => {
-    const site = kit.site(BROKEN - 1);
+    const site = app.site(BROKEN - 1);
     const [plugin] = ordinary(site);
     const theme = site.state.themes.find(({ slug }) => slug !== site.state.activeTheme);
     if (plugin === undefined || theme === undefined) throw new Error('the site has too little');
@@ -274,15 +274,15 @@ describe('what the site does', () => {
     ['update-site-translations', { site_id_or_domain: BROKEN }, true],
   ];
   it.each(UPDATES)('%s', async (name, input, whole) => {
-    const site = kit.site(BROKEN - 1);
+    const site = app.site(BROKEN - 1);
     offers(site, { plugins: 2, themes: 1, core: true, translations: true });
     site.faults = { falseSuccess: true };
-    await kit.call('sync-sites', { site_ids_or_domains: [BROKEN] });
+    await app.call('sync-sites', { site_ids_or_domains: [BROKEN] });
     await (whole ? refused : listed)(name, 'svc_update_failed', input);
     site.faults = {};
     // The look after the update cannot be stored.
-    await kit.failing(/content_hash = \?/, () => (whole ? refused : listed)(name, 'svc_update_exception', input));
-    await kit.call('sync-sites', { site_ids_or_domains: [BROKEN] });
+    await app.failing(/content_hash = \?/, () => (whole ? refused : listed)(name, 'svc_update_exception', input));
+    await app.call('sync-sites', { site_ids_or_domains: [BROKEN] });
   });
 
   it.each(['update-site-plugins', 'update-site-themes'])('%s of what is not on offer', async (name) => {
@@ -292,7 +292,7 @@ describe('what the site does', () => {
 
 describe('modules that are off', () => {
   it.each(having(names, 'svc_module_not_available'))('%s', async (name) => {
-    const bare = await openKit({ sites: 1, config: { modules: [] } });
+    const bare = await checkedApp({ sites: 1, config: { modules: [] } });
     await bare.connect(0);
     await bare.call('add-client', { name: 'Ada' });
     const input = name.endsWith('client-costs') ? { client_id_or_email: 1 } : { site_id_or_domain: 1 };
@@ -305,7 +305,7 @@ describe('modules that are off', () => {
 
 describe('storage that fails', () => {
   it.each(having(multi, 'svc_queue_failed'))('%s: no job, nothing started', async (name) => {
-    const small = await openKit({ sites: 2, config: { batch_threshold: 1 } });
+    const small = await checkedApp({ sites: 2, config: { batch_threshold: 1 } });
     await small.connectAll(2);
     const calls = small.fleet.stats().requests;
     const error = await small.failing(/INSERT INTO job/, () => small.fail(name, { site_ids_or_domains: [1, 2] }));
@@ -317,22 +317,22 @@ describe('storage that fails', () => {
   });
 
   it('marks', async () => {
-    await kit.failing(/UPDATE site SET/, async () => {
+    await app.failing(/UPDATE site SET/, async () => {
       await listed('disconnect-sites', 'svc_disconnect_failed', { site_ids_or_domains: [GOOD] });
       await listed('suspend-sites', 'svc_suspend_failed', { site_ids_or_domains: [GOOD] });
     });
-    expect(await kit.call('get-site', { site_id_or_domain: GOOD })).toMatchObject({ status: 'connected' });
+    expect(await app.call('get-site', { site_id_or_domain: GOOD })).toMatchObject({ status: 'connected' });
   });
 
   it('clients and tags', async () => {
-    await kit.failing(/INTO client|UPDATE client|DELETE FROM client/, async () => {
+    await app.failing(/INTO client|UPDATE client|DELETE FROM client/, async () => {
       await refused('add-client', 'svc_client_creation_failed', { name: 'x' });
       await refused('update-client', 'svc_client_update_failed', { client_id_or_email: 1, name: 'x' });
       await refused('suspend-client', 'svc_client_update_failed', { client_id_or_email: 1 });
       await refused('unsuspend-client', 'svc_client_update_failed', { client_id_or_email: 1 });
       await refused('delete-client', 'svc_client_deletion_failed', { client_id_or_email: 1, confirm: true });
     });
-    await kit.failing(/\btag\b/, async () => {
+    await app.failing(/\btag\b/, async () => {
       for (const name of having(names, 'svc_operation_failed'))
         await refused(
           name,
@@ -365,7 +365,7 @@ describe('clients, tags and jobs', () => {
   });
 
   it('names, e-mails and sites of clients and tags', async () => {
-    const before = await kit.content();
+    const before = await app.content();
     await refused('add-client', 'svc_invalid_input', { name: ' ' });
     await refused('update-client', 'svc_invalid_input', { client_id_or_email: 1, name: ' ' });
     await refused('add-client', 'svc_already_exists', { name: 'B', client_email: 'ADA@example.com' });
@@ -374,13 +374,13 @@ describe('clients, tags and jobs', () => {
     await refused('add-tag', 'svc_already_exists', { name: 'BLUE' });
     await refused('add-tag', 'svc_invalid_input', { name: ' \n ' });
     await refused('update-tag', 'svc_invalid_input', { tag_id: 1, name: ' ' });
-    expect(await kit.content()).toBe(before);
-    await kit.call('add-client', { name: 'B', client_email: 'b@example.com' });
+    expect(await app.content()).toBe(before);
+    await app.call('add-client', { name: 'B', client_email: 'b@example.com' });
     await refused('update-client', 'svc_already_exists', {
       client_id_or_email: 'b@example.com',
       client_email: 'ada@example.com',
     });
-    const { id } = await kit.call('add-tag', { name: 'green' });
+    const { id } = await app.call('add-tag', { name: 'green' });
     await refused('update-tag', 'svc_already_exists', { tag_id: id, name: 'Blue' });
   });
 
@@ -400,9 +400,9 @@ describe('rights', () => {
     async (name, effect) => {
       const needed = effect === 'read' ? 'read' : 'write';
       const other = { ...ADMIN, rights: needed === 'read' ? (['write'] as const) : reader.rights };
-      expect(await kit.fail(name, { nonsense: 1 }, { actor: other })).toMatchObject(refusedRight);
+      expect(await app.fail(name, { nonsense: 1 }, { actor: other })).toMatchObject(refusedRight);
       // With the right, the input is looked at.
-      expect(await kit.fail(name, { nonsense: 1 }, { actor: { ...ADMIN, rights: [needed] } })).toMatchObject({
+      expect(await app.fail(name, { nonsense: 1 }, { actor: { ...ADMIN, rights: [needed] } })).toMatchObject({
         code: 'ability_invalid_input',
       });
     },

@@ -2,17 +2,17 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { costChange, costRecord, newCost } from '../../schemas/cost.js';
 import type { ServiceError } from '../../src/core/errors.js';
 import { addCost, deleteCost, getCost, listCosts, updateCost } from '../../src/domain/costs/records.js';
-import { type Bench, openBench, pluck } from './bench.js';
+import { type OfflineApp, offlineApp, pluck } from './offline-app.js';
 
-let bench: Bench;
+let app: OfflineApp;
 beforeEach(async () => {
-  bench = await openBench();
+  app = await offlineApp();
 });
 
-const add = (input: object) => addCost(bench.context(), newCost.parse({ renewal_type: 'monthly', ...input }));
-const change = (id: number, input: object) => updateCost(bench.context(), id, costChange.parse(input));
-const siteCosts = (site: number) => bench.call('get-site-costs', { site_id_or_domain: site });
-const clientCosts = (client: number) => bench.call('get-client-costs', { client_id_or_email: client });
+const add = (input: object) => addCost(app.context(), newCost.parse({ renewal_type: 'monthly', ...input }));
+const change = (id: number, input: object) => updateCost(app.context(), id, costChange.parse(input));
+const siteCosts = (site: number) => app.call('get-site-costs', { site_id_or_domain: site });
+const clientCosts = (client: number) => app.call('get-client-costs', { client_id_or_email: client });
 
 async function refused(work: Promise<unknown>): Promise<ServiceError> {
   return work.then(
@@ -23,28 +23,28 @@ async function refused(work: Promise<unknown>): Promise<ServiceError> {
 
 describe('get-site-costs', () => {
   test('answers a site without costs', async () => {
-    const site = await bench.site('a.example');
+    const site = await app.site('a.example');
     expect(await siteCosts(site)).toEqual({ site_id: site, costs: [], total_monthly: 0, total_yearly: 0 });
   });
 
   test('refuses unknown and denied sites before it asks for the module', async () => {
-    const site = await bench.site('a.example');
-    bench.state.modules = [];
-    expect((await bench.refusal('get-site-costs', { site_id_or_domain: 99 })).code).toBe('svc_site_not_found');
-    expect(await bench.refusal('get-site-costs', { site_id_or_domain: site })).toMatchObject({
+    const site = await app.site('a.example');
+    app.state.modules = [];
+    expect((await app.refusal('get-site-costs', { site_id_or_domain: 99 })).code).toBe('svc_site_not_found');
+    expect(await app.refusal('get-site-costs', { site_id_or_domain: site })).toMatchObject({
       code: 'svc_module_not_available',
       status: 501,
       data: { module: 'cost-tracker' },
     });
-    bench.state.denied = [site];
-    expect((await bench.refusal('get-site-costs', { site_id_or_domain: site })).code).toBe('svc_access_denied');
+    app.state.denied = [site];
+    expect((await app.refusal('get-site-costs', { site_id_or_domain: site })).code).toBe('svc_access_denied');
   });
 
   test('finds a cost by site, tag and client, once each', async () => {
-    const client = await bench.client('Ada');
-    const tag = await bench.tag('Shops');
-    const site = await bench.site('a.example', { client, tags: [tag] });
-    await bench.site('b.example', { client });
+    const client = await app.client('Ada');
+    const tag = await app.tag('Shops');
+    const site = await app.site('a.example', { client, tags: [tag] });
+    await app.site('b.example', { client });
     const all = await add({ name: 'All', price: '1', sites: [site], groups: [tag], clients: [client] });
     const byTag = await add({ name: 'Tag', price: 2, groups: [tag] });
     const byClient = await add({ name: 'Client', price: 3, clients: [client] });
@@ -54,7 +54,7 @@ describe('get-site-costs', () => {
   });
 
   test('orders by due date, none last, then by id', async () => {
-    const site = await bench.site('a.example');
+    const site = await app.site('a.example');
     const on = { price: '1', sites: [site] };
     await add({ ...on, name: 'never', type: 'lifetime' });
     await add({ ...on, name: 'july', last_renewal: '2025-06-10' });
@@ -68,11 +68,11 @@ describe('get-site-costs', () => {
   });
 
   test('shares one price among the distinct sites it covers', async () => {
-    const client = await bench.client('Ada');
-    const tag = await bench.tag('Shops');
-    const site = await bench.site('a.example', { client, tags: [tag] });
-    await bench.site('b.example', { client });
-    await bench.site('c.example', { tags: [tag] });
+    const client = await app.client('Ada');
+    const tag = await app.tag('Shops');
+    const site = await app.site('a.example', { client, tags: [tag] });
+    await app.site('b.example', { client });
+    await app.site('c.example', { tags: [tag] });
     const targets = { sites: [site], groups: [tag], clients: [client], price: '100', renewal_type: 'yearly' };
     await add({ ...targets, name: 'shared', license_type: 'multi_site' });
     await add({ ...targets, name: 'each', license_type: 'single_site' });
@@ -87,13 +87,13 @@ describe('get-site-costs', () => {
     ['quarterly', 40, 3.33],
     ['yearly', 10, 0.83],
   ])('10 %s is %d a year and %d a month', async (renewal_type, total_yearly, total_monthly) => {
-    const site = await bench.site('a.example');
+    const site = await app.site('a.example');
     await add({ name: 'x', price: '10', renewal_type, sites: [site] });
     expect(await siteCosts(site)).toMatchObject({ total_yearly, total_monthly });
   });
 
   test('totals count active subscriptions by 52, 12, 4 and 1 a year and round once, at the end', async () => {
-    const site = await bench.site('a.example');
+    const site = await app.site('a.example');
     const on = { sites: [site], name: 'x' };
     await add({ ...on, price: '0.00333333', renewal_type: 'weekly' });
     await add({ ...on, price: '0.1', renewal_type: 'monthly' });
@@ -113,14 +113,14 @@ describe('get-site-costs', () => {
 
 describe('get-client-costs', () => {
   test('has one row per cost and site, by site name, due date and id', async () => {
-    const client = await bench.client('Ada');
-    const other = await bench.client('Bea');
-    const tag = await bench.tag('Shops');
+    const client = await app.client('Ada');
+    const other = await app.client('Bea');
+    const tag = await app.tag('Shops');
     const [zoo, alp] = [
-      await bench.site('1.example', { client, name: 'Zoo', tags: [tag] }),
-      await bench.site('2.example', { client, name: 'alp' }),
+      await app.site('1.example', { client, name: 'Zoo', tags: [tag] }),
+      await app.site('2.example', { client, name: 'alp' }),
     ];
-    await bench.site('3.example', { client: other, name: 'Not hers', tags: [tag] });
+    await app.site('3.example', { client: other, name: 'Not hers', tags: [tag] });
     const whole = await add({
       name: 'Whole',
       price: '30',
@@ -156,42 +156,42 @@ describe('get-client-costs', () => {
   });
 
   test('a site covered in three ways is one row', async () => {
-    const client = await bench.client('Ada');
-    const tag = await bench.tag('Shops');
-    const site = await bench.site('1.example', { client, tags: [tag] });
+    const client = await app.client('Ada');
+    const tag = await app.tag('Shops');
+    const site = await app.site('1.example', { client, tags: [tag] });
     await add({ name: 'x', price: '10', sites: [site], groups: [tag], clients: [client] });
     expect(await clientCosts(client)).toMatchObject({ costs: [{ site_id: site, amount: 10 }], total_monthly: 10 });
     expect((await clientCosts(client)).costs).toHaveLength(1);
   });
 
   test('leaves denied sites out of rows and totals; their share stays theirs', async () => {
-    const client = await bench.client('Ada');
-    await bench.site('1.example', { client });
-    bench.state.denied = [await bench.site('2.example', { client })];
+    const client = await app.client('Ada');
+    await app.site('1.example', { client });
+    app.state.denied = [await app.site('2.example', { client })];
     await add({ name: 'Whole', price: '30', clients: [client], license_type: 'multi_site' });
     const answer = await clientCosts(client);
     expect([pluck(answer.costs, 'site_id'), answer.total_monthly]).toEqual([[1], 15]);
   });
 
   test('is empty without sites, and 501 without the module once the client is known', async () => {
-    const client = await bench.client('Ada');
+    const client = await app.client('Ada');
     await add({ name: 'Whole', price: '30', clients: [client] });
     expect(await clientCosts(client)).toMatchObject({ costs: [], total_monthly: 0, total_yearly: 0 });
-    bench.state.modules = [];
-    expect((await bench.refusal('get-client-costs', { client_id_or_email: 9 })).code).toBe('svc_client_not_found');
-    expect((await bench.refusal('get-client-costs', { client_id_or_email: client })).code).toBe(
+    app.state.modules = [];
+    expect((await app.refusal('get-client-costs', { client_id_or_email: 9 })).code).toBe('svc_client_not_found');
+    expect((await app.refusal('get-client-costs', { client_id_or_email: client })).code).toBe(
       'svc_module_not_available',
     );
   });
 
   test('two round trips for 300 sites with 20 costs', async () => {
-    const client = await bench.client('Ada');
-    for (let n = 0; n < 300; n++) await bench.site(`${n}.example`, { client });
+    const client = await app.client('Ada');
+    for (let n = 0; n < 300; n++) await app.site(`${n}.example`, { client });
     for (let n = 0; n < 20; n++)
       await add({ name: `Cost ${n}`, price: '3', clients: [client], license_type: 'multi_site' });
-    bench.db.reset();
+    app.db.reset();
     const answer = await clientCosts(client);
-    expect(bench.db.counts.calls).toBe(2);
+    expect(app.db.counts.calls).toBe(2);
     expect(answer.costs).toHaveLength(6000);
     expect(answer.total_monthly).toBe(60);
   });
@@ -199,9 +199,9 @@ describe('get-client-costs', () => {
 
 describe('cost records', () => {
   test('are stored as sent and read back by id and in lists', async () => {
-    const site = await bench.site('a.example');
-    const tag = await bench.tag('Shops');
-    const client = await bench.client('Ada');
+    const site = await app.site('a.example');
+    const tag = await app.tag('Shops');
+    const client = await app.client('Ada');
     const cost = await add({
       name: 'Hosting',
       url: 'https://host.example/',
@@ -235,17 +235,17 @@ describe('cost records', () => {
       created_at: '2025-06-15T12:00:00Z',
       updated_at: '2025-06-15T12:00:00Z',
     });
-    expect(await getCost(bench.context(), 1)).toEqual(cost);
+    expect(await getCost(app.context(), 1)).toEqual(cost);
     await add({ name: 'apple', price: '0' });
-    const { items, total } = await listCosts(bench.context(), 1, 1);
+    const { items, total } = await listCosts(app.context(), 1, 1);
     expect([pluck(items, 'name'), total]).toEqual([['apple'], 2]);
-    expect((await listCosts(bench.context(), 2, 1)).items).toEqual([cost]);
-    expect((await listCosts(bench.context(), 3, 1)).items).toEqual([]);
-    expect(bench.events.map(({ name }) => name)).toEqual(['tag.created', 'client.added', 'cost.added', 'cost.added']);
+    expect((await listCosts(app.context(), 2, 1)).items).toEqual([cost]);
+    expect((await listCosts(app.context(), 3, 1)).items).toEqual([]);
+    expect(app.events.map(({ name }) => name)).toEqual(['tag.created', 'client.added', 'cost.added', 'cost.added']);
   });
 
   test('an unknown target is named by its place, and nothing is stored', async () => {
-    const site = await bench.site('a.example');
+    const site = await app.site('a.example');
     for (const [input, code, field] of [
       [{ sites: [site, 77] }, 'svc_site_not_found', 'sites[1]'],
       [{ sites: [site], groups: [77] }, 'svc_tag_not_found', 'groups[0]'],
@@ -253,20 +253,20 @@ describe('cost records', () => {
     ] as const) {
       expect(await refused(add({ name: 'x', price: '1', ...input }))).toMatchObject({ code, status: 404, field });
     }
-    expect(await bench.cell('SELECT count(*) FROM cost')).toBe(0);
+    expect(await app.cell('SELECT count(*) FROM cost')).toBe(0);
     const { id } = await add({ name: 'x', price: '1', sites: [site] });
     expect(await refused(change(id, { name: 'y', sites: [78] }))).toMatchObject({
       code: 'svc_site_not_found',
       field: 'sites[0]',
     });
-    expect(await getCost(bench.context(), id)).toMatchObject({ name: 'x', sites: [site] });
+    expect(await getCost(app.context(), id)).toMatchObject({ name: 'x', sites: [site] });
   });
 
   test('only given fields change; given targets replace, [] removes them', async () => {
-    const [one, two] = [await bench.site('1.example'), await bench.site('2.example')];
-    const tag = await bench.tag('Shops');
+    const [one, two] = [await app.site('1.example'), await app.site('2.example')];
+    const tag = await app.tag('Shops');
     const { id } = await add({ name: 'x', price: '5', sites: [one], groups: [tag] });
-    bench.state.now += 60_000;
+    app.state.now += 60_000;
     expect(await change(id, { price: '6.5', sites: [two] })).toMatchObject({
       name: 'x',
       price: '6.5',
@@ -275,8 +275,8 @@ describe('cost records', () => {
       updated_at: '2025-06-15T12:01:00Z',
     });
     expect(await change(id, { groups: [] })).toMatchObject({ sites: [two], groups: [] });
-    const before = await getCost(bench.context(), id);
-    bench.state.now += 60_000;
+    const before = await getCost(app.context(), id);
+    app.state.now += 60_000;
     expect(await change(id, {})).toEqual(before);
     expect(await change(99, { name: 'y' })).toBeUndefined();
   });
@@ -318,56 +318,56 @@ describe('cost records', () => {
   });
 
   test('are deleted with their links, once', async () => {
-    const site = await bench.site('a.example');
+    const site = await app.site('a.example');
     const { id } = await add({ name: 'x', price: '1', sites: [site] });
-    expect(await deleteCost(bench.context(), id)).toMatchObject({ id, name: 'x' });
-    expect(await deleteCost(bench.context(), id)).toBeUndefined();
-    expect(await bench.cell('SELECT count(*) FROM cost_target')).toBe(0);
-    expect(bench.events.at(-1)).toMatchObject({ name: 'cost.deleted', facts: { cost_id: id } });
+    expect(await deleteCost(app.context(), id)).toMatchObject({ id, name: 'x' });
+    expect(await deleteCost(app.context(), id)).toBeUndefined();
+    expect(await app.cell('SELECT count(*) FROM cost_target')).toBe(0);
+    expect(app.events.at(-1)).toMatchObject({ name: 'cost.deleted', facts: { cost_id: id } });
   });
 
   test('deleted meanwhile, a cost is not found', async () => {
     const { id } = await add({ name: 'x', price: '1' });
-    const site = await bench.site('a.example');
-    bench.meanwhile(() => bench.db.run('DELETE FROM cost'));
+    const site = await app.site('a.example');
+    app.meanwhile(() => app.db.run('DELETE FROM cost'));
     expect(await change(id, { sites: [site] })).toBeUndefined();
     const other = await add({ name: 'y', price: '1' });
-    bench.meanwhile(() => bench.db.run('DELETE FROM cost'));
-    expect(await deleteCost(bench.context(), other.id)).toBeUndefined();
+    app.meanwhile(() => app.db.run('DELETE FROM cost'));
+    expect(await deleteCost(app.context(), other.id)).toBeUndefined();
   });
 
   test('lose a deleted client or tag and stay', async () => {
-    const client = await bench.client('Ada');
-    const tag = await bench.tag('Shops');
+    const client = await app.client('Ada');
+    const tag = await app.tag('Shops');
     const { id } = await add({ name: 'x', price: '1', clients: [client], groups: [tag] });
-    await bench.call('delete-client', { client_id_or_email: client, confirm: true });
-    await bench.call('delete-tag', { tag_id: tag, confirm: true });
-    expect(await getCost(bench.context(), id)).toMatchObject({ clients: [], groups: [] });
+    await app.call('delete-client', { client_id_or_email: client, confirm: true });
+    await app.call('delete-tag', { tag_id: tag, confirm: true });
+    expect(await getCost(app.context(), id)).toMatchObject({ clients: [], groups: [] });
   });
 
   test('hide denied sites, keep them on replacing, and refuse to name them', async () => {
-    const [one, hidden] = [await bench.site('1.example'), await bench.site('2.example')];
+    const [one, hidden] = [await app.site('1.example'), await app.site('2.example')];
     const { id } = await add({ name: 'x', price: '1', sites: [one, hidden] });
-    bench.state.denied = [hidden];
-    expect(await getCost(bench.context(), id)).toMatchObject({ sites: [one] });
+    app.state.denied = [hidden];
+    expect(await getCost(app.context(), id)).toMatchObject({ sites: [one] });
     expect(await change(id, { sites: [] })).toMatchObject({ sites: [] });
     expect(await refused(change(id, { sites: [hidden] }))).toMatchObject({
       code: 'svc_access_denied',
       field: 'sites[0]',
     });
     expect(await refused(add({ name: 'y', price: '1', sites: [hidden] }))).toMatchObject({ code: 'svc_access_denied' });
-    bench.state.denied = [];
-    expect(await getCost(bench.context(), id)).toMatchObject({ sites: [hidden] });
+    app.state.denied = [];
+    expect(await getCost(app.context(), id)).toMatchObject({ sites: [hidden] });
   });
 
   test('need the module', async () => {
-    bench.state.modules = ['logs'];
+    app.state.modules = ['logs'];
     for (const work of [
       add({ name: 'x', price: '1' }),
-      getCost(bench.context(), 1),
-      listCosts(bench.context(), 1, 20),
+      getCost(app.context(), 1),
+      listCosts(app.context(), 1, 20),
       change(1, {}),
-      deleteCost(bench.context(), 1),
+      deleteCost(app.context(), 1),
     ]) {
       expect(await refused(work)).toMatchObject({ code: 'svc_module_not_available' });
     }

@@ -2,23 +2,23 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { codesOf, type Kit, offers, openKit, ordinary } from './kit.js';
+import { type CheckedApp, checkedApp, codesOf, offers, ordinary } from './checked-app.js';
 
 const CHILD = 'mainwp-child/mainwp-child.php';
 const OF = { site_id_or_domain: 1 };
 
-let kit: Kit;
+let app: CheckedApp;
 let site: DemoSite;
 beforeEach(async () => {
-  kit = await openKit({ sites: 1, fleet: { plugins: 8 }, config: { site_timeout_ms: 2000 } });
-  site = kit.site(0);
+  app = await checkedApp({ sites: 1, fleet: { plugins: 8 }, config: { site_timeout_ms: 2000 } });
+  site = app.site(0);
   for (const plugin of ordinary(site)) {
     plugin.active = false;
     plugin.breaksOnActivation = false;
   }
-  await kit.connect(0);
+  await app.connect(0);
 });
-afterEach(() => kit.close());
+afterEach(() => app.close());
 
 const slugs = (count: number) =>
   ordinary(site)
@@ -29,61 +29,61 @@ const state = (slug: string | undefined) => site.state.plugins.find((plugin) => 
 
 describe('get-site-plugins, get-site-themes', () => {
   it('show the inventory in the order of the site, filtered as asked', async () => {
-    const all = await kit.call('get-site-plugins', OF);
+    const all = await app.call('get-site-plugins', OF);
     expect(all).toMatchObject({ site_id: 1, site_url: site.url, total: 8 });
     expect(all.plugins.map((plugin: { slug: string }) => plugin.slug).sort()).toEqual(
       site.state.plugins.map(({ slug }) => slug).sort(),
     );
-    const active = await kit.call('get-site-plugins', { ...OF, status: 'active' });
-    const inactive = await kit.call('get-site-plugins', { ...OF, status: 'inactive' });
+    const active = await app.call('get-site-plugins', { ...OF, status: 'active' });
+    const inactive = await app.call('get-site-plugins', { ...OF, status: 'inactive' });
     expect(active.total + inactive.total).toBe(8);
     expect(active.plugins.every((plugin: { active: boolean }) => plugin.active)).toBe(true);
     offers(site, { plugins: 2 });
-    await kit.call('sync-sites');
-    expect(await kit.call('get-site-plugins', { ...OF, has_update: 'true', status: 'inactive' })).toMatchObject({
+    await app.call('sync-sites');
+    expect(await app.call('get-site-plugins', { ...OF, has_update: 'true', status: 'inactive' })).toMatchObject({
       total: 2,
       plugins: [{ version: '1.0', update_version: '2.0' }, {}],
     });
-    expect(await kit.call('get-site-plugins', { ...OF, has_update: false })).toMatchObject({ total: 8 });
+    expect(await app.call('get-site-plugins', { ...OF, has_update: false })).toMatchObject({ total: 8 });
   });
 
   it('know one active theme, or none', async () => {
-    const { themes, active_theme, total } = await kit.call('get-site-themes', OF);
+    const { themes, active_theme, total } = await app.call('get-site-themes', OF);
     expect(active_theme).toBe(site.state.activeTheme);
     expect(total).toBe(site.state.themes.length);
     expect(themes.filter((theme: { active: boolean }) => theme.active)).toMatchObject([{ slug: active_theme }]);
-    const never = await kit.row('https://never.example/');
-    expect(await kit.call('get-site-themes', { site_id_or_domain: never })).toMatchObject({
+    const never = await app.row('https://never.example/');
+    expect(await app.call('get-site-themes', { site_id_or_domain: never })).toMatchObject({
       active_theme: '',
       themes: [],
       total: 0,
     });
-    expect(await kit.call('get-site-plugins', { site_id_or_domain: never })).toMatchObject({ plugins: [], total: 0 });
+    expect(await app.call('get-site-plugins', { site_id_or_domain: never })).toMatchObject({ plugins: [], total: 0 });
   });
 
   it('answer for suspended and disconnected sites', async () => {
-    await kit.call('disconnect-site', OF);
-    await kit.call('suspend-site', OF);
-    expect(await kit.call('get-site-plugins', OF)).toMatchObject({ total: 8 });
-    expect(await kit.call('get-site-themes', OF)).toMatchObject({ active_theme: site.state.activeTheme });
+    await app.call('disconnect-site', OF);
+    await app.call('suspend-site', OF);
+    expect(await app.call('get-site-plugins', OF)).toMatchObject({ total: 8 });
+    expect(await app.call('get-site-themes', OF)).toMatchObject({ active_theme: site.state.activeTheme });
   });
 });
 
 describe('activate and deactivate', () => {
   it('work one by one, in order, each slug once, and store what they changed', async () => {
     const [a = '', b = ''] = slugs(2);
-    expect(await kit.call('activate-site-plugins', { ...OF, slugs: [b, a, ` ${b} `] })).toEqual({
+    expect(await app.call('activate-site-plugins', { ...OF, slugs: [b, a, ` ${b} `] })).toEqual({
       site_id: 1,
       activated: [b, a],
       errors: [],
     });
     expect(asked('plugin_action').map(({ params }) => params.plugin)).toEqual([b, a]);
-    expect(await kit.call('get-site-plugins', { ...OF, status: 'inactive' })).toMatchObject({ total: 8 - 2 - 1 });
-    expect(await kit.call('activate-site-plugins', { ...OF, slugs: [a] })).toMatchObject({
+    expect(await app.call('get-site-plugins', { ...OF, status: 'inactive' })).toMatchObject({ total: 8 - 2 - 1 });
+    expect(await app.call('activate-site-plugins', { ...OF, slugs: [a] })).toMatchObject({
       activated: [a],
       errors: [],
     });
-    expect(await kit.call('deactivate-site-plugins', { ...OF, slugs: [a, b] })).toEqual({
+    expect(await app.call('deactivate-site-plugins', { ...OF, slugs: [a, b] })).toEqual({
       site_id: 1,
       deactivated: [a, b],
       errors: [],
@@ -95,22 +95,22 @@ describe('activate and deactivate', () => {
     const [a = '', b = ''] = slugs(2);
     const plugin = state(a);
     if (plugin !== undefined) plugin.breaksOnActivation = true;
-    const answer = await kit.call('activate-site-plugins', { ...OF, slugs: [a, b] });
+    const answer = await app.call('activate-site-plugins', { ...OF, slugs: [a, b] });
     expect(answer).toMatchObject({
       activated: [b],
       errors: [{ slug: a, code: 'svc_activation_failed', message: expect.stringMatching(/inactive/) }],
     });
     site.faults.falseSuccess = true;
-    expect(await kit.call('deactivate-site-plugins', { ...OF, slugs: [b] })).toMatchObject({
+    expect(await app.call('deactivate-site-plugins', { ...OF, slugs: [b] })).toMatchObject({
       deactivated: [],
       errors: [{ slug: b, code: 'svc_deactivation_failed' }],
     });
-    expect(await kit.call('get-site-plugins', { ...OF, status: 'active' })).toMatchObject({ total: 2 });
+    expect(await app.call('get-site-plugins', { ...OF, status: 'active' })).toMatchObject({ total: 2 });
   });
 
   it('never send a slug that is not installed, but look once whether it is', async () => {
     const [a = ''] = slugs(1);
-    const answer = await kit.call('activate-site-plugins', { ...OF, slugs: ['none/none.php', a.toUpperCase(), a] });
+    const answer = await app.call('activate-site-plugins', { ...OF, slugs: ['none/none.php', a.toUpperCase(), a] });
     expect(answer.activated).toEqual([a]);
     expect(codesOf(answer)).toEqual(['svc_activation_failed', 'svc_activation_failed']);
     expect(asked('plugin_action')).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('activate and deactivate', () => {
     const [plugin] = ordinary(site);
     if (plugin === undefined) throw new Error('no plugin');
     site.state.plugins.push({ ...plugin, slug: 'new/new.php', name: 'New', active: false });
-    expect(await kit.call('activate-site-plugins', { ...OF, slugs: ['new/new.php'] })).toMatchObject({
+    expect(await app.call('activate-site-plugins', { ...OF, slugs: ['new/new.php'] })).toMatchObject({
       activated: ['new/new.php'],
     });
   });
@@ -130,11 +130,11 @@ describe('activate and deactivate', () => {
     ] as const)
       expect(
         codesOf(
-          await kit.call(name, { ...OF, slugs: [CHILD], ...(name.startsWith('delete') ? { confirm: true } : {}) }),
+          await app.call(name, { ...OF, slugs: [CHILD], ...(name.startsWith('delete') ? { confirm: true } : {}) }),
         ),
       ).toEqual([code]);
     expect(asked('plugin_action')).toEqual([]);
-    expect(await kit.call('activate-site-plugins', { ...OF, slugs: [CHILD] })).toMatchObject({ activated: [CHILD] });
+    expect(await app.call('activate-site-plugins', { ...OF, slugs: [CHILD] })).toMatchObject({ activated: [CHILD] });
   });
 
   it('keep what was done when the site goes away', async () => {
@@ -144,7 +144,7 @@ describe('activate and deactivate', () => {
       configurable: true,
       get: () => asked('plugin_action').length > before,
     });
-    const answer = await kit.call('activate-site-plugins', { ...OF, slugs: [a, b, c] });
+    const answer = await app.call('activate-site-plugins', { ...OF, slugs: [a, b, c] });
     expect(answer.activated).toEqual([a]);
     expect(answer.errors.map((error: { slug: string; code: string }) => [error.slug, error.code])).toEqual([
       [b, 'svc_site_offline'],
@@ -155,10 +155,10 @@ describe('activate and deactivate', () => {
   it('name an unknown slug and the reason when the site cannot be looked at', async () => {
     const [a = ''] = slugs(1);
     site.faults = { offline: true };
-    const offline = await kit.call('activate-site-plugins', { ...OF, slugs: ['none/none.php', a] });
+    const offline = await app.call('activate-site-plugins', { ...OF, slugs: ['none/none.php', a] });
     expect(codesOf(offline)).toEqual(['svc_site_offline', 'svc_site_offline']);
     site.faults = { refused: true };
-    const refused = await kit.call('activate-site-plugins', { ...OF, slugs: ['none/none.php', a] });
+    const refused = await app.call('activate-site-plugins', { ...OF, slugs: ['none/none.php', a] });
     expect(codesOf(refused)).toEqual(['svc_activation_failed', 'svc_activation_failed']);
   });
 });
@@ -166,9 +166,9 @@ describe('activate and deactivate', () => {
 describe('deleting', () => {
   it('previews with a warning for each item that deserves one, and sends nothing', async () => {
     const [a = '', b = ''] = slugs(2);
-    await kit.call('activate-site-plugins', { ...OF, slugs: [b] });
-    const [before, requests] = [await kit.content(), site.requests];
-    const preview = await kit.call('delete-site-plugins', {
+    await app.call('activate-site-plugins', { ...OF, slugs: [b] });
+    const [before, requests] = [await app.content(), site.requests];
+    const preview = await app.call('delete-site-plugins', {
       ...OF,
       slugs: [a, b, 'none/none.php', CHILD, a],
       dry_run: true,
@@ -185,23 +185,23 @@ describe('deleting', () => {
       expect.stringContaining('child plugin'),
     ]);
     const parent = site.state.themes.find(({ slug }) => slug === site.state.activeTheme);
-    expect(await kit.call('delete-site-themes', { ...OF, slugs: [parent?.slug ?? ''], dry_run: true })).toMatchObject({
+    expect(await app.call('delete-site-themes', { ...OF, slugs: [parent?.slug ?? ''], dry_run: true })).toMatchObject({
       warnings: [expect.stringContaining('active theme')],
     });
-    expect([await kit.content(), site.requests]).toEqual([before, requests]);
+    expect([await app.content(), site.requests]).toEqual([before, requests]);
   });
 
   it('removes plugins for good, active ones too', async () => {
     const [a = '', b = ''] = slugs(2);
-    await kit.call('activate-site-plugins', { ...OF, slugs: [b] });
+    await app.call('activate-site-plugins', { ...OF, slugs: [b] });
     expect(
-      await kit.call('delete-site-plugins', { ...OF, slugs: [a, b, 'none/none.php'], confirm: true }),
+      await app.call('delete-site-plugins', { ...OF, slugs: [a, b, 'none/none.php'], confirm: true }),
     ).toMatchObject({
       site_id: 1,
       deleted: [a, b],
       errors: [{ slug: 'none/none.php', code: 'svc_deletion_failed' }],
     });
-    expect(await kit.call('get-site-plugins', OF)).toMatchObject({ total: 6 });
+    expect(await app.call('get-site-plugins', OF)).toMatchObject({ total: 6 });
     expect(state(a)).toBeUndefined();
   });
 
@@ -210,8 +210,8 @@ describe('deleting', () => {
     if (parent === undefined || other === undefined) throw new Error('too few themes');
     site.state.themes = [parent, other, { ...parent, slug: 'kid', name: 'Kid', parent: parent.slug }];
     site.state.activeTheme = 'kid';
-    await kit.call('sync-sites');
-    const preview = await kit.call('delete-site-themes', {
+    await app.call('sync-sites');
+    const preview = await app.call('delete-site-themes', {
       ...OF,
       slugs: ['kid', parent.slug, other.slug],
       dry_run: true,
@@ -220,14 +220,14 @@ describe('deleting', () => {
       count: 3,
       warnings: [expect.stringContaining('kid'), expect.stringContaining(parent.slug)],
     });
-    const answer = await kit.call('delete-site-themes', {
+    const answer = await app.call('delete-site-themes', {
       ...OF,
       slugs: ['kid', parent.slug, other.slug],
       confirm: true,
     });
     expect(answer).toMatchObject({ deleted: [other.slug], errors: [{ slug: 'kid' }, { slug: parent.slug }] });
     expect(codesOf(answer)).toEqual(['svc_deletion_failed', 'svc_deletion_failed']);
-    expect(await kit.call('get-site-themes', OF)).toMatchObject({ active_theme: 'kid', total: 2 });
+    expect(await app.call('get-site-themes', OF)).toMatchObject({ active_theme: 'kid', total: 2 });
   });
 });
 
@@ -235,22 +235,22 @@ describe('activate-site-theme', () => {
   it('switches, and tells the theme before', async () => {
     const before = site.state.activeTheme;
     const next = site.state.themes.find(({ slug, parent }) => slug !== before && parent === '')?.slug;
-    expect(await kit.call('activate-site-theme', { ...OF, slug: next })).toEqual({
+    expect(await app.call('activate-site-theme', { ...OF, slug: next })).toEqual({
       site_id: 1,
       activated: next,
       previous_theme: before,
     });
-    expect(await kit.call('activate-site-theme', { ...OF, slug: next })).toEqual({
+    expect(await app.call('activate-site-theme', { ...OF, slug: next })).toEqual({
       site_id: 1,
       activated: next,
       previous_theme: next,
     });
-    expect(await kit.call('get-site-themes', OF)).toMatchObject({ active_theme: next });
+    expect(await app.call('get-site-themes', OF)).toMatchObject({ active_theme: next });
   });
 
   it('never sends a theme that is not there: the site would go blank', async () => {
     const before = site.state.activeTheme;
-    const error = await kit.fail('activate-site-theme', { ...OF, slug: 'none' });
+    const error = await app.fail('activate-site-theme', { ...OF, slug: 'none' });
     expect(error).toMatchObject({ code: 'svc_activation_failed', status: 502, field: 'slug' });
     expect(asked('theme_action')).toEqual([]);
     expect(site.state.activeTheme).toBe(before);
@@ -262,9 +262,9 @@ describe('two calls for one site', () => {
     site.faults.latencyMs = 20;
     const [a = '', b = ''] = slugs(2);
     const answers = await Promise.all([
-      kit.call('activate-site-plugins', { ...OF, slugs: [a, b] }),
-      kit.call('sync-sites', { site_ids_or_domains: [1] }),
-      kit.call('deactivate-site-plugins', { ...OF, slugs: [a, b] }),
+      app.call('activate-site-plugins', { ...OF, slugs: [a, b] }),
+      app.call('sync-sites', { site_ids_or_domains: [1] }),
+      app.call('deactivate-site-plugins', { ...OF, slugs: [a, b] }),
     ]);
     expect(answers).toMatchObject([{ activated: [a, b] }, { total_synced: 1 }, { deactivated: [a, b] }]);
     expect(site.maxInFlight).toBe(1);

@@ -3,21 +3,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
-import { deniedTo, type Kit, offers, openKit } from './kit.js';
+import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
-let kit: Kit;
+let app: CheckedApp;
 beforeEach(async () => {
-  kit = await openKit({ sites: 3, config: { batch_threshold: 2, job_chunk: 2, base_url: 'https://fleet.example' } });
-  await kit.connectAll(3);
-  for (const site of kit.fleet.sites) offers(site, { plugins: 1, core: true });
-  await kit.call('sync-sites', { site_ids_or_domains: [1, 2] });
-  await kit.call('sync-sites', { site_ids_or_domains: [3] });
+  app = await checkedApp({ sites: 3, config: { batch_threshold: 2, job_chunk: 2, base_url: 'https://fleet.example' } });
+  await app.connectAll(3);
+  for (const site of app.fleet.sites) offers(site, { plugins: 1, core: true });
+  await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+  await app.call('sync-sites', { site_ids_or_domains: [3] });
 });
-afterEach(() => kit.close());
+afterEach(() => app.close());
 
-const ctx = () => kit.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 async function drain() {
-  while (await runNextChunk(ctx(), 'test')) kit.clock.move(30_000);
+  while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
 }
 
 const QUEUEABLE: [string, string][] = [
@@ -33,8 +33,8 @@ const THREE = [1, 2, 3];
 
 describe.each(QUEUEABLE)('%s', (name, type) => {
   it('queues above the threshold, counting distinct sites, and answers the same form as all', async () => {
-    const requests = kit.fleet.stats().requests;
-    const answer = await kit.call(name, { site_ids_or_domains: [...THREE, 'nowhere.example'] });
+    const requests = app.fleet.stats().requests;
+    const answer = await app.call(name, { site_ids_or_domains: [...THREE, 'nowhere.example'] });
     expect(answer).toEqual({
       queued: true,
       job_id: expect.stringMatching(
@@ -45,8 +45,8 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
       errors: [expect.objectContaining({ code: 'svc_site_not_found' })],
       total_errors: 1,
     });
-    expect(kit.fleet.stats().requests).toBe(requests);
-    expect(await kit.call('get-batch-job-status', { job_id: answer.job_id })).toEqual({
+    expect(app.fleet.stats().requests).toBe(requests);
+    expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toEqual({
       job_id: answer.job_id,
       type,
       status: 'queued',
@@ -61,7 +61,7 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
       job_timed_out: false,
     });
     await drain();
-    expect(await kit.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({
+    expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({
       status: 'completed',
       progress: 100,
       processed: 3,
@@ -73,14 +73,14 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
   });
 
   it('runs now at the threshold, duplicates and all', async () => {
-    const answer = await kit.call(name, { site_ids_or_domains: [1, '1', kit.site(0).url, 2, 2] });
+    const answer = await app.call(name, { site_ids_or_domains: [1, '1', app.site(0).url, 2, 2] });
     expect(answer).toMatchObject({ queued: false, errors: [] });
     expect(answer).not.toHaveProperty('job_id');
-    expect(await kit.cell('SELECT count(*) FROM job')).toBe(0);
+    expect(await app.cell('SELECT count(*) FROM job')).toBe(0);
   });
 
   it('does not count sites that the caller may not use', async () => {
-    const answer = await kit.call(name, { site_ids_or_domains: THREE }, { actor: deniedTo(3) });
+    const answer = await app.call(name, { site_ids_or_domains: THREE }, { actor: deniedTo(3) });
     expect(answer).toMatchObject({ queued: false, errors: [{ site_id: 3, code: 'svc_access_denied' }] });
   });
 });
@@ -92,44 +92,44 @@ describe('"all sites"', () => {
     ['update-all', 3],
     ['check-sites', 3],
   ])('%s queues the whole fleet', async (name, sites) => {
-    expect(await kit.call(name)).toMatchObject({ queued: true, sites_queued: sites, errors: [], total_errors: 0 });
+    expect(await app.call(name)).toMatchObject({ queued: true, sites_queued: sites, errors: [], total_errors: 0 });
   });
 
   it('of run-updates are those with updates, of update-all every one', async () => {
-    offers(kit.site(2), {});
-    await kit.call('sync-sites', { site_ids_or_domains: [3] });
-    expect(await kit.call('run-updates')).toMatchObject({ queued: false });
-    expect(await kit.call('update-all')).toMatchObject({ queued: true, sites_queued: 3 });
+    offers(app.site(2), {});
+    await app.call('sync-sites', { site_ids_or_domains: [3] });
+    expect(await app.call('run-updates')).toMatchObject({ queued: false });
+    expect(await app.call('update-all')).toMatchObject({ queued: true, sites_queued: 3 });
   });
 
   it('leave suspended ones out, before they are counted', async () => {
-    await kit.call('suspend-site', { site_id_or_domain: 3 });
-    expect(await kit.call('sync-sites')).toMatchObject({ queued: false, total_synced: 2 });
-    expect(await kit.call('update-all')).toMatchObject({ queued: false, summary: { sites_updated: 2 } });
-    expect(await kit.call('check-sites')).toMatchObject({ queued: true, sites_queued: 3 });
+    await app.call('suspend-site', { site_id_or_domain: 3 });
+    expect(await app.call('sync-sites')).toMatchObject({ queued: false, total_synced: 2 });
+    expect(await app.call('update-all')).toMatchObject({ queued: false, summary: { sites_updated: 2 } });
+    expect(await app.call('check-sites')).toMatchObject({ queued: true, sites_queued: 3 });
   });
 });
 
 describe('a job', () => {
   it('does what the direct call does: marks, updates, versions', async () => {
-    await kit.call('suspend-sites', { site_ids_or_domains: THREE });
+    await app.call('suspend-sites', { site_ids_or_domains: THREE });
     await drain();
-    expect(await kit.call('count-sites', { status: 'suspended' })).toEqual({ total: 3 });
-    for (const id of THREE) await kit.call('unsuspend-site', { site_id_or_domain: id });
-    await kit.call('run-updates', { site_ids_or_domains: THREE, types: ['core'], specific_items: ['platform'] });
+    expect(await app.call('count-sites', { status: 'suspended' })).toEqual({ total: 3 });
+    for (const id of THREE) await app.call('unsuspend-site', { site_id_or_domain: id });
+    await app.call('run-updates', { site_ids_or_domains: THREE, types: ['core'], specific_items: ['platform'] });
     await drain();
-    expect(kit.fleet.sites.map(({ state }) => state.wpVersion)).toEqual(['7.1', '7.1', '7.1']);
-    expect(await kit.call('list-updates')).toMatchObject({ summary: { core: 0, plugins: 3 } });
+    expect(app.fleet.sites.map(({ state }) => state.wpVersion)).toEqual(['7.1', '7.1', '7.1']);
+    expect(await app.call('list-updates')).toMatchObject({ summary: { core: 0, plugins: 3 } });
   });
 
   it('has a code for each failed site, and none twice', async () => {
-    kit.site(0).faults.offline = true;
-    kit.site(1).faults.falseSuccess = true;
-    await kit.call('suspend-site', { site_id_or_domain: 3 });
-    const { job_id } = await kit.call('update-all', { site_ids_or_domains: THREE });
-    await kit.call('delete-site', { site_id_or_domain: 3, confirm: true });
+    app.site(0).faults.offline = true;
+    app.site(1).faults.falseSuccess = true;
+    await app.call('suspend-site', { site_id_or_domain: 3 });
+    const { job_id } = await app.call('update-all', { site_ids_or_domains: THREE });
+    await app.call('delete-site', { site_id_or_domain: 3, confirm: true });
     await drain();
-    const status = await kit.call('get-batch-job-status', { job_id });
+    const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'failed', processed: 3, succeeded: 0, failed: 3, progress: 100 });
     expect(status.errors.map(({ site_id, code }: { site_id: number; code: string }) => [site_id, code])).toEqual([
       [1, 'svc_site_offline'],
@@ -141,10 +141,10 @@ describe('a job', () => {
   });
 
   it('is gone a day after its end, and not before', async () => {
-    const { job_id } = await kit.call('check-sites');
-    kit.clock.move(48 * 3600_000);
-    expect(await kit.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'queued' });
+    const { job_id } = await app.call('check-sites');
+    app.clock.move(48 * 3600_000);
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'queued' });
     await drain();
-    expect(await kit.call('get-batch-job-status', { job_id: job_id })).toMatchObject({ status: 'completed' });
+    expect(await app.call('get-batch-job-status', { job_id: job_id })).toMatchObject({ status: 'completed' });
   });
 });

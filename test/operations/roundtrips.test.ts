@@ -2,23 +2,23 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Counts } from '../support/counting-db.js';
-import { type Kit, openKit } from './kit.js';
+import { type CheckedApp, checkedApp } from './checked-app.js';
 
 const SIZES = [1, 50, 200];
-const kits = new Map<number, Kit>();
+const kits = new Map<number, CheckedApp>();
 
 beforeAll(async () => {
   for (const size of SIZES) kits.set(size, await filled(size));
 }, 60_000);
 afterAll(async () => {
-  for (const kit of kits.values()) await kit.close();
+  for (const app of kits.values()) await app.close();
 });
 
 /** A fleet in the storage only: nothing here contacts a site. */
-async function filled(size: number): Promise<Kit> {
-  const kit = await openKit({ sites: 1, config: { batch_threshold: 100_000 } });
-  await kit.call('add-client', { name: 'Ada' });
-  await kit.call('add-tag', { name: 'blue' });
+async function filled(size: number): Promise<CheckedApp> {
+  const app = await checkedApp({ sites: 1, config: { batch_threshold: 100_000 } });
+  await app.call('add-client', { name: 'Ada' });
+  await app.call('add-tag', { name: 'blue' });
   const numbers = JSON.stringify(Array.from({ length: size }, (_, i) => i + 1));
   for (const statement of [
     `INSERT INTO site (id, url, url_key, name, search, client_id, created_at)
@@ -32,14 +32,14 @@ async function filled(size: number): Promise<Kit> {
      SELECT j.value, k.value, 'old', 'Old', '1', 0, 's' || j.value || '.example/' FROM json_each(?) j, json_each('[0,1]') k`,
     "INSERT INTO site_security (site_id, check_id, value) SELECT value, 'debug_disabled', 'N' FROM json_each(?)",
   ])
-    await kit.db.run(statement, [numbers]);
-  return kit;
+    await app.db.run(statement, [numbers]);
+  return app;
 }
 
-async function counts(kit: Kit, name: string, input: object) {
-  kit.db.reset();
-  await kit.call(name, input);
-  return { ...kit.db.counts };
+async function counts(app: CheckedApp, name: string, input: object) {
+  app.db.reset();
+  await app.call(name, input);
+  return { ...app.db.counts };
 }
 
 /** The whole fleet named in every way there is. */
@@ -77,7 +77,7 @@ const READS: [string, (size: number) => object, number][] = [
 describe('a read', () => {
   it.each(READS)('%s', async (name, input, most) => {
     const found: Counts[] = [];
-    for (const [size, kit] of kits) found.push(await counts(kit, name, input(size)));
+    for (const [size, app] of kits) found.push(await counts(app, name, input(size)));
     expect(found).toEqual(found.map(() => found[0]));
     expect(found[0]?.calls).toBeLessThanOrEqual(most);
   });
@@ -95,9 +95,9 @@ describe('a selection', () => {
   ])('%s is stored as a job in a few round trips', async (name) => {
     const found: Counts[] = [];
     for (const size of SIZES.slice(1)) {
-      const kit = await openKitWithThreshold(size);
-      found.push(await counts(kit, name, { site_ids_or_domains: everySite(size) }));
-      await kit.close();
+      const app = await openKitWithThreshold(size);
+      found.push(await counts(app, name, { site_ids_or_domains: everySite(size) }));
+      await app.close();
     }
     expect(found).toEqual(found.map(() => found[0]));
     expect(found[0]?.calls).toBeLessThanOrEqual(4);
@@ -105,8 +105,8 @@ describe('a selection', () => {
 
   it('for a write reads each site no more than once', async () => {
     const perSite: number[] = [];
-    for (const [size, kit] of kits) {
-      const { calls } = await counts(kit, 'suspend-sites', { site_ids_or_domains: everySite(size) });
+    for (const [size, app] of kits) {
+      const { calls } = await counts(app, 'suspend-sites', { site_ids_or_domains: everySite(size) });
       // One mark a site; choosing and loading them is the same for one as for many.
       perSite.push(calls - size);
     }
@@ -114,8 +114,8 @@ describe('a selection', () => {
   });
 });
 
-async function openKitWithThreshold(size: number): Promise<Kit> {
-  const kit = await filled(size);
-  Object.assign(kit.service.config, { batch_threshold: 10 });
-  return kit;
+async function openKitWithThreshold(size: number): Promise<CheckedApp> {
+  const app = await filled(size);
+  Object.assign(app.service.config, { batch_threshold: 10 });
+  return app;
 }

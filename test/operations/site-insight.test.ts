@@ -1,25 +1,25 @@
 /** What the last look told about a site (operations §5.7, §5.10, §5.11). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deniedTo, type Kit, openKit } from './kit.js';
+import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 
 describe('what a look told', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeEach(async () => {
-    kit = await openKit({ sites: 2 });
-    await kit.connectAll(2);
+    app = await checkedApp({ sites: 2 });
+    await app.connectAll(2);
   });
-  afterEach(() => kit.close());
+  afterEach(() => app.close());
 
   it('security findings and the certificate', async () => {
-    const site = kit.site(0);
+    const site = app.site(0);
     site.state.debug = true;
     site.state.dbReporting = 'N_UNABLE';
     site.state.phpReporting = 'Y';
-    await kit.call('sync-sites');
-    const { security_issues, ssl_status } = await kit.call('get-site-security', { site_id_or_domain: 1 });
+    await app.call('sync-sites');
+    const { security_issues, ssl_status } = await app.call('get-site-security', { site_id_or_domain: 1 });
     expect(ssl_status).toEqual({ valid: false, expires: null });
     const types = pluck(security_issues, 'type');
     expect(types).toEqual(expect.arrayContaining(['debug_disabled', 'db_reporting', 'sslprotocol']));
@@ -28,24 +28,24 @@ describe('what a look told', () => {
       expect(severity).toBe(['wp_uptodate', 'sslprotocol'].includes(type) ? 'high' : 'medium');
       expect(message).toMatch(/\.$/);
     }
-    const never = await kit.row('https://never.example/');
-    expect(await kit.call('get-site-security', { site_id_or_domain: never })).toMatchObject({ security_issues: [] });
+    const never = await app.row('https://never.example/');
+    expect(await app.call('get-site-security', { site_id_or_domain: never })).toMatchObject({ security_issues: [] });
   });
 
   it('changes made on the site, newest first, page by page', async () => {
-    const all = await kit.call('get-site-changes', { site_id_or_domain: 1, per_page: 100 });
+    const all = await app.call('get-site-changes', { site_id_or_domain: 1, per_page: 100 });
     expect(all.total).toBe(all.changes.length);
     const times = pluck(all.changes, 'timestamp');
     expect(times).toEqual([...times].sort().reverse());
     for (const time of times) expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    const second = await kit.call('get-site-changes', { site_id_or_domain: 1, page: 2, per_page: 2 });
+    const second = await app.call('get-site-changes', { site_id_or_domain: 1, page: 2, per_page: 2 });
     expect(second).toMatchObject({ site_id: 1, total: all.total, changes: all.changes.slice(2, 4) });
   });
 
   it('abandoned plugins and themes across the fleet', async () => {
     const day = 86_400;
-    const now = Math.floor(kit.clock.now() / 1000);
-    for (const { state } of [kit.site(0), kit.site(1)]) {
+    const now = Math.floor(app.clock.now() / 1000);
+    for (const { state } of [app.site(0), app.site(1)]) {
       const [plugin, theme] = [state.plugins[0], state.themes[0]];
       if (plugin === undefined || theme === undefined) throw new Error('the site has too little');
       for (const [slug, age] of [
@@ -58,15 +58,15 @@ describe('what a look told', () => {
       state.themes.push({ ...theme, slug: 'oldtheme', name: 'oldtheme' });
       state.abandoned.themes.set('oldtheme', { Name: '', Version: '1', last_updated: now - 3000 * day });
     }
-    await kit.call('sync-sites');
-    const plugins = await kit.call('get-abandoned-plugins');
+    await app.call('sync-sites');
+    const plugins = await app.call('get-abandoned-plugins');
     expect(plugins).toMatchObject({ total: 2, items: [{ site_id: 1, slug: 'old/old.php' }, { site_id: 2 }] });
     expect(plugins.items[0].last_updated).toMatch(/^\d{4}-\d\d-\d\d$/);
-    const second = await kit.call('get-abandoned-plugins', { page: 2, per_page: 1 });
+    const second = await app.call('get-abandoned-plugins', { page: 2, per_page: 1 });
     expect(second).toMatchObject({ items: [{ site_id: 2 }], total: 2 });
-    const denied = await kit.call('get-abandoned-plugins', {}, { actor: deniedTo(1) });
+    const denied = await app.call('get-abandoned-plugins', {}, { actor: deniedTo(1) });
     expect(denied).toMatchObject({ items: [{ site_id: 2 }], total: 1 });
-    expect(await kit.call('get-abandoned-themes')).toMatchObject({
+    expect(await app.call('get-abandoned-themes')).toMatchObject({
       items: [{ slug: 'oldtheme', name: 'oldtheme' }, {}],
       total: 2,
     });
@@ -79,25 +79,25 @@ describe('what a look told', () => {
     ['2028-03-01T12:00:00Z', '2026-03-01T12:00:00Z'],
     ['2028-12-31T23:59:59Z', '2026-12-31T23:59:59Z'],
   ])('at %s, plugins released up to %s are abandoned', async (now, last) => {
-    kit.clock.move(Date.parse(now) - kit.clock.now());
+    app.clock.move(Date.parse(now) - app.clock.now());
     const border = Date.parse(last) / 1000;
     for (const [slug, released] of [
       ['at/border.php', border],
       ['after/border.php', border + 1],
     ] as const)
-      await kit.db.run(
+      await app.db.run(
         "INSERT INTO site_abandoned (site_id, kind, slug, name, version, last_updated, url_key) VALUES (1, 0, ?, ?, '1', ?, '')",
         [slug, slug, released],
       );
-    expect(await kit.call('get-abandoned-plugins')).toMatchObject({ items: [{ slug: 'at/border.php' }], total: 1 });
+    expect(await app.call('get-abandoned-plugins')).toMatchObject({ items: [{ slug: 'at/border.php' }], total: 1 });
   });
 
   it('the client of a site', async () => {
-    await kit.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
-    expect(await kit.call('get-site-client', { site_id_or_domain: 1 })).toEqual({
+    await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
+    expect(await app.call('get-site-client', { site_id_or_domain: 1 })).toEqual({
       site_id: 1,
       client: { id: 1, name: 'Ada', email: 'ada@example.com', status: 'active' },
     });
-    expect(await kit.call('get-site-client', { site_id_or_domain: 2 })).toEqual({ site_id: 2, client: null });
+    expect(await app.call('get-site-client', { site_id_or_domain: 2 })).toEqual({ site_id: 2, client: null });
   });
 });

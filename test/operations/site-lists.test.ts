@@ -2,17 +2,17 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fold } from '../../schemas/fold.js';
-import { deniedTo, type Kit, openKit } from './kit.js';
-import { generateRandomString } from './letters.js';
+import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
+import { generateRandomString } from './random-strings.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 
 describe('lists', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeAll(async () => {
-    kit = await openKit({ sites: 1 });
-    await kit.call('add-client', { name: 'Ada' });
-    await kit.call('add-tag', { name: 'blue' });
+    app = await checkedApp({ sites: 1 });
+    await app.call('add-client', { name: 'Ada' });
+    await app.call('add-tag', { name: 'blue' });
     for (const [url, name] of [
       ['https://www.beta.example/', '100% Wool'],
       ['http://alpha.example/', 'ÉCOLE Nord'],
@@ -21,30 +21,30 @@ describe('lists', () => {
       ['https://delta.example/', 'back\\slash "quoted" \'s'],
       ['https://epsilon.example/', 'a 東京 店'],
     ] as const)
-      await kit.row(url, { name });
-    await kit.call('update-site', { site_id_or_domain: 1, name: '100% Wool', client_id: 1, tags: [1] });
-    await kit.call('update-site', { site_id_or_domain: 2, name: 'ÉCOLE Nord', client_id: 1 });
-    await kit.call('update-site', { site_id_or_domain: 4, name: 'Ποσειδώνας ΟΔΟΣ', tags: [1] });
+      await app.row(url, { name });
+    await app.call('update-site', { site_id_or_domain: 1, name: '100% Wool', client_id: 1, tags: [1] });
+    await app.call('update-site', { site_id_or_domain: 2, name: 'ÉCOLE Nord', client_id: 1 });
+    await app.call('update-site', { site_id_or_domain: 4, name: 'Ποσειδώνας ΟΔΟΣ', tags: [1] });
     for (const id of [3, 5, 6]) {
-      const { name } = await kit.call('get-site', { site_id_or_domain: id });
-      await kit.call('update-site', { site_id_or_domain: id, name });
+      const { name } = await app.call('get-site', { site_id_or_domain: id });
+      await app.call('update-site', { site_id_or_domain: id, name });
     }
-    await kit.call('suspend-site', { site_id_or_domain: 2 });
-    await kit.call('disconnect-site', { site_id_or_domain: 3 });
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    await app.call('disconnect-site', { site_id_or_domain: 3 });
   });
-  afterAll(() => kit.close());
-  const ids = async (input: object) => pluck((await kit.call('list-sites', input)).items, 'id');
+  afterAll(() => app.close());
+  const ids = async (input: object) => pluck((await app.call('list-sites', input)).items, 'id');
 
   it('are in the order of URLs without scheme and www, page by page', async () => {
     expect(await ids({})).toEqual([2, 1, 5, 6, 4, 3]);
-    expect(await kit.call('list-sites', { page: 2, per_page: 4 })).toMatchObject({
+    expect(await app.call('list-sites', { page: 2, per_page: 4 })).toMatchObject({
       items: [{ id: 4 }, { id: 3 }],
       page: 2,
       per_page: 4,
       total: 6,
     });
-    expect(pluck((await kit.call('get-sites-basic')).sites, 'id')).toEqual([2, 1, 5, 6, 4, 3]);
-    expect(await kit.call('get-sites-basic')).toMatchObject({
+    expect(pluck((await app.call('get-sites-basic')).sites, 'id')).toEqual([2, 1, 5, 6, 4, 3]);
+    expect(await app.call('get-sites-basic')).toMatchObject({
       total: 6,
       sites: [{ id: 2, url: 'http://alpha.example/', name: 'ÉCOLE Nord' }, {}, {}, {}, {}, {}],
     });
@@ -52,35 +52,35 @@ describe('lists', () => {
 
   it.each([2, 100, 1e9, Number.MAX_SAFE_INTEGER])('are empty on page %i, with the same total', async (page) => {
     const input = { page, per_page: 100 };
-    expect(await kit.call('list-sites', input)).toMatchObject({ items: [], total: 6 });
-    expect(await kit.call('list-sites', { ...input, search: 'example' })).toMatchObject({ items: [], total: 6 });
-    expect(await kit.call('list-updates', input)).toMatchObject({ updates: [], total: 0 });
-    expect(await kit.call('list-ignored-updates', input)).toMatchObject({ ignored: [], total: 0 });
-    expect(await kit.call('get-abandoned-plugins', input)).toMatchObject({ items: [], total: 0 });
-    expect(await kit.call('get-abandoned-themes', input)).toMatchObject({ items: [], total: 0 });
-    expect(await kit.call('get-site-changes', { ...input, site_id_or_domain: 1 })).toMatchObject({
+    expect(await app.call('list-sites', input)).toMatchObject({ items: [], total: 6 });
+    expect(await app.call('list-sites', { ...input, search: 'example' })).toMatchObject({ items: [], total: 6 });
+    expect(await app.call('list-updates', input)).toMatchObject({ updates: [], total: 0 });
+    expect(await app.call('list-ignored-updates', input)).toMatchObject({ ignored: [], total: 0 });
+    expect(await app.call('get-abandoned-plugins', input)).toMatchObject({ items: [], total: 0 });
+    expect(await app.call('get-abandoned-themes', input)).toMatchObject({ items: [], total: 0 });
+    expect(await app.call('get-site-changes', { ...input, site_id_or_domain: 1 })).toMatchObject({
       changes: [],
       total: 0,
     });
-    expect(await kit.call('get-tag-sites', { ...input, tag_id: 1 })).toMatchObject({ sites: [], total: 2 });
-    expect(await kit.call('get-tag-clients', { ...input, tag_id: 1 })).toMatchObject({ clients: [], total: 1 });
-    expect(await kit.call('get-client-sites', { ...input, client_id_or_email: 1 })).toMatchObject({
+    expect(await app.call('get-tag-sites', { ...input, tag_id: 1 })).toMatchObject({ sites: [], total: 2 });
+    expect(await app.call('get-tag-clients', { ...input, tag_id: 1 })).toMatchObject({ clients: [], total: 1 });
+    expect(await app.call('get-client-sites', { ...input, client_id_or_email: 1 })).toMatchObject({
       sites: [],
       total: 2,
     });
-    expect(await kit.call('list-tags', input)).toMatchObject({ items: [], total: 1 });
+    expect(await app.call('list-tags', input)).toMatchObject({ items: [], total: 1 });
   });
 
   it('know each site in exactly one state', async () => {
     const seen: unknown[] = [];
     for (const status of ['connected', 'disconnected', 'suspended'] as const) {
-      const { items, total } = await kit.call('list-sites', { status });
+      const { items, total } = await app.call('list-sites', { status });
       expect(pluck(items, 'status')).toEqual(items.map(() => status));
-      expect(await kit.call('count-sites', { status })).toEqual({ total });
+      expect(await app.call('count-sites', { status })).toEqual({ total });
       seen.push(...pluck(items, 'id'));
     }
     expect(seen.sort()).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(await kit.call('count-sites')).toEqual({ total: 6 });
+    expect(await app.call('count-sites')).toEqual({ total: 6 });
   });
 
   it('filter by all that is asked', async () => {
@@ -88,8 +88,8 @@ describe('lists', () => {
     expect(await ids({ tag_id: 1 })).toEqual([1, 4]);
     expect(await ids({ client_id: 1, tag_id: 1 })).toEqual([1]);
     expect(await ids({ client_id: 1, status: 'suspended', search: 'école' })).toEqual([2]);
-    expect(await kit.call('list-sites', { client_id: 99 })).toMatchObject({ items: [], total: 0 });
-    expect(await kit.call('list-sites', { tag_id: 99, search: 'wool' })).toMatchObject({ items: [], total: 0 });
+    expect(await app.call('list-sites', { client_id: 99 })).toMatchObject({ items: [], total: 0 });
+    expect(await app.call('list-sites', { tag_id: 99, search: 'wool' })).toMatchObject({ items: [], total: 0 });
   });
 
   it.each([
@@ -120,39 +120,39 @@ describe('lists', () => {
     ['\0wool', [1]],
   ])('find %j literally, in any case', async (search, found) => {
     expect(await ids({ search })).toEqual(found);
-    expect(await kit.call('list-sites', { search })).toMatchObject({ total: found.length });
+    expect(await app.call('list-sites', { search })).toMatchObject({ total: found.length });
     expect(await ids({ search, status: 'any', tag_id: undefined })).toEqual(found);
   });
 
   it('take a blank search for none', async () => {
-    expect(await kit.call('list-sites', { search: '   ' })).toMatchObject({ total: 6 });
+    expect(await app.call('list-sites', { search: '   ' })).toMatchObject({ total: 6 });
   });
 
   it('hide sites from those who may not see them', async () => {
     const actor = deniedTo(1, 3);
-    expect(pluck((await kit.call('list-sites', {}, { actor })).items, 'id')).toEqual([2, 5, 6, 4]);
-    expect(await kit.call('list-sites', { search: 'example', per_page: 1 }, { actor })).toMatchObject({ total: 4 });
-    expect(await kit.call('count-sites', {}, { actor })).toEqual({ total: 4 });
-    expect(await kit.call('count-sites', { status: 'disconnected' }, { actor })).toEqual({ total: 0 });
-    expect(await kit.call('get-sites-basic', {}, { actor })).toMatchObject({ total: 4 });
-    expect(await kit.call('get-tag-sites', { tag_id: 1 }, { actor })).toMatchObject({ total: 1 });
-    expect(await kit.call('suspend-sites', { site_ids_or_domains: [1, 4] }, { actor })).toMatchObject({
+    expect(pluck((await app.call('list-sites', {}, { actor })).items, 'id')).toEqual([2, 5, 6, 4]);
+    expect(await app.call('list-sites', { search: 'example', per_page: 1 }, { actor })).toMatchObject({ total: 4 });
+    expect(await app.call('count-sites', {}, { actor })).toEqual({ total: 4 });
+    expect(await app.call('count-sites', { status: 'disconnected' }, { actor })).toEqual({ total: 0 });
+    expect(await app.call('get-sites-basic', {}, { actor })).toMatchObject({ total: 4 });
+    expect(await app.call('get-tag-sites', { tag_id: 1 }, { actor })).toMatchObject({ total: 1 });
+    expect(await app.call('suspend-sites', { site_ids_or_domains: [1, 4] }, { actor })).toMatchObject({
       suspended: [{ id: 4 }],
       errors: [{ identifier: 1, site_id: 1, code: 'svc_access_denied' }],
     });
-    await kit.call('unsuspend-site', { site_id_or_domain: 4 });
+    await app.call('unsuspend-site', { site_id_or_domain: 4 });
   });
 });
 
 describe('search, whatever the letters', () => {
   it('finds by three letters and more what it finds by one or two', async () => {
-    const kit = await openKit({ sites: 1 });
+    const app = await checkedApp({ sites: 1 });
     const random = generateRandomString(20261120);
     const names: string[] = [];
     for (let i = 0; i < 60; i++) {
       const name = random(12);
-      const id = await kit.row(`https://s${i}.test/`, {});
-      names.push((await kit.call('update-site', { site_id_or_domain: id, name: `x${name}` })).name);
+      const id = await app.row(`https://s${i}.test/`, {});
+      names.push((await app.call('update-site', { site_id_or_domain: id, name: `x${name}` })).name);
     }
     for (let i = 0; i < 150; i++) {
       const name = [...(names[i % names.length] ?? '')];
@@ -162,7 +162,7 @@ describe('search, whatever the letters', () => {
       const wanted = names.flatMap((each, index) =>
         fold(`${each}\u001fhttps://s${index}.test/`).includes(needle) ? [index + 1] : [],
       );
-      const { items, total } = await kit.call('list-sites', { search, per_page: 100 });
+      const { items, total } = await app.call('list-sites', { search, per_page: 100 });
       expect([
         search,
         pluck(items, 'id')
@@ -170,11 +170,11 @@ describe('search, whatever the letters', () => {
           .sort((a, b) => a - b),
         total,
       ]).toEqual([search, wanted, wanted.length]);
-      expect(await kit.call('list-sites', { search, status: 'connected', per_page: 100 })).toMatchObject({
+      expect(await app.call('list-sites', { search, status: 'connected', per_page: 100 })).toMatchObject({
         total: wanted.length,
       });
     }
-    await kit.close();
+    await app.close();
   });
 });
 
@@ -187,12 +187,12 @@ describe('letters with two lower forms', () => {
     ['οδοσ', 'οδος'],
     ['ǆabc', 'ǅabc'],
   ])('%s and %s are found together, by two letters as by four', async (...names) => {
-    const kit = await openKit({ sites: 1 });
+    const app = await checkedApp({ sites: 1 });
     for (const [i, name] of names.entries())
-      await kit.call('update-site', { site_id_or_domain: await kit.row(`https://${i}.test/`), name: `-${name}-` });
+      await app.call('update-site', { site_id_or_domain: await app.row(`https://${i}.test/`), name: `-${name}-` });
     for (const name of names)
       for (const search of [name, name.slice(0, 2), name.slice(1), name.slice(-2)])
-        expect([search, (await kit.call('list-sites', { search })).total]).toEqual([search, 2]);
-    await kit.close();
+        expect([search, (await app.call('list-sites', { search })).total]).toEqual([search, 2]);
+    await app.close();
   });
 });

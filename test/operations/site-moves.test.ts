@@ -1,19 +1,19 @@
 /** Sites between their states, one by one and several at once (operations §5.2, §6). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codesOf, type Kit, openKit } from './kit.js';
+import { type CheckedApp, checkedApp, codesOf } from './checked-app.js';
 
 describe('moves between the states', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeEach(async () => {
-    kit = await openKit({ sites: 3 });
-    await kit.connectAll(3);
+    app = await checkedApp({ sites: 3 });
+    await app.connectAll(3);
   });
-  afterEach(() => kit.close());
-  const status = async (id: number) => (await kit.call('get-site', { site_id_or_domain: id })).status;
+  afterEach(() => app.close());
+  const status = async (id: number) => (await app.call('get-site', { site_id_or_domain: id })).status;
 
   it('can be repeated, with the same answer', async () => {
-    const { url } = await kit.call('get-site', { site_id_or_domain: 1 });
+    const { url } = await app.call('get-site', { site_id_or_domain: 1 });
     for (const [name, answer] of [
       ['disconnect-site', { disconnected: true, status: 'disconnected' }],
       ['suspend-site', { suspended: true, status: 'suspended' }],
@@ -22,102 +22,102 @@ describe('moves between the states', () => {
       ['reconnect-site', { reconnected: true, status: 'connected' }],
     ] as const)
       for (let i = 0; i < 2; i++)
-        expect([name, await kit.call(name, { site_id_or_domain: 1 })]).toEqual([
+        expect([name, await app.call(name, { site_id_or_domain: 1 })]).toEqual([
           name,
           { site_id: 1, site_url: url, ...answer },
         ]);
   });
 
   it('a site that was disconnected and suspended is disconnected again', async () => {
-    await kit.call('disconnect-site', { site_id_or_domain: 1 });
-    await kit.call('suspend-site', { site_id_or_domain: 1 });
-    expect(await kit.call('unsuspend-site', { site_id_or_domain: 1 })).toMatchObject({
+    await app.call('disconnect-site', { site_id_or_domain: 1 });
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    expect(await app.call('unsuspend-site', { site_id_or_domain: 1 })).toMatchObject({
       unsuspended: true,
       status: 'disconnected',
     });
-    expect(await kit.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({
+    expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({
       errors: [{ code: 'svc_site_offline' }],
     });
-    expect(await kit.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({ status: 'connected' });
+    expect(await app.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({ status: 'connected' });
   });
 
   it.each([
     ['sync-sites', 'synced'],
     ['reconnect-sites', 'reconnected'],
   ])('%s answers the address that the child brought, as the lists do', async (name, list) => {
-    const site = kit.site(0);
+    const site = app.site(0);
     const url = site.url.replace('127.0.0.1', 'localhost');
     const www = url.replace('localhost', 'www.localhost');
     const { admin, password: admin_password, uniqueId: unique_id } = site;
-    await kit.call('delete-site', { site_id_or_domain: 1, confirm: true });
+    await app.call('delete-site', { site_id_or_domain: 1, confirm: true });
     Object.defineProperty(site, 'siteUrl', { get: () => url.slice(0, -1), configurable: true });
-    const { id } = await kit.call('add-site', { url, admin, admin_password, unique_id });
+    const { id } = await app.call('add-site', { url, admin, admin_password, unique_id });
     Object.defineProperty(site, 'siteUrl', { get: () => www.slice(0, -1) });
-    const answer = await kit.call(name, { site_ids_or_domains: [id] });
+    const answer = await app.call(name, { site_ids_or_domains: [id] });
     expect(answer[list]).toEqual([expect.objectContaining({ id, url: www })]);
-    expect(await kit.call('get-site', { site_id_or_domain: id })).toMatchObject({ url: www });
+    expect(await app.call('get-site', { site_id_or_domain: id })).toMatchObject({ url: www });
   });
 
   it('a failed sync disconnects, the next good one connects', async () => {
-    kit.site(0).faults.offline = true;
-    expect(await kit.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({
+    app.site(0).faults.offline = true;
+    expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({
       errors: [{ identifier: 1, site_id: 1, code: 'svc_site_offline' }],
     });
-    const failed = await kit.call('get-site', { site_id_or_domain: 1 });
+    const failed = await app.call('get-site', { site_id_or_domain: 1 });
     expect(failed).toMatchObject({ status: 'disconnected', last_sync: '2026-11-20T12:00:00Z' });
     expect(failed.child_version).not.toBe('');
-    kit.site(0).faults = {};
-    kit.clock.move(60_000);
-    expect(await kit.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
-    expect(await kit.call('get-site', { site_id_or_domain: 1 })).toMatchObject({
+    app.site(0).faults = {};
+    app.clock.move(60_000);
+    expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
+    expect(await app.call('get-site', { site_id_or_domain: 1 })).toMatchObject({
       status: 'connected',
       last_sync: '2026-11-20T12:01:00Z',
     });
   });
 
   it('an outdated child can be synced again once it is new', async () => {
-    kit.site(0).faults.outdated = true;
-    expect(codesOf(await kit.call('sync-sites', { site_ids_or_domains: [1] }))).toEqual(['svc_child_version_outdated']);
-    expect(await kit.call('get-site', { site_id_or_domain: 1 })).toMatchObject({
+    app.site(0).faults.outdated = true;
+    expect(codesOf(await app.call('sync-sites', { site_ids_or_domains: [1] }))).toEqual(['svc_child_version_outdated']);
+    expect(await app.call('get-site', { site_id_or_domain: 1 })).toMatchObject({
       status: 'disconnected',
       child_version: '3.5.4',
     });
-    kit.site(0).faults = {};
-    expect(await kit.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
+    app.site(0).faults = {};
+    expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
     expect(await status(1)).toBe('connected');
   });
 
   it('a check tells up from down, and down from no answer', async () => {
-    expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
+    expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
       site_id: 1,
       reachable: true,
       http_status: 200,
       response_time_ms: expect.any(Number),
     });
-    kit.site(0).faults = { http500: true };
-    expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
+    app.site(0).faults = { http500: true };
+    expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
       reachable: false,
       http_status: 500,
     });
     expect(await status(1)).toBe('disconnected');
-    expect((await kit.fail('activate-site-plugins', { site_id_or_domain: 1, slugs: ['a/a.php'] })).code).toBe(
+    expect((await app.fail('activate-site-plugins', { site_id_or_domain: 1, slugs: ['a/a.php'] })).code).toBe(
       'svc_site_offline',
     );
-    kit.site(0).faults = { maintenance: true };
-    expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
+    app.site(0).faults = { maintenance: true };
+    expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({
       reachable: false,
       http_status: 503,
     });
     expect(await status(1)).toBe('connected');
-    kit.site(0).faults = { offline: true };
-    expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: false, http_status: 0 });
+    app.site(0).faults = { offline: true };
+    expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: false, http_status: 0 });
     expect(await status(1)).toBe('connected');
-    kit.site(0).faults = { http500: true };
-    await kit.call('check-site', { site_id_or_domain: 1 });
-    kit.site(0).faults = {};
-    expect(await kit.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({ status: 'connected' });
-    await kit.call('suspend-site', { site_id_or_domain: 2 });
-    expect(await kit.call('check-sites')).toMatchObject({
+    app.site(0).faults = { http500: true };
+    await app.call('check-site', { site_id_or_domain: 1 });
+    app.site(0).faults = {};
+    expect(await app.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({ status: 'connected' });
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    expect(await app.call('check-sites')).toMatchObject({
       queued: false,
       results: [{ site_id: 1 }, { site_id: 2 }, { site_id: 3 }],
       summary: { total_checked: 3, reachable: 3, unreachable: 0 },
@@ -126,74 +126,74 @@ describe('moves between the states', () => {
   });
 
   it('a refused key is registered anew without a password', async () => {
-    const [connection] = [kit.site(0).state.connection];
+    const [connection] = [app.site(0).state.connection];
     if (connection === null || connection === undefined) throw new Error('not connected');
     connection.publicKey = 'not a key';
-    expect(codesOf(await kit.call('sync-sites', { site_ids_or_domains: [1] }))).toEqual(['svc_sync_failed']);
-    expect(await kit.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({
+    expect(codesOf(await app.call('sync-sites', { site_ids_or_domains: [1] }))).toEqual(['svc_sync_failed']);
+    expect(await app.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({
       reconnected: true,
       status: 'connected',
     });
-    expect(await kit.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
+    expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
   });
 
   it('a site disconnected while it is being synced stays disconnected', async () => {
-    kit.site(0).faults.latencyMs = 150;
-    const syncing = kit.call('sync-sites', { site_ids_or_domains: [1] });
+    app.site(0).faults.latencyMs = 150;
+    const syncing = app.call('sync-sites', { site_ids_or_domains: [1] });
     await new Promise((resolve) => setTimeout(resolve, 60));
-    await kit.call('disconnect-site', { site_id_or_domain: 1 });
+    await app.call('disconnect-site', { site_id_or_domain: 1 });
     await syncing;
     expect(await status(1)).toBe('disconnected');
   });
 
   it('several sites end each in one list, in the order given', async () => {
-    const { url } = kit.site(1);
+    const { url } = app.site(1);
     const given = [3, url, 'nowhere.example', 2, '3', 3];
     const errors = [
       { identifier: 'nowhere.example', site_id: null, code: 'svc_site_not_found', message: expect.any(String) },
     ];
-    expect(await kit.call('suspend-sites', { site_ids_or_domains: given })).toMatchObject({
+    expect(await app.call('suspend-sites', { site_ids_or_domains: given })).toMatchObject({
       queued: false,
       suspended: [{ id: 3 }, { id: 2, url }],
       errors,
       total_suspended: 2,
       total_errors: 1,
     });
-    expect(await kit.call('sync-sites')).toMatchObject({ synced: [{ id: 1 }], total_errors: 0 });
-    expect(codesOf(await kit.call('sync-sites', { site_ids_or_domains: [2] }))).toEqual(['svc_site_suspended']);
-    await kit.call('unsuspend-site', { site_id_or_domain: 2 });
-    expect(await kit.call('disconnect-sites', { site_ids_or_domains: given })).toMatchObject({
+    expect(await app.call('sync-sites')).toMatchObject({ synced: [{ id: 1 }], total_errors: 0 });
+    expect(codesOf(await app.call('sync-sites', { site_ids_or_domains: [2] }))).toEqual(['svc_site_suspended']);
+    await app.call('unsuspend-site', { site_id_or_domain: 2 });
+    expect(await app.call('disconnect-sites', { site_ids_or_domains: given })).toMatchObject({
       disconnected: [{ id: 3 }, { id: 2 }],
       errors,
       total_disconnected: 2,
     });
-    await kit.call('unsuspend-site', { site_id_or_domain: 3 });
-    kit.site(2).faults.offline = true;
-    expect(await kit.call('reconnect-sites')).toMatchObject({
+    await app.call('unsuspend-site', { site_id_or_domain: 3 });
+    app.site(2).faults.offline = true;
+    expect(await app.call('reconnect-sites')).toMatchObject({
       reconnected: [{ id: 2 }],
       errors: [{ identifier: 3, site_id: 3, code: 'svc_reconnect_failed' }],
       total_reconnected: 1,
       total_errors: 1,
     });
-    kit.site(2).faults = {};
-    expect(await kit.call('reconnect-sites', { site_ids_or_domains: [3, 1] })).toMatchObject({
+    app.site(2).faults = {};
+    expect(await app.call('reconnect-sites', { site_ids_or_domains: [3, 1] })).toMatchObject({
       reconnected: [{ id: 3 }, { id: 1 }],
     });
-    expect(await kit.call('reconnect-sites')).toMatchObject({ reconnected: [], errors: [], total_reconnected: 0 });
+    expect(await app.call('reconnect-sites')).toMatchObject({ reconnected: [], errors: [], total_reconnected: 0 });
   });
 
   it('an empty fleet is nothing to work on', async () => {
-    for (const id of [1, 2, 3]) await kit.call('delete-site', { site_id_or_domain: id, confirm: true });
-    expect(await kit.call('sync-sites')).toEqual({
+    for (const id of [1, 2, 3]) await app.call('delete-site', { site_id_or_domain: id, confirm: true });
+    expect(await app.call('sync-sites')).toEqual({
       queued: false,
       synced: [],
       errors: [],
       total_synced: 0,
       total_errors: 0,
     });
-    expect(await kit.call('reconnect-sites')).toMatchObject({ reconnected: [], total_errors: 0 });
-    expect(await kit.call('check-sites')).toMatchObject({ results: [], summary: { total_checked: 0 } });
-    expect(await kit.call('update-all')).toMatchObject({ updated: { core: 0 }, errors: [] });
-    expect(await kit.call('run-updates')).toMatchObject({ updated: [], errors: [] });
+    expect(await app.call('reconnect-sites')).toMatchObject({ reconnected: [], total_errors: 0 });
+    expect(await app.call('check-sites')).toMatchObject({ results: [], summary: { total_checked: 0 } });
+    expect(await app.call('update-all')).toMatchObject({ updated: { core: 0 }, errors: [] });
+    expect(await app.call('run-updates')).toMatchObject({ updated: [], errors: [] });
   });
 });

@@ -1,46 +1,46 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Kit, offers, openKit } from './kit.js';
+import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 
 describe('the main job', () => {
   it('connects, reads, syncs and updates a plugin', async () => {
-    const kit = await openKit({ sites: 1 });
-    const id = await kit.connect(0);
-    const { plugins } = offers(kit.site(0), { plugins: 1 });
-    expect(await kit.call('sync-sites')).toMatchObject({ queued: false, total_synced: 1, total_errors: 0, errors: [] });
-    const { updates } = await kit.call('get-site-updates', { site_id_or_domain: id, types: ['plugins'] });
+    const app = await checkedApp({ sites: 1 });
+    const id = await app.connect(0);
+    const { plugins } = offers(app.site(0), { plugins: 1 });
+    expect(await app.call('sync-sites')).toMatchObject({ queued: false, total_synced: 1, total_errors: 0, errors: [] });
+    const { updates } = await app.call('get-site-updates', { site_id_or_domain: id, types: ['plugins'] });
     expect(pluck(updates, 'slug')).toEqual(pluck(plugins as never, 'slug'));
     const [offer] = updates;
-    const done = await kit.call('update-site-plugins', { site_id_or_domain: id, slugs: [offer.slug] });
+    const done = await app.call('update-site-plugins', { site_id_or_domain: id, slugs: [offer.slug] });
     expect(done.updated).toEqual([{ slug: offer.slug, name: offer.name, old_version: '1.0', new_version: '2.0' }]);
-    const after = await kit.call('get-site-plugins', { site_id_or_domain: id });
+    const after = await app.call('get-site-plugins', { site_id_or_domain: id });
     expect(after.plugins).toContainEqual(
       expect.objectContaining({ slug: offer.slug, version: '2.0', update_version: null }),
     );
-    await kit.close();
+    await app.close();
   });
 });
 
 describe('add-site and get-site', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeEach(async () => {
-    kit = await openKit({ sites: 3 });
+    app = await checkedApp({ sites: 3 });
   });
-  afterEach(() => kit.close());
+  afterEach(() => app.close());
   const login = (i: number) => {
-    const { url, admin, password, uniqueId } = kit.site(i);
+    const { url, admin, password, uniqueId } = app.site(i);
     return { url, admin, admin_password: password, unique_id: uniqueId };
   };
 
   it('stores what was given and what the site told', async () => {
-    await kit.call('add-client', { name: 'Ada' });
-    await kit.call('add-tag', { name: 'blue' });
-    await kit.call('add-tag', { name: 'red' });
-    const site = kit.site(0);
-    const added = await kit.call('add-site', {
+    await app.call('add-client', { name: 'Ada' });
+    await app.call('add-tag', { name: 'blue' });
+    await app.call('add-tag', { name: 'red' });
+    const site = app.site(0);
+    const added = await app.call('add-site', {
       ...login(0),
       name: ' My <b>shop</b>\n on https://shop.example ',
       client_id: 1,
@@ -59,9 +59,9 @@ describe('add-site and get-site', () => {
       child_version: expect.stringMatching(/^6\./),
       notes: '',
     });
-    expect(await kit.call('get-site', { site_id_or_domain: site.url })).toEqual(added);
-    for (const tag_id of [1, 2]) expect(await kit.call('get-tag-sites', { tag_id })).toMatchObject({ total: 1 });
-    const { stats } = await kit.call('get-site', { site_id_or_domain: 1, include_stats: true });
+    expect(await app.call('get-site', { site_id_or_domain: site.url })).toEqual(added);
+    for (const tag_id of [1, 2]) expect(await app.call('get-tag-sites', { tag_id })).toMatchObject({ total: 1 });
+    const { stats } = await app.call('get-site', { site_id_or_domain: 1, include_stats: true });
     expect(stats).toEqual({
       plugin_updates: expect.any(Number),
       theme_updates: expect.any(Number),
@@ -73,110 +73,110 @@ describe('add-site and get-site', () => {
   });
 
   it('takes the host for a name, and the login in front of the site', async () => {
-    kit.site(0).faults.httpAuth = { user: 'u', pass: 'p:w' };
+    app.site(0).faults.httpAuth = { user: 'u', pass: 'p:w' };
     expect(
-      await kit.call('add-site', { ...login(0), name: ' http:// ', http_user: 'u', http_pass: 'p:w' }),
+      await app.call('add-site', { ...login(0), name: ' http:// ', http_user: 'u', http_pass: 'p:w' }),
     ).toMatchObject({
       name: '127.0.0.1',
       client_id: null,
     });
-    expect(await kit.call('sync-sites')).toMatchObject({ total_synced: 1 });
-    expect(await kit.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
+    expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1 });
+    expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
   });
 
   it('leaves no scheme in a name, however it is written', async () => {
-    await kit.connect(0);
-    const named = (name: string) => kit.call('update-site', { site_id_or_domain: 1, name });
+    await app.connect(0);
+    const named = (name: string) => app.call('update-site', { site_id_or_domain: 1, name });
     expect(await named('HTTPS://Shop of http://a.example')).toMatchObject({ name: 'Shop of a.example' });
     expect(await named('hthttps://tp://a.example')).toMatchObject({ name: 'a.example' });
-    expect((await kit.fail('update-site', { site_id_or_domain: 1, name: 'httphttp://://' })).code).toBe(
+    expect((await app.fail('update-site', { site_id_or_domain: 1, name: 'httphttp://://' })).code).toBe(
       'svc_invalid_input',
     );
   });
 
   it('stores no password, and secrets only sealed', async () => {
-    await kit.call('add-site', { ...login(0), http_user: 'franz', http_pass: 'geheim' });
+    await app.call('add-site', { ...login(0), http_user: 'franz', http_pass: 'geheim' });
     const rows = JSON.stringify([
-      await kit.db.all('SELECT * FROM site_secret'),
-      await kit.db.all('SELECT * FROM site_detail'),
+      await app.db.all('SELECT * FROM site_secret'),
+      await app.db.all('SELECT * FROM site_detail'),
     ]);
-    for (const secret of [kit.site(0).password, 'geheim', 'franz', 'PRIVATE KEY']) expect(rows).not.toContain(secret);
+    for (const secret of [app.site(0).password, 'geheim', 'franz', 'PRIVATE KEY']) expect(rows).not.toContain(secret);
   });
 
   it('makes one of two calls for the same site', async () => {
-    const outcomes = await Promise.allSettled([kit.call('add-site', login(0)), kit.call('add-site', login(0))]);
+    const outcomes = await Promise.allSettled([app.call('add-site', login(0)), app.call('add-site', login(0))]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
       reason: { code: 'svc_site_already_exists' },
     });
-    expect(await kit.call('count-sites')).toEqual({ total: 1 });
-    expect(await kit.call('sync-sites')).toMatchObject({ total_errors: expect.any(Number) });
+    expect(await app.call('count-sites')).toEqual({ total: 1 });
+    expect(await app.call('sync-sites')).toMatchObject({ total_errors: expect.any(Number) });
   });
 
   it('leaves ignored offers out of the counts, and keeps them with the plugin', async () => {
-    await kit.connect(0);
-    const { plugins, themes } = offers(kit.site(0), { plugins: 2, themes: 1, core: true });
-    await kit.call('sync-sites');
+    await app.connect(0);
+    const { plugins, themes } = offers(app.site(0), { plugins: 2, themes: 1, core: true });
+    await app.call('sync-sites');
     const [first] = plugins;
-    await kit.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: [first?.slug] });
-    await kit.call('ignore-site-core', { site_id_or_domain: 1, action: 'add' });
-    const { stats } = await kit.call('get-site', { site_id_or_domain: 1, include_stats: true });
+    await app.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: [first?.slug] });
+    await app.call('ignore-site-core', { site_id_or_domain: 1, action: 'add' });
+    const { stats } = await app.call('get-site', { site_id_or_domain: 1, include_stats: true });
     expect(stats).toMatchObject({ plugin_updates: 1, theme_updates: themes.length, wp_update_available: false });
-    const offered = await kit.call('get-site-plugins', { site_id_or_domain: 1, has_update: true });
+    const offered = await app.call('get-site-plugins', { site_id_or_domain: 1, has_update: true });
     expect(offered).toMatchObject({ total: 2 });
   });
 });
 
 describe('update-site and delete-site', () => {
-  let kit: Kit;
+  let app: CheckedApp;
   beforeEach(async () => {
-    kit = await openKit({ sites: 2 });
-    await kit.connectAll(2);
-    await kit.call('add-client', { name: 'Ada' });
-    await kit.call('add-tag', { name: 'blue' });
+    app = await checkedApp({ sites: 2 });
+    await app.connectAll(2);
+    await app.call('add-client', { name: 'Ada' });
+    await app.call('add-tag', { name: 'blue' });
   });
-  afterEach(() => kit.close());
+  afterEach(() => app.close());
 
   it('changes only what is given', async () => {
-    const before = await kit.call('get-site', { site_id_or_domain: 1 });
-    expect(await kit.call('update-site', { site_id_or_domain: 1 })).toEqual(before);
+    const before = await app.call('get-site', { site_id_or_domain: 1 });
+    expect(await app.call('update-site', { site_id_or_domain: 1 })).toEqual(before);
     const notes = 'First line\nsecond\tcolumn';
     expect(
-      await kit.call('update-site', { site_id_or_domain: 1, name: 'A\n B', notes, client_id: '1', tags: [1, 1] }),
+      await app.call('update-site', { site_id_or_domain: 1, name: 'A\n B', notes, client_id: '1', tags: [1, 1] }),
     ).toEqual({
       ...before,
       name: 'A B',
       notes,
       client_id: 1,
     });
-    expect(await kit.call('update-site', { site_id_or_domain: 1, client_id: null })).toMatchObject({
+    expect(await app.call('update-site', { site_id_or_domain: 1, client_id: null })).toMatchObject({
       client_id: null,
       notes,
     });
-    expect(await kit.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 1 });
-    expect(await kit.call('update-site', { site_id_or_domain: 1, notes: '', tags: [] })).toMatchObject({
+    expect(await app.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 1 });
+    expect(await app.call('update-site', { site_id_or_domain: 1, notes: '', tags: [] })).toMatchObject({
       notes: '',
       name: 'A B',
     });
-    expect(await kit.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 0 });
-    expect(await kit.call('list-sites', { search: 'a b' })).toMatchObject({ total: 1 });
+    expect(await app.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 0 });
+    expect(await app.call('list-sites', { search: 'a b' })).toMatchObject({ total: 1 });
   });
 
   it('contacts nobody', async () => {
-    const requests = kit.fleet.stats().requests;
-    await kit.call('update-site', { site_id_or_domain: 1, name: 'x' });
-    await kit.call('disconnect-site', { site_id_or_domain: 1 });
-    await kit.call('suspend-site', { site_id_or_domain: 1 });
-    await kit.call('delete-site', { site_id_or_domain: 1, confirm: true });
-    expect(kit.fleet.stats().requests).toBe(requests);
+    const requests = app.fleet.stats().requests;
+    await app.call('update-site', { site_id_or_domain: 1, name: 'x' });
+    await app.call('disconnect-site', { site_id_or_domain: 1 });
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    await app.call('delete-site', { site_id_or_domain: 1, confirm: true });
+    expect(app.fleet.stats().requests).toBe(requests);
   });
 
   it('previews a removal, and removes with all that hangs on the site', async () => {
-    const { url, name } = await kit.call('get-site', { site_id_or_domain: 1 });
-    await kit.call('update-site', { site_id_or_domain: 1, tags: [1], client_id: 1 });
-    await kit.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: ['a/a.php'] });
-    const before = await kit.content();
-    expect(await kit.call('delete-site', { site_id_or_domain: 1, dry_run: true })).toEqual({
+    const { url, name } = await app.call('get-site', { site_id_or_domain: 1 });
+    await app.call('update-site', { site_id_or_domain: 1, tags: [1], client_id: 1 });
+    await app.call('ignore-site-plugins', { site_id_or_domain: 1, action: 'add', slugs: ['a/a.php'] });
+    const before = await app.content();
+    expect(await app.call('delete-site', { site_id_or_domain: 1, dry_run: true })).toEqual({
       dry_run: true,
       deleted: false,
       site_id: 1,
@@ -184,8 +184,8 @@ describe('update-site and delete-site', () => {
       would_affect: { id: 1, url, name },
       warnings: expect.arrayContaining([expect.stringMatching(/cannot be undone/)]),
     });
-    expect(await kit.content()).toBe(before);
-    expect(await kit.call('delete-site', { site_id_or_domain: url, confirm: true })).toEqual({
+    expect(await app.content()).toBe(before);
+    expect(await app.call('delete-site', { site_id_or_domain: url, confirm: true })).toEqual({
       deleted: true,
       site_id: 1,
       site_url: url,
@@ -199,15 +199,15 @@ describe('update-site and delete-site', () => {
       'ignored_update',
       'site_security',
     ])
-      expect([table, await kit.cell(`SELECT count(*) FROM ${table} WHERE site_id = 1`)]).toEqual([table, 0]);
-    expect((await kit.fail('delete-site', { site_id_or_domain: 1, confirm: true })).code).toBe('svc_site_not_found');
-    expect(await kit.call('count-sites')).toEqual({ total: 1 });
+      expect([table, await app.cell(`SELECT count(*) FROM ${table} WHERE site_id = 1`)]).toEqual([table, 0]);
+    expect((await app.fail('delete-site', { site_id_or_domain: 1, confirm: true })).code).toBe('svc_site_not_found');
+    expect(await app.call('count-sites')).toEqual({ total: 1 });
   });
 
   it('gives no id a second time', async () => {
-    await kit.call('delete-site', { site_id_or_domain: 2, confirm: true });
-    await kit.db.run('DELETE FROM site_denial');
-    kit.site(1).state.connection = null;
-    expect(await kit.connect(1)).toBe(3);
+    await app.call('delete-site', { site_id_or_domain: 2, confirm: true });
+    await app.db.run('DELETE FROM site_denial');
+    app.site(1).state.connection = null;
+    expect(await app.connect(1)).toBe(3);
   });
 });

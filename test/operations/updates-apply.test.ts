@@ -2,21 +2,21 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { codesOf, type Kit, offers, openKit } from './kit.js';
+import { type CheckedApp, checkedApp, codesOf, offers } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
 const EVERYTHING = { plugins: 2, themes: 1, core: true, translations: true };
 
-let kit: Kit;
+let app: CheckedApp;
 let site: DemoSite;
 beforeEach(async () => {
-  kit = await openKit({ sites: 3, config: { site_timeout_ms: 2000 } });
-  site = kit.site(0);
-  await kit.connectAll(3);
-  for (const each of kit.fleet.sites) offers(each, EVERYTHING);
-  await kit.call('sync-sites');
+  app = await checkedApp({ sites: 3, config: { site_timeout_ms: 2000 } });
+  site = app.site(0);
+  await app.connectAll(3);
+  for (const each of app.fleet.sites) offers(each, EVERYTHING);
+  await app.call('sync-sites');
 });
-afterEach(() => kit.close());
+afterEach(() => app.close());
 
 const asked = (which: DemoSite, name: string) => which.calls.filter((call) => call.function === name).length;
 const plugins = (which = site) => which.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
@@ -25,23 +25,23 @@ const keys = (entries: Entry[]) => entries.map(({ site_id, type, slug }) => `${s
 
 describe('applying', () => {
   it('update-all applies everything on every site and counts it', async () => {
-    const answer = await kit.call('update-all');
+    const answer = await app.call('update-all');
     expect(answer).toMatchObject({
       queued: false,
       updated: { core: 3, plugins: 6, themes: 3, translations: 3 },
       errors: [],
       summary: { total_updated: 15, total_errors: 0, sites_updated: 3 },
     });
-    expect(await kit.call('list-updates')).toMatchObject({ total: 0 });
-    expect(await kit.call('sync-sites')).toMatchObject({ total_synced: 3 });
-    expect(await kit.call('list-updates')).toMatchObject({ total: 0 });
-    expect(await kit.call('get-site', OF)).toMatchObject({ wp_version: '7.1' });
-    expect(await kit.call('update-all')).toMatchObject({ summary: { total_updated: 0, total_errors: 0 } });
+    expect(await app.call('list-updates')).toMatchObject({ total: 0 });
+    expect(await app.call('sync-sites')).toMatchObject({ total_synced: 3 });
+    expect(await app.call('list-updates')).toMatchObject({ total: 0 });
+    expect(await app.call('get-site', OF)).toMatchObject({ wp_version: '7.1' });
+    expect(await app.call('update-all')).toMatchObject({ summary: { total_updated: 0, total_errors: 0 } });
   });
 
   it('run-updates keeps to the types and slugs, one call per type', async () => {
     const [a = ''] = plugins();
-    const answer = await kit.call('run-updates', {
+    const answer = await app.call('run-updates', {
       site_ids_or_domains: [1, 2],
       types: ['plugins', 'themes'],
       specific_items: [a, 'platform'],
@@ -58,9 +58,9 @@ describe('applying', () => {
       new_version: '2.0',
     });
     expect(site.state.wpVersion).toBe('7.0');
-    await kit.call('run-updates', { site_ids_or_domains: [3], types: ['plugins'] });
-    expect(asked(kit.site(2), 'upgradeplugintheme')).toBe(1);
-    expect(await kit.call('run-updates', { site_ids_or_domains: [3], types: ['plugins'] })).toMatchObject({
+    await app.call('run-updates', { site_ids_or_domains: [3], types: ['plugins'] });
+    expect(asked(app.site(2), 'upgradeplugintheme')).toBe(1);
+    expect(await app.call('run-updates', { site_ids_or_domains: [3], types: ['plugins'] })).toMatchObject({
       updated: [],
       errors: [],
       summary: { sites_updated: 0 },
@@ -68,36 +68,36 @@ describe('applying', () => {
   });
 
   it('leaves suspended sites out of "all", and reports disconnected ones', async () => {
-    await kit.call('suspend-site', { site_id_or_domain: 1 });
-    await kit.call('disconnect-site', { site_id_or_domain: 2 });
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    await app.call('disconnect-site', { site_id_or_domain: 2 });
     for (const name of ['run-updates', 'update-all']) {
-      const answer = await kit.call(name);
+      const answer = await app.call(name);
       expect(keys(answer.errors)).toEqual(['2 site ']);
       expect(codesOf(answer)).toEqual(['svc_site_offline']);
     }
-    expect(asked(site, 'upgrade') + asked(kit.site(1), 'upgrade')).toBe(0);
+    expect(asked(site, 'upgrade') + asked(app.site(1), 'upgrade')).toBe(0);
     expect(
-      codesOf(await kit.call('run-updates', { site_ids_or_domains: [1], types: ['core'], specific_items: ['none'] })),
+      codesOf(await app.call('run-updates', { site_ids_or_domains: [1], types: ['core'], specific_items: ['none'] })),
     ).toEqual(['svc_site_suspended']);
   });
 
   it('believes versions, not the word success', async () => {
     site.faults.falseSuccess = true;
-    const answer = await kit.call('update-all', { site_ids_or_domains: [1] });
+    const answer = await app.call('update-all', { site_ids_or_domains: [1] });
     expect(answer).toMatchObject({
       updated: { core: 0, plugins: 0, themes: 0, translations: 0 },
       summary: { total_updated: 0, total_errors: 5, sites_updated: 0 },
     });
     expect(codesOf(answer)).toEqual(Array(5).fill('svc_update_failed'));
     for (const name of ['update-site-core', 'update-site-translations'])
-      expect((await kit.fail(name, OF)).code).toBe('svc_update_failed');
-    expect(await kit.call('list-updates', { site_ids_or_domains: [1] })).toMatchObject({ total: 5 });
+      expect((await app.fail(name, OF)).code).toBe('svc_update_failed');
+    expect(await app.call('list-updates', { site_ids_or_domains: [1] })).toMatchObject({ total: 5 });
   });
 
   it('goes on after a failing type, with the reason of the site', async () => {
     const [a = '', b = ''] = plugins();
     site.faults.failUpdates = ['core', a];
-    const answer = await kit.call('run-updates', { site_ids_or_domains: [1] });
+    const answer = await app.call('run-updates', { site_ids_or_domains: [1] });
     expect(keys(answer.errors)).toEqual(['1 core platform', `1 plugin ${a}`]);
     for (const { message } of answer.errors) expect(message).not.toMatch(/[<>&]/);
     expect(keys(answer.updated)).toEqual(expect.arrayContaining([`1 plugin ${b}`]));
@@ -107,7 +107,7 @@ describe('applying', () => {
   it('tells when WordPress put the old version back', async () => {
     const [a = ''] = plugins();
     site.faults = { failUpdates: true, rollback: true };
-    const { errors } = await kit.call('update-site-plugins', { ...OF, slugs: [a] });
+    const { errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
     expect(errors).toMatchObject([
       {
         site_id: 1,
@@ -121,9 +121,9 @@ describe('applying', () => {
 
   it('looks before it calls a cut connection a failure', async () => {
     site.faults.dieMidUpdate = true;
-    const answer = await kit.call('update-site-plugins', OF);
+    const answer = await app.call('update-site-plugins', OF);
     expect(answer).toMatchObject({ total_updated: 2, errors: [] });
-    expect(await kit.call('update-site-core', OF)).toMatchObject({ updated: true, new_version: '7.1' });
+    expect(await app.call('update-site-core', OF)).toMatchObject({ updated: true, new_version: '7.1' });
     expect(asked(site, 'upgradeplugintheme')).toBe(1);
   });
 
@@ -132,17 +132,17 @@ describe('applying', () => {
     const plugin = site.state.plugins.find(({ slug }) => slug === a);
     Object.assign(plugin ?? {}, { version: '2.0', update: null });
     Object.assign(site.state, { wpVersion: '7.1', wpUpdate: null });
-    const answer = await kit.call('update-site-plugins', OF);
+    const answer = await app.call('update-site-plugins', OF);
     expect(answer).toMatchObject({
       updated: [{ slug: b }],
       errors: [{ slug: a, code: 'svc_no_updates', message: expect.stringMatching(/2\.0/) }],
     });
-    expect(await kit.call('update-site-core', OF)).toMatchObject({
+    expect(await app.call('update-site-core', OF)).toMatchObject({
       updated: false,
       old_version: '7.1',
       new_version: '7.1',
     });
-    expect(await kit.call('list-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] })).toMatchObject({
+    expect(await app.call('list-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] })).toMatchObject({
       total: 0,
     });
   });
@@ -150,7 +150,7 @@ describe('applying', () => {
   it('does not believe in a plugin that was removed meanwhile', async () => {
     const [a = ''] = plugins();
     site.state.plugins = site.state.plugins.filter(({ slug }) => slug !== a);
-    const { updated, errors } = await kit.call('update-site-plugins', { ...OF, slugs: [a] });
+    const { updated, errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
     expect(updated).toEqual([]);
     expect(errors).toMatchObject([
       { slug: a, code: 'svc_update_failed', message: expect.stringMatching(/no longer installed/) },
@@ -163,27 +163,27 @@ describe('applying', () => {
     ['LOCKED', /./],
   ] as const)('tells why core was not updated: %s', async (coreAnswer, message) => {
     site.faults.coreAnswer = coreAnswer;
-    const error = await kit.fail('update-site-core', OF);
+    const error = await app.fail('update-site-core', OF);
     expect(error).toMatchObject({ code: 'svc_update_failed', status: 502, data: { site_id: 1 } });
     expect(error.message).toMatch(message);
   });
 
   it('has nothing to do on a site that is up to date', async () => {
     offers(site, {});
-    await kit.call('sync-sites', { site_ids_or_domains: [1] });
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
     const calls = site.calls.length;
-    expect(await kit.call('update-site-core', OF)).toEqual({
+    expect(await app.call('update-site-core', OF)).toEqual({
       site_id: 1,
       site_url: site.url,
       updated: false,
       old_version: '7.0',
       new_version: '7.0',
     });
-    expect(await kit.call('update-site-plugins', OF)).toMatchObject({ updated: [], errors: [], total_updated: 0 });
-    expect(await kit.call('update-site-themes', { ...OF, slugs: ['x', 'x'] })).toMatchObject({
+    expect(await app.call('update-site-plugins', OF)).toMatchObject({ updated: [], errors: [], total_updated: 0 });
+    expect(await app.call('update-site-themes', { ...OF, slugs: ['x', 'x'] })).toMatchObject({
       errors: [{ slug: 'x', code: 'svc_no_updates' }],
     });
-    expect(await kit.call('update-site-translations', OF)).toEqual({
+    expect(await app.call('update-site-translations', OF)).toEqual({
       site_id: 1,
       site_url: site.url,
       updated: false,
@@ -193,11 +193,11 @@ describe('applying', () => {
   });
 
   it('updates themes and translations of one site', async () => {
-    expect(await kit.call('update-site-themes', OF)).toMatchObject({
+    expect(await app.call('update-site-themes', OF)).toMatchObject({
       updated: [{ old_version: '1.0', new_version: '2.0' }],
       total_updated: 1,
     });
-    expect(await kit.call('update-site-translations', OF)).toEqual({
+    expect(await app.call('update-site-translations', OF)).toEqual({
       site_id: 1,
       site_url: site.url,
       updated: true,
@@ -211,8 +211,8 @@ describe('applying', () => {
       name: slug,
     }));
     site.faults.failUpdates = ['two'];
-    await kit.call('sync-sites', { site_ids_or_domains: [1] });
-    expect(await kit.call('update-site-translations', OF)).toMatchObject({
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await app.call('update-site-translations', OF)).toMatchObject({
       updated: true,
       translations_updated: 1,
       errors: [{ type: 'translation', slug: 'two', code: 'svc_update_failed' }],
@@ -221,7 +221,7 @@ describe('applying', () => {
 
   it('tells its progress', async () => {
     const seen: number[] = [];
-    await kit.call('update-all', {}, { progress: ({ done, total }) => seen.push(done / total) });
+    await app.call('update-all', {}, { progress: ({ done, total }) => seen.push(done / total) });
     expect(seen.at(-1)).toBe(1);
   });
 });

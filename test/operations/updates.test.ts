@@ -2,21 +2,21 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { deniedTo, type Kit, offers, openKit } from './kit.js';
+import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
 const EVERYTHING = { plugins: 2, themes: 1, core: true, translations: true };
 
-let kit: Kit;
+let app: CheckedApp;
 let site: DemoSite;
 beforeEach(async () => {
-  kit = await openKit({ sites: 3, config: { site_timeout_ms: 2000 } });
-  site = kit.site(0);
-  await kit.connectAll(3);
-  for (const each of kit.fleet.sites) offers(each, EVERYTHING);
-  await kit.call('sync-sites');
+  app = await checkedApp({ sites: 3, config: { site_timeout_ms: 2000 } });
+  site = app.site(0);
+  await app.connectAll(3);
+  for (const each of app.fleet.sites) offers(each, EVERYTHING);
+  await app.call('sync-sites');
 });
-afterEach(() => kit.close());
+afterEach(() => app.close());
 
 const _asked = (which: DemoSite, name: string) => which.calls.filter((call) => call.function === name).length;
 const plugins = (which = site) => which.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
@@ -25,7 +25,7 @@ const keys = (entries: Entry[]) => entries.map(({ site_id, type, slug }) => `${s
 
 describe('list-updates, get-site-updates', () => {
   it('list core, plugins, themes, translations, site by site', async () => {
-    const { updates, summary, total, errors } = await kit.call('list-updates', { per_page: 200 });
+    const { updates, summary, total, errors } = await app.call('list-updates', { per_page: 200 });
     expect([total, errors]).toEqual([15, []]);
     expect(summary).toEqual({ core: 3, plugins: 6, themes: 3, translations: 3, total: 15 });
     expect(updates.slice(0, 5).map(({ type }: Entry) => type)).toEqual([
@@ -49,11 +49,11 @@ describe('list-updates, get-site-updates', () => {
   });
 
   it('page through the same order from both ends', async () => {
-    const { updates } = await kit.call('list-updates', { per_page: 200 });
+    const { updates } = await app.call('list-updates', { per_page: 200 });
     for (const size of [1, 4, 7]) {
       const pages: Entry[] = [];
       for (let page = 1; page <= Math.ceil(15 / size) + 1; page++) {
-        const answer = await kit.call('list-updates', { page, per_page: size });
+        const answer = await app.call('list-updates', { page, per_page: size });
         expect(answer).toMatchObject({ total: 15, summary: { total: 15 }, page, per_page: size });
         pages.push(...answer.updates);
       }
@@ -62,7 +62,7 @@ describe('list-updates, get-site-updates', () => {
   });
 
   it('filter by types and sites, in the order the sites are given', async () => {
-    const some = await kit.call('list-updates', {
+    const some = await app.call('list-updates', {
       site_ids_or_domains: [3, 'nowhere.example', 1, 3],
       types: ['themes', 'core'],
     });
@@ -76,41 +76,41 @@ describe('list-updates, get-site-updates', () => {
     expect(some.errors).toMatchObject([
       { site_id: 0, site_url: 'nowhere.example', type: 'site', slug: '', code: 'svc_site_not_found' },
     ]);
-    expect(await kit.call('list-updates', { types: ['plugins'], page: 2, per_page: 4 })).toMatchObject({
+    expect(await app.call('list-updates', { types: ['plugins'], page: 2, per_page: 4 })).toMatchObject({
       total: 6,
       updates: [{ site_id: 3 }, { site_id: 3 }],
     });
-    expect(await kit.call('list-updates', { site_ids_or_domains: ['nowhere.example'] })).toMatchObject({
+    expect(await app.call('list-updates', { site_ids_or_domains: ['nowhere.example'] })).toMatchObject({
       updates: [],
       total: 0,
     });
   });
 
   it('hide sites of others, and show suspended and disconnected ones', async () => {
-    await kit.call('suspend-site', { site_id_or_domain: 1 });
-    await kit.call('disconnect-site', { site_id_or_domain: 2 });
-    expect(await kit.call('list-updates')).toMatchObject({ total: 15 });
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    await app.call('disconnect-site', { site_id_or_domain: 2 });
+    expect(await app.call('list-updates')).toMatchObject({ total: 15 });
     const actor = deniedTo(2);
     for (const page of [1, 2, 3]) {
-      const { updates, total } = await kit.call('list-updates', { page, per_page: 4 }, { actor });
+      const { updates, total } = await app.call('list-updates', { page, per_page: 4 }, { actor });
       expect(total).toBe(10);
       for (const { site_id } of updates) expect(site_id).not.toBe(2);
     }
   });
 
   it('tell of one site what they tell of all', async () => {
-    const { updates } = await kit.call('list-updates', { site_ids_or_domains: [2] });
-    const one = await kit.call('get-site-updates', { site_id_or_domain: 2, types: [] });
+    const { updates } = await app.call('list-updates', { site_ids_or_domains: [2] });
+    const one = await app.call('get-site-updates', { site_id_or_domain: 2, types: [] });
     expect(one).toEqual({
       site_id: 2,
-      site_url: kit.site(1).url,
+      site_url: app.site(1).url,
       site_name: expect.any(String),
       updates: updates.map(
         ({ site_id: _, site_url: __, site_name: ___, ...entry }: Entry & Record<string, unknown>) => entry,
       ),
       summary: { core: 1, plugins: 2, themes: 1, translations: 1, total: 5 },
     });
-    expect(await kit.call('get-site-updates', { site_id_or_domain: 2, types: ['core'] })).toMatchObject({
+    expect(await app.call('get-site-updates', { site_id_or_domain: 2, types: ['core'] })).toMatchObject({
       updates: [{ type: 'core' }],
       summary: { total: 1 },
     });
@@ -121,7 +121,7 @@ describe('ignoring', () => {
   it('hides at once from lists, counts and runs, and restores', async () => {
     const [a = '', b = ''] = plugins();
     expect(
-      await kit.call('ignore-site-plugins', { ...OF, action: 'add', slugs: [a, ` ${a}`, 'none/none.php'] }),
+      await app.call('ignore-site-plugins', { ...OF, action: 'add', slugs: [a, ` ${a}`, 'none/none.php'] }),
     ).toEqual({
       success: true,
       site_id: 1,
@@ -129,55 +129,55 @@ describe('ignoring', () => {
       plugins_ignored: [a, 'none/none.php'].sort(),
     });
     const theme = site.state.themes[0]?.slug;
-    expect(await kit.call('set-ignored-updates', { ...OF, action: 'ignore', type: 'theme', slug: theme })).toEqual({
+    expect(await app.call('set-ignored-updates', { ...OF, action: 'ignore', type: 'theme', slug: theme })).toEqual({
       success: true,
       action: 'ignore',
       site_id: 1,
       type: 'theme',
       slug: theme,
     });
-    expect(await kit.call('ignore-site-core', { ...OF, action: 'add' })).toMatchObject({ core_ignored: true });
-    expect(await kit.call('list-updates')).toMatchObject({
+    expect(await app.call('ignore-site-core', { ...OF, action: 'add' })).toMatchObject({ core_ignored: true });
+    expect(await app.call('list-updates')).toMatchObject({
       summary: { core: 2, plugins: 5, themes: 2, translations: 3, total: 12 },
     });
-    expect(await kit.call('get-site-updates', OF)).toMatchObject({ updates: [{ slug: b }, { type: 'translation' }] });
-    const ran = await kit.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins', 'themes'] });
+    expect(await app.call('get-site-updates', OF)).toMatchObject({ updates: [{ slug: b }, { type: 'translation' }] });
+    const ran = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins', 'themes'] });
     expect(keys(ran.updated)).toEqual([`1 plugin ${b}`]);
-    expect(await kit.call('update-site-plugins', { ...OF, slugs: [a] })).toMatchObject({
+    expect(await app.call('update-site-plugins', { ...OF, slugs: [a] })).toMatchObject({
       updated: [],
       errors: [{ slug: a, code: 'svc_no_updates' }],
     });
     expect(site.state.wpVersion).toBe('7.0');
 
     expect(
-      await kit.call('ignore-site-plugins', { ...OF, action: 'remove', slugs: [a, 'never/was.php'] }),
+      await app.call('ignore-site-plugins', { ...OF, action: 'remove', slugs: [a, 'never/was.php'] }),
     ).toMatchObject({ plugins_ignored: ['none/none.php'] });
-    expect(await kit.call('ignore-site-themes', { ...OF, action: 'remove', slugs: [theme] })).toMatchObject({
+    expect(await app.call('ignore-site-themes', { ...OF, action: 'remove', slugs: [theme] })).toMatchObject({
       themes_ignored: [],
     });
     expect(
-      await kit.call('set-ignored-updates', { ...OF, action: 'unignore', type: 'core', slug: 'platform' }),
+      await app.call('set-ignored-updates', { ...OF, action: 'unignore', type: 'core', slug: 'platform' }),
     ).toMatchObject({ success: true });
-    expect(await kit.call('list-updates')).toMatchObject({ summary: { core: 3, plugins: 5, themes: 3, total: 14 } });
+    expect(await app.call('list-updates')).toMatchObject({ summary: { core: 3, plugins: 5, themes: 3, total: 14 } });
   });
 
   it('outlives a sync', async () => {
     const [a = ''] = plugins();
-    await kit.call('ignore-site-plugins', { ...OF, action: 'add', slugs: [a] });
+    await app.call('ignore-site-plugins', { ...OF, action: 'add', slugs: [a] });
     const offer = site.state.plugins.find(({ slug }) => slug === a)?.update;
     if (offer) offer.version = '3.0';
-    await kit.call('sync-sites');
-    expect(await kit.call('list-updates')).toMatchObject({ total: 14 });
+    await app.call('sync-sites');
+    expect(await app.call('list-updates')).toMatchObject({ total: 14 });
   });
 
   it('is listed per site, by URL, then core, plugins, themes', async () => {
-    await kit.call('ignore-site-themes', { site_id_or_domain: 2, action: 'add', slugs: ['zeta', 'alpha'] });
-    await kit.call('ignore-site-plugins', { site_id_or_domain: 2, action: 'add', slugs: ['b/b.php'] });
-    await kit.call('ignore-site-core', { site_id_or_domain: 2, action: 'add' });
-    await kit.db.run(
+    await app.call('ignore-site-themes', { site_id_or_domain: 2, action: 'add', slugs: ['zeta', 'alpha'] });
+    await app.call('ignore-site-plugins', { site_id_or_domain: 2, action: 'add', slugs: ['b/b.php'] });
+    await app.call('ignore-site-core', { site_id_or_domain: 2, action: 'add' });
+    await app.db.run(
       "INSERT INTO ignored_everywhere (type, slug, version, name) VALUES (1, 'all/all.php', '2.0', 'All'), (1, 'all/all.php', '2.1', 'All')",
     );
-    const list = await kit.call('list-ignored-updates');
+    const list = await app.call('list-ignored-updates');
     expect(keys(list.ignored)).toEqual([
       '1 plugin all/all.php',
       '2 core platform',
@@ -190,16 +190,16 @@ describe('ignoring', () => {
     expect(list.total).toBe(7);
     expect(list.ignored[0]).toMatchObject({ site_url: site.url, name: 'All', ignored_version: '2.0, 2.1' });
     expect(list.ignored[1]).toMatchObject({ ignored_version: 'all_versions' });
-    expect(await kit.call('list-ignored-updates', { page: 2, per_page: 3 })).toMatchObject({
+    expect(await app.call('list-ignored-updates', { page: 2, per_page: 3 })).toMatchObject({
       ignored: list.ignored.slice(3, 6),
       total: 7,
     });
-    expect(await kit.call('list-ignored-updates', {}, { actor: deniedTo(2) })).toMatchObject({ total: 2 });
+    expect(await app.call('list-ignored-updates', {}, { actor: deniedTo(2) })).toMatchObject({ total: 2 });
   });
 
   it('does not hold for core when its update is asked for by name', async () => {
-    await kit.call('ignore-site-core', { ...OF, action: 'add' });
-    expect(await kit.call('update-site-core', OF)).toMatchObject({
+    await app.call('ignore-site-core', { ...OF, action: 'add' });
+    expect(await app.call('update-site-core', OF)).toMatchObject({
       updated: true,
       old_version: '7.0',
       new_version: '7.1',

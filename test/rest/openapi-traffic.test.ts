@@ -12,7 +12,7 @@ import { bareSite } from '../support/bare-site.js';
 import { START } from '../support/harness.js';
 import { fakePagespeed } from '../support/pagespeed.js';
 import { type RestApp, restApp } from './client.js';
-import { seenBy } from './seen.js';
+import { schemaCoverage } from './schema-coverage.js';
 import { type Recorded, recorder } from './traffic.js';
 import { fullAndEmpty } from './traffic-full.js';
 import * as run from './traffic-run.js';
@@ -196,7 +196,7 @@ describe('the interface description', () => {
   });
 
   it('names nothing that no answer of the run had', () => {
-    const { see, gaps } = seenBy((ref) => openapi.components.schemas[ref.split('/').at(-1) ?? '']);
+    const { see, gaps } = schemaCoverage((ref) => openapi.components.schemas[ref.split('/').at(-1) ?? '']);
     for (const row of routes.filter(({ module }) => module !== undefined && EXERCISED.has(module))) {
       const bodies = recorded
         .filter(({ method, path, reply }) => path === row.path && row.on.includes(method) && reply.status === 200)

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { periodOf } from '../../src/domain/time-tracker/buckets.js';
+import { tempFolder } from '../support/cleanup.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -80,7 +79,7 @@ describe('timer', () => {
   });
 
   test('survives a restart of the process', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sitefleet-time-'));
+    const folder = tempFolder('time');
     const config = { db: `file:${join(folder, 'db.sqlite')}`, secret_key: 'a'.repeat(64) };
     const before = await restApp({ sites: 1, config });
     const { id } = (await before.rest('POST /time-tracker/tasks/add', { body: { title: 'Long', start: true } })).body
@@ -92,7 +91,6 @@ describe('timer', () => {
       duration_seconds: 3600,
     });
     await after.close();
-    await rm(folder, { recursive: true });
   });
 
   test('two callers at once: one step is taken, one refused', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorBody } from '../../src/core/errors.js';
 import { listen } from '../../src/http/server.js';
-import { addUser, basic, startWays, type Ways } from '../support/ways.js';
+import { addUser, basic, type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 const V1 = '/wp-json/wp-abilities/v1';
 const LOOK = '/abilities/svc/look-things-v1/run';
@@ -9,18 +9,18 @@ const DELETE = '/abilities/svc/delete-thing-v1/run';
 const WORK = '/abilities/svc/work-things-v1/run';
 const login = basic('Admin', 'correct horse');
 
-let ways: Ways;
+let surfaces: Surfaces;
 beforeAll(async () => {
-  ways = await startWays();
-  await addUser(ways, 'admin');
-  await addUser(ways, 'reader', ['read']);
-  await addUser(ways, 'nobody', []);
+  surfaces = await startSurfaces();
+  await addUser(surfaces, 'admin');
+  await addUser(surfaces, 'reader', ['read']);
+  await addUser(surfaces, 'nobody', []);
 });
-afterAll(() => ways.close());
+afterAll(() => surfaces.close());
 
 async function call(path: string, init: RequestInit & { as?: string | null } = {}) {
   const { as = login, headers, ...rest } = init;
-  const response = await ways.http.request(`http://localhost${path}`, {
+  const response = await surfaces.http.request(`http://localhost${path}`, {
     ...rest,
     headers: { ...(as === null ? {} : { authorization: as }), ...(headers as Record<string, string>) },
   });
@@ -164,7 +164,7 @@ describe('POST input (operations §1.4)', () => {
   });
 
   it('refuses more than the limit of bytes', async () => {
-    const small = await startWays({ maxBody: 1000 });
+    const small = await startSurfaces({ maxBody: 1000 });
     await addUser(small, 'admin');
     const listener = await listen(small.http, { host: '127.0.0.1', port: 0 });
     const headers = { authorization: login, 'content-type': 'application/json' };
@@ -255,7 +255,7 @@ describe('order of checks (operations §1.6)', () => {
   });
 
   it('refuses changes on a read-only server before it reads them', async () => {
-    const locked = await startWays({ read_only: true });
+    const locked = await startSurfaces({ read_only: true });
     await addUser(locked, 'admin');
     const response = await locked.http.request(WORK, { method: 'POST', body: '{', headers: { authorization: login } });
     expect([response.status, ((await response.json()) as ErrorBody).data.advice]).toEqual([
@@ -288,7 +288,7 @@ describe('errors (operations §1.7)', () => {
     expect([answer.status, answer.body.code]).toEqual([500, 'svc_internal_error']);
     expect(answer.text).not.toContain('secret internals');
     expect(answer.headers.get('x-request-id')).toBe('trace-7');
-    const line = ways.logged.find(({ facts }) => facts.request_id === 'trace-7');
+    const line = surfaces.logged.find(({ facts }) => facts.request_id === 'trace-7');
     expect(line?.facts.err).toMatchObject({ message: 'secret internals' });
   });
 
@@ -434,7 +434,7 @@ describe('discovery (operations §2)', () => {
 
 describe('a challenge', () => {
   it('is sent where it is wanted: a browser then asks for a login', async () => {
-    const wanted = await startWays({ basic_challenge: true });
+    const wanted = await startSurfaces({ basic_challenge: true });
     for (const path of [LOOK, '/abilities']) {
       const answer = await wanted.http.request(`http://localhost${path}`);
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
@@ -452,7 +452,7 @@ describe('the shell', () => {
   it('answers health to anyone, and readiness with its reasons', async () => {
     expect((await call('/healthz', { as: null })).body).toEqual({ status: 'ok' });
     expect((await call('/readyz', { as: null })).status).toBe(200);
-    const waiting = await startWays({ notReady: ['The database does not answer.'] });
+    const waiting = await startSurfaces({ notReady: ['The database does not answer.'] });
     const response = await waiting.http.request('/readyz');
     expect([response.status, await response.json()]).toEqual([
       503,
@@ -470,7 +470,7 @@ describe('the shell', () => {
   });
 
   it('finishes what is in flight when it stops', async () => {
-    const listener = await listen(ways.http, { host: '127.0.0.1', port: 0 });
+    const listener = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
     const headers = { authorization: login, 'content-type': 'application/json' };
     const body = JSON.stringify({ input: { site_id_or_domain: 1, steps: 50 } });
     const running = fetch(`${listener.url}${WORK}`, { method: 'POST', headers, body });
@@ -482,8 +482,8 @@ describe('the shell', () => {
   });
 
   it('says why it cannot listen', async () => {
-    const first = await listen(ways.http, { host: '127.0.0.1', port: 0 });
-    await expect(listen(ways.http, { host: '127.0.0.1', port: first.port })).rejects.toThrow(
+    const first = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
+    await expect(listen(surfaces.http, { host: '127.0.0.1', port: first.port })).rejects.toThrow(
       /another program listens there/,
     );
     await first.close(0);

@@ -1,24 +1,14 @@
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/store/driver/db.js';
 import { backup, openEmbedded } from '../../src/store/driver/embedded.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { tempFolder } from '../support/cleanup.js';
 
-const root = mkdtempSync(join(tmpdir(), 'sitefleet-embedded-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = tempFolder('embedded');
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(root, 't-'));

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { SOAK } from '../hard/soak.js';
+import { SOAK } from '../robustness/soak.js';
+import { tracked } from '../support/cleanup.js';
 
 const child = fileURLToPath(new URL('./driver-fuzz-child.ts', import.meta.url));
 
 function run(seed: number, milliseconds: number) {
   return new Promise<{ code: number | null; signal: string | null; out: string; err: string }>((done) => {
-    const process_ = spawn(process.execPath, ['--import', 'tsx', child, String(seed), String(milliseconds)]);
+    const process_ = tracked(spawn(process.execPath, ['--import', 'tsx', child, String(seed), String(milliseconds)]));
     let out = '';
     let err = '';
     process_.stdout.on('data', (chunk) => {

@@ -1,22 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Db, Value } from '../../src/store/driver/db.js';
 import { sql } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { tempFolder } from '../support/cleanup.js';
 import { countingDb } from '../support/counting-db.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 
 /** One contract, every driver. What stands here a caller may rely on without knowing what it talks to. */
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-driver-'));
+const folder = tempFolder('driver');
 let server: Sqld | undefined;
 beforeAll(async () => {
   if (sqldBinary()) server = await startSqld();
 }, 20_000);
 afterAll(async () => {
   await server?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const targets = {

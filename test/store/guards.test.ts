@@ -8,7 +8,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
@@ -17,23 +16,20 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '../../src/store/driver/open.js';
 import { keyId, loadKey } from '../../src/store/vault/vault.js';
-import { BUNDLED } from '../support/processes/bundle.js';
-import { type Commands, commands, ended, type Served, type Started } from '../support/processes/served.js';
+import { endProcess, tempFolder } from '../support/cleanup.js';
+import { type Commands, commands, type Served, type Started } from '../support/processes/commands.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-guards-'));
+const folder = tempFolder('guards');
 let program: Commands;
 beforeAll(async () => {
   program = await commands();
 });
 afterAll(async () => {
   await program.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A data folder of its own. */
@@ -130,8 +126,8 @@ describe('a lost secret key', () => {
     const { url, admin, password, unique_id } = site ?? { url: '', admin: '', password: '', unique_id: '' };
     const input = JSON.stringify({ url, admin, admin_password: password, unique_id });
     expect((await program.run(own, ['call', 'add-site', '-'], input)).code).toBe(0);
-    await ended(server.child);
-    await ended(fleet.child, 'SIGKILL');
+    await endProcess(server.child);
+    await endProcess(fleet.child, 'SIGKILL');
     text = readFileSync(key, 'utf8');
     id = keyId(loadKey(text));
     expect((await program.run(own, ['backup', join(data, 'backup.db')])).code).toBe(0);
@@ -185,7 +181,7 @@ describe('a lost secret key', () => {
     writeFileSync(key, text, { mode: 0o600 });
     const server = await program.serve(own);
     expect((await ready(loginOf(server))).status).toBe(200);
-    await ended(server.child);
+    await endProcess(server.child);
     expect((await program.run(own, ['check', '--json'])).code).toBe(0);
   });
 });
@@ -259,7 +255,7 @@ describe('a database file that is moved while the service runs', () => {
     expect((await program.run(env, ['user', 'add', 'second'])).code).toBe(0);
     expect((await program.run(env, ['backup', join(data, 'backup.db')])).code).toBe(0);
     expect(await writes()).toEqual([200, 200, 'stored']);
-    expect(await ended(server.child)).toBe(0);
+    expect(await endProcess(server.child)).toBe(0);
     const kept = await openDb(`file:${db}`, { mode: 'reader' });
     const { n } = (await kept.one("SELECT count(*) AS n FROM tag WHERE name LIKE 'tag %'")) ?? {};
     await kept.close();
@@ -288,7 +284,7 @@ describe('a damaged page', () => {
     const server = await program.serve(env);
     first = loginOf(server);
     for (const name of ['Shops', 'Blogs']) expect((await rest(first, 'POST /tags/add', { name })).status).toBe(200);
-    await ended(server.child);
+    await endProcess(server.child);
     expect((await program.run(env, ['backup', join(data, 'good.db')])).code).toBe(0);
     await damage(db, 'tag');
   }, 60_000);
@@ -299,7 +295,7 @@ describe('a damaged page', () => {
     await expect.poll(async () => (await ready(login)).status, { timeout: 25_000, interval: 250 }).toBe(503);
     const { reasons } = (await ready(login)).body;
     expect(reasons).toEqual([expect.stringMatching(/damaged.*: table tag\. .*sitefleet check.*sitefleet restore/)]);
-    await ended(server.child);
+    await endProcess(server.child);
   }, 60_000);
 
   it('is told by every way in, with the file and what to do', async () => {
@@ -319,7 +315,7 @@ describe('a damaged page', () => {
     expect([result.isError, result.content[0].text]).toEqual([true, expect.stringMatching(words)]);
     // What can be read is.
     expect((await rest(login, 'GET /clients')).status).toBe(200);
-    await ended(server.child);
+    await endProcess(server.child);
     const called = await program.run(env, ['call', 'list-tags-v1']);
     expect([called.code, JSON.parse(called.err.trim().split('\n').at(-1) ?? '')]).toMatchObject([
       1,
@@ -412,12 +408,7 @@ describe('without the native part of the database driver', () => {
     for (const name of ['libsql', '@neon-rs/load', 'detect-libc'])
       cpSync(join(packages, name), join(data, 'node_modules', name), { recursive: true, dereference: true });
     writeFileSync(join(data, 'package.json'), '{"type":"module"}');
-    await build({
-      entryPoints: { cli: resolve('src/cli.ts'), 'engine-thread': resolve('src/app/engine-worker.ts') },
-      outdir: join(data, 'dist'),
-      ...BUNDLED,
-      splitting: true,
-    });
+    cpSync(program.folder, join(data, 'dist'), { recursive: true });
     for (const args of [
       ['serve', '--port', '0'],
       ['work'],

@@ -1,23 +1,21 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/store/driver/db.js';
 import { type Migration, migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { tempFolder, tracked } from '../support/cleanup.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { manyMigrations } from './migrate-list.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-migrate-'));
+const folder = tempFolder('migrate');
 let server: Sqld | undefined;
 beforeAll(async () => {
   if (sqldBinary()) server = await startSqld();
 }, 20_000);
 afterAll(async () => {
   await server?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const first: Migration = {
@@ -108,7 +106,7 @@ async function together(url: string, count: number): Promise<string[]> {
   const child = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
   const start = String(Date.now() + 1500);
   const runs = Array.from({ length: count }, () => {
-    const process_ = spawn(process.execPath, ['--import', 'tsx', child, url, start]);
+    const process_ = tracked(spawn(process.execPath, ['--import', 'tsx', child, url, start]));
     let out = '';
     for (const stream of [process_.stdout, process_.stderr]) {
       stream.on('data', (chunk) => {

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createVault,
   hashPassword,
@@ -13,6 +12,7 @@ import {
   VaultError,
   verifyPassword,
 } from '../../src/store/vault/vault.js';
+import { tempFolder } from '../support/cleanup.js';
 
 const named = (key: Buffer) => ({ id: keyId(key), key });
 const [old, current] = [named(Buffer.alloc(32, 1)), named(Buffer.alloc(32, 2))];
@@ -139,8 +139,7 @@ describe('a key', () => {
 });
 
 describe('a key file', () => {
-  const root = mkdtempSync(join(tmpdir(), 'sitefleet-vault-'));
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const root = tempFolder('vault');
 
   it('is created for the owner only, and read again', () => {
     const file = join(root, 'new', 'secret.key');

@@ -1,3 +1,6 @@
+/** A database port that counts what is asked of it, for tests that fail when a list costs one query per row. */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { BatchResult, Db, Row, RunResult, Statement, Value } from '../../src/store/driver/db.js';
 
 export interface Counts {
@@ -12,14 +15,18 @@ export type CountingDb = Db & {
   /** The SQL of every statement since the last reset, in order. */
   readonly log: readonly string[];
   reset(): void;
+  /** Calls of the port that `work` makes, without those of timers that happen to run meanwhile. */
+  callsOf(work: () => Promise<unknown>): Promise<number>;
 };
 
-/** A Db that counts what is asked of it, for tests that fail when a list costs one query per row. */
 export function countingDb(db: Db): CountingDb {
   const counts: Counts = { calls: 0, statements: 0 };
   const log: string[] = [];
+  const own = new AsyncLocalStorage<{ calls: number }>();
   const count = (...texts: string[]) => {
     counts.calls++;
+    const work = own.getStore();
+    if (work !== undefined) work.calls++;
     counts.statements += texts.length;
     log.push(...texts);
   };
@@ -32,6 +39,11 @@ export function countingDb(db: Db): CountingDb {
       counts.calls = 0;
       counts.statements = 0;
       log.length = 0;
+    },
+    async callsOf(work) {
+      const counted = { calls: 0 };
+      await own.run(counted, work);
+      return counted.calls;
     },
     all<T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T[]> {
       count(sql);

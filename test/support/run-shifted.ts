@@ -15,8 +15,10 @@ import { SHIFTS, shiftOf } from './shifts.js';
  * are made and compared by one clock only. Everything else runs, so that a new test is in without being named.
  */
 const WITHOUT_DATES = [
-  'test/{hard,store,cli,conformance,bench,engine,guard}/**',
+  'test/{robustness,store,cli,conformance,bench,engine,guard,import}/**',
   'test/jobs/crash.test.ts',
+  'test/audits/browser.test.ts',
+  'test/cluster/process-id.test.ts',
   'test/child/{mixed-faults,fleet}.test.ts',
   'test/mcp/{clients,stdio}.test.ts',
   'test/http/pipeline.test.ts',
@@ -51,16 +53,16 @@ const seconds = Math.round((at - now) / 1000);
 const node = (...args: string[]) => ['-f', `${seconds < 0 ? '' : '+'}${seconds}`, process.execPath, ...args];
 const env = { ...process.env, TZ: zone, LANG: locale, LC_ALL: locale, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
 
-const seen = spawnSync('faketime', node('-p', 'Date.now() + " " + new Date()'), { env, encoding: 'utf8' });
-if (Math.abs(Number.parseInt(seen.stdout ?? '', 10) - at) < 60_000) {
-  const moment = seen.stdout.trim().replace(/^\d+ /, '');
+const check = spawnSync('faketime', node('-p', 'Date.now() + " " + new Date()'), { env, encoding: 'utf8' });
+if (Math.abs(Number.parseInt(check.stdout ?? '', 10) - at) < 60_000) {
+  const moment = check.stdout.trim().replace(/^\d+ /, '');
   process.stderr.write(`Shifted by ${seconds} s to ${moment}, in ${zone}, with the locale ${locale}.\n`);
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const without = values.whole || positionals.length > 0 ? [] : WITHOUT_DATES.flatMap((path) => ['--exclude', path]);
   const { status } = spawnSync('faketime', node(vitest, 'run', ...without, ...positionals), { env, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 } else {
-  const reason = seen.error?.message ?? (seen.stderr.trim() || 'it changes nothing here');
+  const reason = check.error?.message ?? (check.stderr.trim() || 'it changes nothing here');
   process.stderr.write(`The tests do not run under another date: faketime cannot be used (${reason}).\n`);
   process.exitCode = process.env.CI === 'true' ? 1 : 0;
 }

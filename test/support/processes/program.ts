@@ -1,54 +1,36 @@
-/** Processes of a test: bundled once, started, paused and killed by the test that owns them. */
+/** Processes of a test, started from the programs of this folder, paused and killed by the test that owns them. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { BUNDLED } from './bundle.js';
+import { join } from 'node:path';
+import { killProcess, tracked } from '../cleanup.js';
+import { bundledPrograms } from './bundle.js';
 
 export interface Program {
-  /** Starts a process, perhaps under another program, with `parts` as its JSON argument; resolves once it said something on stdout. */
+  /** Starts a process, perhaps under another program, with `parts` as its JSON argument; resolves once it wrote to stdout. */
   start(parts: object, under?: readonly string[]): Promise<ChildProcess>;
-  /** Ends what still runs and removes the bundle. */
+  /** Ends what still runs. */
   close(): Promise<void>;
 }
 
-/** @param entry file beside this one, such as `worker.ts` */
-export async function program(entry: string): Promise<Program> {
-  // Inside node_modules, so that the bundle finds the native driver.
-  const name = `${entry.replace(/\.ts$/, '')}-${process.pid}-${Date.now()}.mjs`;
-  const outfile = fileURLToPath(new URL(`../../../node_modules/.sitefleet-test/${name}`, import.meta.url));
-  await build({
-    entryPoints: [fileURLToPath(new URL(`./${entry}`, import.meta.url))],
-    outfile,
-    ...BUNDLED,
-  });
-  const running = new Set<ChildProcess>();
+/** @param name of a program in this folder, such as `job-runner` */
+export async function program(name: string): Promise<Program> {
+  const file = join(await bundledPrograms(), `${name}.js`);
+  const started: ChildProcess[] = [];
   return {
     async start(parts, under = []) {
-      const [command = process.execPath, ...args] = [...under, process.execPath, outfile, JSON.stringify(parts)];
-      const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-      running.add(child);
-      child.once('exit', () => running.delete(child));
+      const [command = process.execPath, ...args] = [...under, process.execPath, file, JSON.stringify(parts)];
+      const child = tracked(spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] }));
+      started.push(child);
       const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the process ended with ${code}`)));
       failed.catch(() => undefined);
       await Promise.race([once(child.stdout, 'data'), failed]);
       return child;
     },
     async close() {
-      await Promise.all([...running].map(kill));
-      rmSync(outfile, { force: true });
+      await Promise.all(started.splice(0).map(killProcess));
     },
   };
-}
-
-/** Ends a process without a word of warning, paused or not. */
-export async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }
 
 /** Deterministic numbers from 0 to 1. */

@@ -1,14 +1,8 @@
 /** `serve` on a volume that runs full, and on one that refuses to be written: it says so, reads go on, nothing is lost, and it mends itself. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Commands,
-  commands,
-  ended,
-  type FleetSaid,
-  type Served,
-  type Started,
-} from '../support/processes/served.js';
+import { endProcess } from '../support/cleanup.js';
+import { type Commands, commands, type FleetSaid, type Served, type Started } from '../support/processes/commands.js';
 import { mountVolume, type Volume, type VolumeKind, volumeMissing } from '../support/processes/volume.js';
 import { runClient } from './load-callers.js';
 
@@ -26,7 +20,7 @@ beforeAll(async () => {
   programs = await commands();
 }, 60_000);
 afterEach(async () => {
-  for (const started of [server, fleet]) if (started !== undefined) await ended(started.child, 'SIGKILL');
+  for (const started of [server, fleet]) if (started !== undefined) await endProcess(started.child, 'SIGKILL');
   volume?.close();
 });
 afterAll(() => programs?.close());
@@ -157,7 +151,7 @@ async function recovered(job_id: string, clientsBefore: number): Promise<void> {
   process.stderr.write(`${JSON.stringify({ ready_ms: readyAfter, job_done_ms: Date.now() - began })}\n`);
   // Nothing that was refused was stored, and nothing that was acknowledged is missing.
   expect(Number((await run('count-clients')).total)).toBe(clientsBefore + 2);
-  expect(await ended(server.child)).toBe(0);
+  expect(await endProcess(server.child)).toBe(0);
   const check = await programs.run(environment(), ['check', '--json']);
   expect([check.code, check.err]).toEqual([0, '']);
   expect(JSON.parse(check.out)).toMatchObject({ ok: true, integrity: ['ok'] });

@@ -1,4 +1,4 @@
-/** The monitors over a real database and a world of our own: who answers what, and when, is up to the test. */
+/** The monitors over a real database and a simulated network: the test decides who answers what, and when. */
 
 import { createService, type Service } from '../../src/app/service.js';
 import type { Event } from '../../src/core/events.js';
@@ -11,14 +11,14 @@ import { bareSite } from '../support/bare-site.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
 import { type HandClock, handClock, testConfig } from '../support/harness.js';
 
-export interface World {
+export interface SimulatedNetwork {
   http(probe: HttpProbe): HttpAnswer | Promise<HttpAnswer>;
   online?(): boolean;
   /** Further methods of the port. */
   probe?: Partial<Probe>;
 }
 
-export interface MonitorBench {
+export interface MonitoringApp {
   service: Service;
   clock: HandClock;
   db: CountingDb;
@@ -33,21 +33,21 @@ export interface MonitorBench {
 const KEY = 'ab'.repeat(32);
 
 /** `db` names a file to go on with after a restart. */
-export async function monitorBench(
-  world: World,
+export async function monitoringApp(
+  network: SimulatedNetwork,
   options: { db?: string; clock?: HandClock; wrapDb?: (db: Db) => Db } = {},
-): Promise<MonitorBench> {
+): Promise<MonitoringApp> {
   const clock = options.clock ?? handClock();
   const events: Event[] = [];
   const { registrableDomain } = createProbe({ allowPrivate: true });
   const probe: Probe = {
-    http: async (request) => world.http(request),
-    certificate: () => Promise.reject(new Error('not in this world')),
-    domain: () => Promise.reject(new Error('not in this world')),
+    http: async (request) => network.http(request),
+    certificate: () => Promise.reject(new Error('not in this network')),
+    domain: () => Promise.reject(new Error('not in this network')),
     registrableDomain,
-    online: async () => world.online?.() ?? true,
+    online: async () => network.online?.() ?? true,
     close: async () => undefined,
-    ...world.probe,
+    ...network.probe,
   };
   let counting: CountingDb | undefined;
   const service = await createService({

@@ -1,8 +1,6 @@
 /** Rights across processes: one at a time, lapsing with their holder; shares that add up; looks that come too late. */
 
 import { setMaxListeners } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLeases } from '../../src/cluster/leases.js';
@@ -13,10 +11,11 @@ import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { tempFolder } from '../support/cleanup.js';
 import { handClock, testApp } from '../support/harness.js';
 
 const log = createLog('silent');
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-rights-'));
+const folder = tempFolder('rights');
 const never = new AbortController().signal;
 setMaxListeners(0, never);
 const clock = handClock();
@@ -32,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(dbs.map((db) => db.close()));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const process_ = (i: number, leaseMs = 30_000) =>

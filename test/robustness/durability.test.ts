@@ -1,7 +1,6 @@
 /** What was acknowledged stays: through kill -9, a copy of the files, a full disk, a database that may not be written, a backup. */
 
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { restore } from '../../src/cli/restore.js';
@@ -10,12 +9,12 @@ import type { Config } from '../../src/config/types.js';
 import { asServiceError } from '../../src/core/errors.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testConfig } from '../support/harness.js';
-import { kill, type Program, pause, program, random } from '../support/processes/program.js';
+import { type Program, pause, program, random } from '../support/processes/program.js';
 import { shortOrLong } from './soak.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-durable-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder('durable');
 const fileOf = (name: string) => join(folder, name);
 const urlOf = (name: string) => `file:${fileOf(name)}`;
 
@@ -33,7 +32,7 @@ describe('kill -9', () => {
   const RUNS = shortOrLong(4, 100);
   let writers: Program;
   beforeAll(async () => {
-    writers = await program('writer.ts');
+    writers = await program('tag-writer');
   });
   afterAll(() => writers.close());
 
@@ -51,7 +50,7 @@ describe('kill -9', () => {
       child.kill('SIGSTOP');
       await pause(20);
       for (const end of ['', '-wal']) copyFileSync(fileOf(`killed.db${end}`), fileOf(`copy.db${end}`));
-      await kill(child);
+      await killProcess(child);
       acknowledged.push(...said.split('\n').filter((line) => line.startsWith('run')));
       const [now, copied] = [await tagsIn(urlOf('killed.db')), await tagsIn(urlOf('copy.db'))];
       expect(acknowledged.filter((name) => !now.has(name))).toEqual([]);

@@ -1,4 +1,4 @@
-/** `npm run soak`: the long form of the tests of this folder, of the crash tests and of the storage driver's, one file at a time. */
+/** `npm run soak`: the long form of the tests of this folder and of some others, one file at a time. */
 
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -11,8 +11,9 @@ const { status } = spawnSync(
     vitest,
     'run',
     '--no-file-parallelism',
-    'test/hard',
+    'test/robustness',
     'test/jobs/crash.test.ts',
+    'test/monitoring/week.test.ts',
     'test/store/driver-fuzz.test.ts',
     ...process.argv.slice(2),
   ],

@@ -22,7 +22,7 @@ const operations = new Map<string, Operation>(
 
 export const NOON = Date.UTC(2025, 5, 15, 12);
 
-export async function openBench() {
+export async function offlineApp() {
   const db = countingDb(await openDb(':memory:'));
   await migrate(db, migrations);
   const key = Buffer.alloc(32, 7);
@@ -121,7 +121,7 @@ export async function openBench() {
   };
 }
 
-export type Bench = Awaited<ReturnType<typeof openBench>>;
+export type OfflineApp = Awaited<ReturnType<typeof offlineApp>>;
 
 /** One member of every item of a list. */
 export function pluck(list: unknown, name: string): unknown[] {

@@ -1,28 +1,14 @@
 /** What the tests of replicas share: the program that syncs, built from its source, and a wire to the server that can be cut. */
 
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { pathToFileURL } from 'node:url';
+import { bundledPrograms } from '../support/processes/bundle.js';
 
-/** Inside node_modules, so that the bundle finds the native driver. */
-export async function replicaProgram(): Promise<{ url: URL; remove(): void }> {
-  const folder = fileURLToPath(
-    new URL(`../../node_modules/.sitefleet-test/replica-${process.pid}-${Date.now()}`, import.meta.url),
-  );
-  mkdirSync(folder, { recursive: true });
-  const outfile = join(folder, 'replica-process.mjs');
-  await build({
-    entryPoints: [fileURLToPath(new URL('../../src/app/replica-process.ts', import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['libsql'],
-    logLevel: 'error',
-  });
-  return { url: pathToFileURL(outfile), remove: () => rmSync(folder, { recursive: true, force: true }) };
+/** The program that syncs a replica. */
+export async function replicaProgram(): Promise<URL> {
+  return pathToFileURL(join(await bundledPrograms(), 'replica-process.js'));
 }
 
 /** The database file of the replica of that name, which has an ending. */

@@ -19,7 +19,7 @@ const validators = new Map(
   }),
 );
 
-export interface Kit extends TestApp {
+export interface CheckedApp extends TestApp {
   site(i: number): DemoSite;
   /** Connects the first `count` sites; their ids are 1, 2, 3 … in that order. */
   connectAll(count: number): Promise<number[]>;
@@ -34,7 +34,7 @@ export interface Kit extends TestApp {
   failing<T>(statement: RegExp, work: () => Promise<T>): Promise<T>;
 }
 
-export async function openKit(options: TestOptions = {}): Promise<Kit> {
+export async function checkedApp(options: TestOptions = {}): Promise<CheckedApp> {
   const app = await testApp({ jobs: false, ...options });
   const call = app.call;
   // `fail` of the harness goes through `call` of the same object.
@@ -54,7 +54,10 @@ export async function openKit(options: TestOptions = {}): Promise<Kit> {
     expect(error.message).toMatch(/\.$/);
     return error;
   };
-  const row: Kit['row'] = async (url, { url_key = url.replace(/^https?:\/\/(www\.)?/, ''), name = url } = {}) => {
+  const row: CheckedApp['row'] = async (
+    url,
+    { url_key = url.replace(/^https?:\/\/(www\.)?/, ''), name = url } = {},
+  ) => {
     const { lastId } = await app.db.run(
       'INSERT INTO site (url, url_key, name, search, created_at) VALUES (?, ?, ?, ?, ?)',
       [url, url_key, name, `${name}\u001f${url}`.toLowerCase(), app.clock.now()],

@@ -1,17 +1,15 @@
 /** A database of every earlier schema, with rows in every table, comes through to the newest one whole. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Db, Row } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
+import { tempFolder } from '../support/cleanup.js';
 import { testApp } from '../support/harness.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-schemas-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder('schemas');
 
 interface Table {
   name: string;

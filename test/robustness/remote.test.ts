@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asServiceError } from '../../src/core/errors.js';
-import { type TestApp, testApp } from '../support/harness.js';
+import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { type Program, pause, program } from '../support/processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { everyOperation } from './every-operation.js';
@@ -21,27 +21,25 @@ const MOST = { read: 4, record: 6, child: 20 };
 const CONTACTS =
   /^(add-site|(re|dis)connect-sites?|(check|sync)-sites?|(de)?activate-.*|delete-site(-.*)?|update-site-(core|plugins|themes|translations)|update-all|run-updates)$/;
 
-async function roundTrips(name: string, input: object): Promise<number> {
-  app.db.reset();
-  await app.call(name, input);
-  return app.db.counts.calls;
+function roundTrips(name: string, input: object): Promise<number> {
+  return app.db.callsOf(() => app.call(name, input));
 }
 
 describe('a batch that the server fails step by step', () => {
-  let strays: Program;
+  let batches: Program;
   beforeAll(async () => {
-    strays = await program('stray.ts');
+    batches = await program('failing-batch');
   });
-  afterAll(() => strays.close());
+  afterAll(() => batches.close());
 
   it('is an error of the call, and does not end the process', async () => {
-    const child = await strays.start({});
+    const child = await batches.start({});
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(0);
   });
 
   it('while a mistake of ours still does', async () => {
-    const child = await strays.start({ other: true });
+    const child = await batches.start({ other: true });
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).not.toBe(0);
   });
@@ -66,10 +64,12 @@ describe.skipIf(skip)(skip ? `on a libSQL server — skipped, ${sqldMissing}` : 
   it('every operation works, within a bounded number of round trips', async () => {
     const effects = new Map(app.service.operations.map(({ id, effect }) => [id.replace(/^svc\/|-v1$/g, ''), effect]));
     const done = await everyOperation(app, SITES, async ({ name, input }) => {
-      app.db.reset();
-      const answer = await app.call(name, input);
+      let answer: Answer;
+      const calls = await app.db.callsOf(async () => {
+        answer = await app.call(name, input);
+      });
       const most = CONTACTS.test(name) ? MOST.child : effects.get(name) === 'read' ? MOST.read : MOST.record;
-      expect([name, app.db.counts.calls <= most, app.db.counts.calls]).toContain(true);
+      expect([name, calls <= most, calls]).toContain(true);
       return answer;
     });
     expect(done).toHaveLength(app.service.operations.length);

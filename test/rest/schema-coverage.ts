@@ -14,7 +14,7 @@ interface Pooled {
 }
 
 /** Objects of the same schema are one, wherever they stand. `see` takes answers, `gaps` tells what they lacked. */
-export function seenBy(resolve: (ref: string) => Json) {
+export function schemaCoverage(resolve: (ref: string) => Json) {
   const pool = new Map<string, Pooled>();
 
   function see(given: Json, values: readonly Json[], at: string): void {

@@ -5,10 +5,8 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,8 +14,9 @@ import { createService, type Service } from '../../src/app/service.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
+import { killProcess, tempFolder } from '../support/cleanup.js';
 import { testConfig } from '../support/harness.js';
-import { kill, type Program, pause, program, random } from '../support/processes/program.js';
+import { type Program, pause, program, random } from '../support/processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
@@ -180,7 +179,7 @@ async function until(what: () => Promise<boolean>, ms: number): Promise<void> {
 
 let watchers: Program;
 beforeAll(async () => {
-  watchers = await program('watcher.ts');
+  watchers = await program('monitor-runner');
 }, 60_000);
 afterAll(() => watchers?.close());
 
@@ -201,7 +200,7 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
 
   beforeAll(async () => {
     if (skip) return;
-    folder = mkdtempSync(join(tmpdir(), 'sitefleet-monitors-'));
+    folder = tempFolder('monitors');
     server = kind === 'a file' ? undefined : await startSqld();
     sites = await startSites();
     const db = server === undefined ? `file:${join(folder, 'shared.db')}` : `http://${server.host}`;
@@ -210,11 +209,10 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
     await Promise.all(Array.from({ length: PROCESSES }, (_, i) => crew.start(i)));
   }, 120_000);
   afterAll(async () => {
-    await Promise.all((crew?.watchers ?? []).map((watcher) => kill(watcher.process)));
+    await Promise.all((crew?.watchers ?? []).map((watcher) => killProcess(watcher.process)));
     await service?.stop();
     sites?.close();
     await server?.stop();
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
   it.skipIf(skip)(
@@ -307,7 +305,7 @@ async function disturb(crew: Crew, next: () => number): Promise<void> {
   // Stopped in the middle of a write it holds the lock of a file, so nobody waits for anybody before it is woken.
   const awake = pause(LEASE_MS + 300 + next() * 500).then(() => sleeper?.kill('SIGCONT'));
   await pause(next() * 400);
-  await kill(crew.watchers[killed]?.process as ChildProcess);
+  await killProcess(crew.watchers[killed]?.process as ChildProcess);
   await crew.start(killed);
   await awake;
 }

@@ -1,16 +1,16 @@
 /** Services that read from a replica, as processes: what they show and when, through failures of the server and of themselves. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService } from '../../src/app/service.js';
 import { asServiceError } from '../../src/core/errors.js';
 import { openEmbedded } from '../../src/store/driver/embedded.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
+import { endProcess, tempFolder } from '../support/cleanup.js';
 import { ADMIN, type Answer, type TestApp, testApp, testConfig } from '../support/harness.js';
+import { type Commands, commands, type Served, type Started } from '../support/processes/commands.js';
 import { pause, random } from '../support/processes/program.js';
-import { type Commands, commands, ended, type Served, type Started } from '../support/processes/served.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { everyOperation } from './every-operation.js';
 import { copyOf, replicaProgram, type Wire, wireTo } from './replica-parts.js';
@@ -31,13 +31,13 @@ function childrenOf({ child: { pid } }: Started<Served>): number[] {
 }
 
 describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissing}` : 'a service with a replica', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sitefleet-replicas-'));
+  const folder = tempFolder('replicas');
   let server: Sqld;
   let wire: Wire;
   /** Another process on the same server, as far as the service can tell. */
   let other: TestApp;
   let shell: Commands;
-  let program: Awaited<ReturnType<typeof replicaProgram>>;
+  let program: URL;
 
   beforeAll(async () => {
     server = await startSqld();
@@ -55,8 +55,6 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     await other?.close();
     await wire?.close();
     await server?.stop();
-    program?.remove();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const environment = (file: string, change: Record<string, string> = {}) => ({
@@ -159,7 +157,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
         db_replica: join(folder, 'every.db'),
         db_replica_sync_ms: 100,
       }),
-      replicaProgram: program.url,
+      replicaProgram: program,
     });
     try {
       const metrics = async () => (await (await service.http()).request('http://127.0.0.1:8787/metrics')).text();
@@ -208,7 +206,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       expect(await read?.('get-tag', { tag_id })).toMatchObject({ name: `label ${i}` });
     }
     expect(await metric(service, 'sitefleet_db_replica_server_reads_total')).toBe(0);
-    expect(await ended(service.child)).toBe(0);
+    expect(await endProcess(service.child)).toBe(0);
 
     const polling = await serve('others.db', { SITEFLEET_DB_REPLICA_SYNC_MS: '300' });
     for (let i = 0; i < 3; i++) {
@@ -217,7 +215,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
         .poll(async () => (await readTag(polling.said, Number(id))).status, { timeout: 2000, interval: 10 })
         .toBe(200);
     }
-    expect(await ended(polling.child)).toBe(0);
+    expect(await endProcess(polling.child)).toBe(0);
     expect(readdirSync(folder).filter((file) => file.startsWith('others.db'))).toEqual(['others.db-lock']);
   }, 400_000);
 
@@ -245,7 +243,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     await users.setPassword('admin', await hashPassword('another one'));
     await expect.poll(run, { timeout: 2000, interval: 10 }).toBe(401);
     await users.setPassword('admin', stored?.proof ?? '');
-    expect(await ended(service.child)).toBe(0);
+    expect(await endProcess(service.child)).toBe(0);
   }, 30_000);
 
   it(`reads on while the server is away, says so, and finds back by itself, ${RESTARTS} times`, async () => {
@@ -276,7 +274,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       expect(await readTag(said, Number(after.body.data.id))).toMatchObject({ status: 200 });
     }
     expect(service.errors()).toContain('the database server does not answer; reads come from the replica as it is');
-    expect(await ended(service.child)).toBe(0);
+    expect(await endProcess(service.child)).toBe(0);
   }, 400_000);
 
   it('does not start on the file of somebody else, nor on that of another process', async () => {
@@ -293,7 +291,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     // What does not serve asks the server.
     const called = await shell.run(environment('shared.db'), ['call', 'count-sites', '{}']);
     expect(JSON.parse(called.out)).toEqual(await other.call('count-sites'));
-    expect(await ended(service.child)).toBe(0);
+    expect(await endProcess(service.child)).toBe(0);
   }, 30_000);
 
   it(`is whole after ${KILLS} kills in the middle of syncs, of the service and of the process that syncs`, async () => {
@@ -330,7 +328,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
         expect(await copy.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
         await copy.close();
       }
-      await ended(service.child, 'SIGKILL');
+      await endProcess(service.child, 'SIGKILL');
     }
     writing = false;
     await writer;
@@ -341,7 +339,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     expect(await copy.all('SELECT * FROM site')).toEqual(await db.all('SELECT * FROM site'));
     expect(await copy.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     await copy.close();
-    expect(await ended(last.child)).toBe(0);
+    expect(await endProcess(last.child)).toBe(0);
     await db.run('DROP TABLE filler');
   }, 600_000);
 });

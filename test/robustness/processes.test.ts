@@ -2,8 +2,9 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { killProcess } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
-import { kill, type Program, pause, program, random } from '../support/processes/program.js';
+import { type Program, pause, program, random } from '../support/processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
@@ -35,7 +36,7 @@ async function disturb(crew: ChildProcess[], parts: object, next: () => number):
   const at = Math.floor(next() * crew.length);
   const worker = crew[at] as ChildProcess;
   if (next() < 0.5) {
-    await kill(worker);
+    await killProcess(worker);
     crew[at] = await workers.start(parts);
     return 'killed';
   }
@@ -48,7 +49,7 @@ async function disturb(crew: ChildProcess[], parts: object, next: () => number):
 describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'four processes on one server', () => {
   beforeAll(async () => {
     server = await startSqld();
-    workers = await program('worker.ts');
+    workers = await program('job-runner');
     app = await testApp({
       sites: SITES,
       jobs: false,

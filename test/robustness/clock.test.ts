@@ -1,11 +1,11 @@
 /** A served process whose clock is put back and forward while it works, by libfaketime (Debian: `faketime`). */
 
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { tempFolder } from '../support/cleanup.js';
+import { type Commands, commands, type FleetSaid, type Served, type Started } from '../support/processes/commands.js';
 import { pause } from '../support/processes/program.js';
-import { type Commands, commands, type FleetSaid, type Served, type Started } from '../support/processes/served.js';
 import { runClient } from './load-callers.js';
 import { SOAK } from './soak.js';
 
@@ -18,7 +18,7 @@ const PATIENCE_MS = 40_000;
 const OFFSETS_S = SOAK ? [-HOUR_S, 0, 24 * HOUR_S, 0, -24 * HOUR_S, HOUR_S, 0] : [-HOUR_S, 0];
 
 const library = libfaketime();
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-clock-'));
+const folder = tempFolder('clock');
 const offsetFile = join(folder, 'offset');
 let programs: Commands;
 let server: Started<Served>;
@@ -97,7 +97,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await programs?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it(

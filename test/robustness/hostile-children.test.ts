@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChildSites } from '../../src/child/http.js';
-import { type Kit, openKit } from '../operations/kit.js';
+import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { random } from '../support/processes/program.js';
 import { SOAK, shortOrLong } from './soak.js';
 
@@ -39,7 +39,7 @@ let lie: (value: Json) => Json = (value) => value;
 /** Sent instead of JSON that could be made of a value. */
 let raw: string | null = null;
 let proxy: Server;
-let kit: Kit;
+let kit: CheckedApp;
 let port: number;
 
 /** Everything below a value, as setters. */
@@ -109,7 +109,7 @@ async function readAll(): Promise<string> {
 }
 
 beforeAll(async () => {
-  kit = await openKit({ sites: 1, realClock: true, config: { site_timeout_ms: 20_000 } });
+  kit = await checkedApp({ sites: 1, realClock: true, config: { site_timeout_ms: 20_000 } });
   proxy = createServer(forward);
   await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
   port = (proxy.address() as AddressInfo).port;

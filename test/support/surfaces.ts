@@ -188,7 +188,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
   };
 }
 
-export interface Ways {
+export interface Surfaces {
   http: Hono<HttpEnv>;
   auth: Auth;
   core: McpCore;
@@ -208,14 +208,14 @@ export interface Ways {
   close(): Promise<void>;
 }
 
-export async function startWays(
+export async function startSurfaces(
   change: Partial<Config> & {
     maxSessions?: number;
     maxBody?: number;
     notReady?: string[];
     beforeHash?: () => Promise<void>;
   } = {},
-): Promise<Ways> {
+): Promise<Surfaces> {
   const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig(configChange);
   const db = await openDb(':memory:');
@@ -226,7 +226,7 @@ export async function startWays(
   let hashings = 0;
   let touches = 0;
   let requests = 0;
-  const logged: Ways['logged'] = [];
+  const logged: Surfaces['logged'] = [];
   const note = (level: string) => (facts: Record<string, unknown>, message: string) =>
     void logged.push({ level, facts, message });
   const log: Log = { debug() {}, info: note('info'), warn: note('warn'), error: note('error') };
@@ -332,9 +332,9 @@ export function quickHash(password: string): string {
 
 /** Adds a user with the password `correct horse`. */
 export async function addUser(
-  ways: Ways,
+  surfaces: Surfaces,
   name: string,
   rights: ('read' | 'write')[] = ['read', 'write'],
 ): Promise<void> {
-  await ways.users.add({ name, password_hash: quickHash('correct horse'), rights, now: ways.clock.now() });
+  await surfaces.users.add({ name, password_hash: quickHash('correct horse'), rights, now: surfaces.clock.now() });
 }

@@ -2,11 +2,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { BUNDLED } from './bundle.js';
+import { killProcess, tempFolder, tracked } from '../cleanup.js';
+import { bundledPrograms } from './bundle.js';
 
 /** What a serving command says once it is ready. */
 export interface Served {
@@ -47,38 +46,20 @@ export interface Commands {
   fleet(options: object): Promise<Started<FleetSaid>>;
   /** Any command, to its end. */
   run(env: Readonly<Record<string, string>>, args: readonly string[], stdin?: string): Promise<Ended>;
-  /** Ends what still runs, by its id, and removes the bundle. */
+  /** Ends what still runs. */
   close(): Promise<void>;
 }
 
 export async function commands(): Promise<Commands> {
-  // Inside node_modules, so that the bundle finds the native driver; in pieces, because the engine is a file of its own.
-  const folder = fileURLToPath(
-    new URL(`../../../node_modules/.sitefleet-test/served-${process.pid}-${Date.now()}`, import.meta.url),
-  );
-  const source = (path: string) => fileURLToPath(new URL(`../../../src/${path}`, import.meta.url));
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  await build({
-    entryPoints: {
-      cli: source('cli.ts'),
-      'engine-worker': source('app/engine-worker.ts'),
-      'integrity-thread': source('app/integrity-thread.ts'),
-      'replica-process': source('app/replica-process.ts'),
-      fleet: source('demo/process.ts'),
-    },
-    outdir: folder,
-    ...BUNDLED,
-    splitting: true,
-  });
-  const running = new Set<ChildProcess>();
+  const folder = await bundledPrograms();
+  const home = tempFolder('home');
+  const started: ChildProcess[] = [];
 
   const spawned = (args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess => {
     // Nothing of the tester's own settings.
-    const clean = { PATH: process.env.PATH ?? '', HOME: folder, ...env };
-    const child = spawn(process.execPath, [...args], { env: clean, stdio: ['pipe', 'pipe', 'pipe'] });
-    running.add(child);
-    child.once('exit', () => running.delete(child));
+    const clean = { PATH: process.env.PATH ?? '', HOME: home, ...env };
+    const child = tracked(spawn(process.execPath, [...args], { env: clean, stdio: ['pipe', 'pipe', 'pipe'] }));
+    started.push(child);
     return child;
   };
   const collected = (child: ChildProcess) => {
@@ -111,19 +92,9 @@ export async function commands(): Promise<Commands> {
       return { code, signal, ...texts };
     },
     async close() {
-      await Promise.all([...running].map((child) => ended(child, 'SIGKILL')));
-      rmSync(folder, { recursive: true, force: true });
+      await Promise.all(started.splice(0).map(killProcess));
     },
   };
-}
-
-/** Sends the signal and waits for the end; answers the exit code, null when the signal itself ended it. */
-export async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const gone = once(child, 'exit');
-  child.kill(signal);
-  const [code] = (await gone) as [number | null];
-  return code;
 }
 
 /** Resident memory of a process in MB, now and at its highest; undefined where the system does not tell. */

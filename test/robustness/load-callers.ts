@@ -1,6 +1,6 @@
 /** Callers of a server that is a process of its own: by every HTTP way in, one call after the other, until the time is over. */
 
-import type { Served } from '../support/processes/served.js';
+import type { Served } from '../support/processes/commands.js';
 
 export type Surface = 'mcp' | 'mcp-2026' | 'rest' | 'run';
 /** What a call costs: a read, a change of our own data, a call that waits for a child site. */

@@ -1,0 +1,56 @@
+/**
+ * Set-up of a test run: one folder for temporary files and one for bundled programs, named after the process. Both are
+ * removed at the end, together with those of earlier runs that were cut off.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Folder for bundled programs. */
+    programs: string;
+  }
+}
+
+export default function setup(project: TestProject): () => void {
+  // Bundles lie inside node_modules, so that they find the native driver.
+  const bundles = fileURLToPath(new URL('../../node_modules/.sitefleet-test', import.meta.url));
+  mkdirSync(bundles, { recursive: true });
+  for (const parent of [tmpdir(), bundles]) {
+    for (const name of readdirSync(parent)) if (isOver(name)) remove(join(parent, name));
+  }
+  const name = `sitefleet-test-${process.pid}`;
+  const folders = [join(tmpdir(), name), join(bundles, name)] as const;
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  // Read by `tmpdir()` in the workers and in the processes they start.
+  process.env.TMPDIR = folders[0];
+  project.provide('programs', folders[1]);
+  return () => folders.forEach(remove);
+}
+
+/** True for the folder of a run whose process has ended. */
+function isOver(name: string): boolean {
+  const pid = /^sitefleet-test-(\d+)$/.exec(name)?.[1];
+  if (pid === undefined) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** Removes a folder of a run, and before it the volumes that are still mounted there. */
+function remove(folder: string): void {
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8').split('\n') : [];
+  for (const mount of mounts) {
+    const path = mount.split(' ')[1];
+    if (path?.startsWith(`${folder}/`)) spawnSync('umount', ['-l', path]);
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
