@@ -2,8 +2,8 @@
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import type { ToolAnswer, Written } from './answer.js';
 import { listsOf } from './tool.js';
+import type { ToolAnswer, Written } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 /** Characters per token of English and JSON, carefully low; outside of ASCII a character is about a token. */

@@ -6,8 +6,8 @@
 import type { Clock } from '../core/clock.js';
 import type { Progress } from '../core/progress.js';
 import type { Caller } from '../operation/operation.js';
-import type { ToolAnswer } from './answer.js';
 import { cancelled } from './errors.js';
+import type { ToolAnswer } from './tool-result.js';
 
 /** How one request takes part in a call, as far as its connection tells. */
 export interface Participant extends Caller {

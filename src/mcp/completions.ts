@@ -2,9 +2,9 @@
 
 import { ERROR_CODES } from '../core/error-help.js';
 import type { Caller } from '../operation/operation.js';
-import { SITE_TEXT_NOTE, type ToolAnswer } from './answer.js';
 import type { Prompts, Subject } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
+import { SITE_TEXT_NOTE, type ToolAnswer } from './tool-result.js';
 
 /** Goes with every completion. */
 export const COMPLETION_META = { 'sitefleet/note': SITE_TEXT_NOTE };

@@ -8,10 +8,10 @@ import type { ConfirmPolicy } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import type { ToolAnswer } from './answer.js';
 import { canonicalJson } from './canonical-json.js';
 import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
 import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
+import type { ToolAnswer } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 export type Reply = 'accept' | 'decline' | 'cancel' | 'timeout';

@@ -11,7 +11,6 @@ import { asServiceError, isOurFault } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import { failure, hasText, SITE_TEXT_NOTE, success, type ToolAnswer, type Written } from './answer.js';
 import { withinBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
@@ -19,6 +18,7 @@ import { closestNames } from './closest-name.js';
 import { ConfirmationQuestion, Confirmations, type Dialogue, principalOf } from './confirm.js';
 import { notOffered, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
+import { failure, hasText, SITE_TEXT_NOTE, success, type ToolAnswer, type Written } from './tool-result.js';
 import { cleanValue } from './untrusted-text.js';
 
 export interface RegistryParts {

@@ -1,6 +1,6 @@
 /** The kinds of resources: address, words, and the reading operation behind each. */
 
-import type { ToolAnswer } from './answer.js';
+import type { ToolAnswer } from './tool-result.js';
 
 /** One kind of resource. */
 export interface Kind {

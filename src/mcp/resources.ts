@@ -4,9 +4,9 @@ import type { Actor } from '../core/actor.js';
 import { errorHelp, knownCode } from '../core/error-help.js';
 import { ServiceError, STATUS } from '../core/errors.js';
 import type { Caller } from '../operation/operation.js';
-import { hasText, SITE_TEXT_NOTE, type ToolAnswer } from './answer.js';
 import type { ToolRegistry } from './registry.js';
 import { KINDS, type Kind, type Page } from './resource-kinds.js';
+import { hasText, SITE_TEXT_NOTE, type ToolAnswer } from './tool-result.js';
 
 export interface ResourceEntry {
   uri: string;

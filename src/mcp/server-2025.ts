@@ -21,7 +21,6 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Actor } from '../core/actor.js';
 import { asServiceError } from '../core/errors.js';
-import { errorData, failure } from './answer.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
@@ -33,6 +32,7 @@ import { tokenNeeded } from './errors.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
+import { errorData, failure } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;

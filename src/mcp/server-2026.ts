@@ -11,7 +11,6 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault } from '../core/errors.js';
-import { errorData } from './answer.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
@@ -22,6 +21,7 @@ import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
+import { errorData } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 const MINUTE = 60_000;

@@ -9,7 +9,7 @@ import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { principalOf } from './confirm.js';
-import { SessionTransport } from './transport.js';
+import { SessionTransport } from './session-transport.js';
 
 export interface Session {
   readonly transport: SessionTransport;

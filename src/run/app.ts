@@ -14,10 +14,10 @@ import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
 import { contractOf } from '../operation/contract.js';
 import type { GroupedOperation, Invoke } from '../operation/operation.js';
 import { bodyInput } from './body.js';
-import { operationNotFound } from './discovery.js';
-import { createExplorer } from './explorer.js';
+import { operationNotFound } from './discovery-entries.js';
+import { createExplorer } from './discovery-routes.js';
 import { hasQueryInput, queryInput } from './query.js';
-import { errorAnswer, noRoute, type RunContext, routeDescription, wrongMethod } from './respond.js';
+import { errorAnswer, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
   operations: readonly GroupedOperation[];

@@ -1,8 +1,8 @@
 /** Query parameters and headers that the two collections of discovery share (operations §2). */
 
 import { queryOf } from '../http/request-url.js';
-import type { Fields, Filters, View } from './discovery.js';
-import { invalidParam, type RunContext } from './respond.js';
+import type { Fields, Filters, View } from './discovery-entries.js';
+import { invalidParam, type RunContext } from './responses.js';
 
 /** The page a query asks for. Throws `rest_invalid_param` outside the bounds. */
 export function paging(query: URLSearchParams): { page: number; perPage: number } {

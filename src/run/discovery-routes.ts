@@ -4,7 +4,6 @@ import type { Auth } from '../auth/auth.js';
 import { ServiceError } from '../core/errors.js';
 import { queryOf } from '../http/request-url.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import { collectionAnswer, fieldsOf, filtersOf, viewOf } from './collection.js';
 import {
   type CategoryEntry,
   categoryEntries,
@@ -15,8 +14,9 @@ import {
   operationNotFound,
   showCategory,
   showOperation,
-} from './discovery.js';
-import { type RunContext, routeDescription } from './respond.js';
+} from './discovery-entries.js';
+import { collectionAnswer, fieldsOf, filtersOf, viewOf } from './discovery-query.js';
+import { type RunContext, routeDescription } from './responses.js';
 
 const READ_METHODS = ['GET', 'HEAD'] as const;
 
