@@ -18,9 +18,8 @@ import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { METHODS, methodRefused, refusal, rpcError } from './http-errors.js';
-import { Listed, type ListRequest, listRequest } from './listed.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
-import { calledTool, cancelledRequest, evidentEra, isInitialize, wantsProgress } from './messages.js';
+import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
 import { type Session, Sessions } from './sessions.js';
@@ -52,14 +51,12 @@ export interface McpHttp {
 type McpContext = Context<HttpEnv>;
 
 const MAX_LISTENERS = 1000;
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Eras {
   writeScope: string;
   sessions: Sessions;
   modern: McpHttpHandler;
   core: McpCore;
-  lists: Listed;
 }
 
 export function createMcpHttp(parts: McpHttpParts): McpHttp {
@@ -81,7 +78,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const eras = { sessions, modern, core, lists: new Listed(), writeScope: parts.metadata.write_scope };
+  const eras = { sessions, modern, core, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
@@ -117,14 +114,9 @@ async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> 
   const body = await messagesOf(c);
   if (body instanceof Response) return body;
   requireScope(body, actor, eras);
-  const list = listOf(c, actor, body);
-  const known = list === undefined ? undefined : listAgain(c, eras, actor, list);
-  if (known !== undefined) return known;
-  const era = evidentEra(body, c.req.raw.headers.get('mcp-protocol-version'));
-  const response = (era === undefined ? await isLegacyRequest(c.req.raw, body) : era === 'legacy')
-    ? await postToSession(c, eras, actor, body)
-    : await postAlone(c, eras, actor, body);
-  return list === undefined ? response : keepList(eras.lists, list, response);
+  return (await isLegacyRequest(c.req.raw, body))
+    ? postToSession(c, eras, actor, body)
+    : postAlone(c, eras, actor, body);
 }
 
 /** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
@@ -136,46 +128,6 @@ function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): 
     advice: `Ask the authorization server for ${writeScope}.`,
     data: { needed_scope: writeScope },
   });
-}
-
-/** The same list for the same rights, as far as headers and message say. */
-function listOf(c: McpContext, actor: Actor, body: unknown): ListRequest | undefined {
-  const asked = listRequest(body);
-  if (asked === undefined) return undefined;
-  let headers = '';
-  for (const [name, value] of headersOf(c)) {
-    // Whose session it is matters not, but whether it is one.
-    if (name === 'mcp-session-id') headers += 'session\n';
-    else if (name === 'accept' || name === 'content-type' || name.startsWith('mcp-')) headers += `${name}: ${value}\n`;
-  }
-  return { id: asked.id, key: `${actor.rights.join()}\n${headers}\n${asked.key}` };
-}
-
-/** As Node took them apart, where it did: web headers are made of them name by name. */
-function headersOf(c: McpContext): Iterable<[string, unknown]> {
-  const { incoming } = c.env;
-  return incoming === undefined ? c.req.raw.headers : Object.entries(incoming.headers);
-}
-
-/** The text of an earlier answer. A session that has ended is told so all the same. */
-function listAgain(c: McpContext, { lists, sessions }: Eras, actor: Actor, list: ListRequest): Response | undefined {
-  const text = lists.answer(list);
-  if (text === undefined) return undefined;
-  const id = c.req.header('mcp-session-id');
-  if (id === undefined) return new Response(text, { headers: JSON_TYPE });
-  const session = find(c, sessions, actor);
-  return session instanceof Response
-    ? session
-    : new Response(text, { headers: { ...JSON_TYPE, 'mcp-session-id': id } });
-}
-
-async function keepList(lists: Listed, list: ListRequest, response: Response): Promise<Response> {
-  if (response.status !== 200 || response.headers.get('content-type')?.startsWith('application/json') !== true)
-    return response;
-  const text = await response.text();
-  const message: unknown = JSON.parse(text);
-  if (typeof message === 'object' && message !== null && 'result' in message) lists.keep(list, message.result);
-  return new Response(text, { status: 200, headers: response.headers });
 }
 
 /** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */
@@ -196,13 +148,14 @@ async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, bo
 async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unknown): Promise<Response> {
   const { sessions, core } = eras;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
-  const opens = messages.some((message) => isInitialize(message) && isInitializeRequest(message));
-  const session =
-    opens && c.req.header('mcp-session-id') === undefined ? await begin(sessions, actor) : find(c, sessions, actor);
+  const opens = messages.some(isInitializeRequest);
+  const named = c.req.header('mcp-session-id') !== undefined;
+  const session = opens && !named ? await begin(sessions, actor) : find(c, sessions, actor);
   if (session instanceof Response) return session;
+  if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
   // A question to the user travels on the stream of the call that asks it, as progress does.
   const stream = messages.some((message) => wantsProgress(message) || core.registry.mayAsk(calledTool(message)));
-  const response = await session.transport.answer(c.req.raw, body, stream);
+  const response = await session.transport.post(c.req.raw, body, stream);
   if (opens && !response.ok) sessions.end(session);
   for (const message of messages) {
     const id = cancelledRequest(message);
@@ -214,7 +167,8 @@ async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unkn
 /** GET listens to a session, DELETE ends it. */
 async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
   const session = find(c, sessions, actor);
-  return session instanceof Response ? session : session.transport.handleRequest(c.req.raw);
+  if (session instanceof Response) return session;
+  return c.req.method === 'GET' ? session.transport.listen(c.req.raw) : session.transport.end(c.req.raw);
 }
 
 /** Messages of one body at most: the calls among them begin in one turn of the event loop. */

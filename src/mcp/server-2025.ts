@@ -26,7 +26,6 @@ import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
 import { ConfirmationQuestion, type Dialogue, type Reply } from './confirm.js';
 import type { McpCore } from './core.js';
-import { sortRequests } from './dispatch.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
 import { progressReporter } from './progress.js';
@@ -59,7 +58,6 @@ class SessionServer extends Server {
       this.whenClosing?.();
       before?.();
     };
-    sortRequests(this, transport);
     await super.connect(transport);
   }
 }

@@ -1,6 +1,6 @@
 /** The core as an MCP server of revision 2026-07-28: no session, every request stands alone. */
 
-import type { ClientCapabilities, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
+import type { ClientCapabilities, ServerContext, Tool } from '@modelcontextprotocol/server';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -16,7 +16,6 @@ import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
 import { ConfirmationQuestion, type Dialogue } from './confirm.js';
 import type { McpCore } from './core.js';
-import { sortRequests } from './dispatch.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
@@ -42,15 +41,8 @@ const CACHE_HINTS = {
 /** The one thing that is asked for. */
 const ASKED = 'confirm';
 
-class QuickServer extends Server {
-  override async connect(transport: Transport): Promise<void> {
-    sortRequests(this, transport);
-    await super.connect(transport);
-  }
-}
-
 export function createModernServer(core: McpCore, actor: Actor): Server {
-  const server = new QuickServer(core.info, {
+  const server = new Server(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
     instructions: core.instructions,
     cacheHints: CACHE_HINTS,

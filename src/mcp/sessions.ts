@@ -68,7 +68,7 @@ export class Sessions {
   async begin(actor: Actor): Promise<Session | undefined> {
     if (!this.#makeRoom(actor)) return undefined;
     const id = randomUUID();
-    const transport = new SessionTransport({ sessionIdGenerator: () => id });
+    const transport = new SessionTransport(id);
     const session: Session = { transport, actor, lastUsed: this.#parts.clock.elapsed() };
     const server = this.#parts.createServer(() => session.actor);
     server.onclose = () => this.#open.delete(id);

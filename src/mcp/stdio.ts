@@ -6,9 +6,6 @@ import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@model
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import type { McpCore } from './core.js';
-import { handRequest } from './dispatch.js';
-import { Listed, type ListRequest, listRequest } from './listed.js';
-import { isEvidentRequest } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { Lines } from './stdio-lines.js';
 import { listenedUris, watchAll } from './subscriptions.js';
@@ -53,7 +50,6 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
   if (signal.aborted) await transport.cancelOpen();
   subscriptions.close();
-  transport.lead(undefined);
   await serving.close();
   stdin.unpipe(lines);
   stdin.pause();
@@ -86,10 +82,8 @@ async function begin(
       if (era === 'modern') {
         const server = createModernServer(core, actor);
         subscriptions.server = server;
-        transport.lead(server);
         return server;
       }
-      transport.lead(undefined);
       // All that is asked of a server of the old era is `connect` and `close`, and those of both SDKs are the same.
       return createMcpServer(core, () => actor) as unknown as Server;
     },
@@ -167,20 +161,13 @@ function refusal(id: RequestId | null, code: number, message: string): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`;
 }
 
-/** Requests that the entry of the SDK answers itself once it knows the era. */
-const AT_THE_ENTRY: ReadonlySet<string> = new Set(['initialize', 'subscriptions/listen']);
-
 /** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
 class CountingTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
-  /** By id, the method. */
-  readonly #open = new Map<RequestId, string>();
-  readonly #lists = new Listed();
-  readonly #asked = new Map<RequestId, ListRequest>();
+  /** Ids of requests without a response. */
+  readonly #open = new Set<RequestId>();
   readonly #stdout: Writable;
   #whenIdle: (() => void) | undefined;
-  #lead: ((request: JSONRPCMessage) => void) | undefined;
-  #decided = false;
 
   constructor(stdin: Readable, stdout: Writable) {
     super(stdin, stdout);
@@ -191,14 +178,12 @@ class CountingTransport extends StdioServerTransport {
   override start(): Promise<void> {
     const handle = this.onmessage;
     this.onmessage = (message: JSONRPCMessage) => {
-      if (this.#listAgain(message)) return;
       // A subscription is never answered while it lives.
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
-        this.#open.set(message.id, message.method);
+        this.#open.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
       this.onIncoming?.(message);
-      const hand = this.#knowsTheWay(message) ? this.#lead : handle;
-      hand?.(message);
+      handle?.(message);
     };
     const complain = this.onerror;
     this.onerror = (error: Error) => {
@@ -208,39 +193,9 @@ class CountingTransport extends StdioServerTransport {
     return super.start();
   }
 
-  /**
-   * Where requests go as soon as the era is decided; undefined = to the entry of the SDK. It holds each message against five
-   * schemas to find the few that are its own: a seventh of a small call.
-   */
-  lead(server: object | undefined): void {
-    this.#lead = server === undefined ? undefined : (request) => handRequest(server, request);
-    this.#decided = false;
-  }
-
-  #knowsTheWay(message: JSONRPCMessage): boolean {
-    if (!this.#decided || this.#lead === undefined || !isEvidentRequest(message)) return false;
-    return 'method' in message && !AT_THE_ENTRY.has(message.method);
-  }
-
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
-    if ('method' in message || !('id' in message) || message.id === undefined) return;
-    const asked = this.#asked.get(message.id);
-    if (asked !== undefined && 'result' in message) this.#lists.keep(asked, message.result);
-    // Who only discovers may still go on in the other era; any other result came from the server that stays.
-    const method = this.#open.get(message.id);
-    if ('result' in message && method !== undefined && method !== 'server/discover') this.#decided = true;
-    this.#done(message.id);
-  }
-
-  /** Answers a list that was answered before; true when that is done. */
-  #listAgain(message: JSONRPCMessage): boolean {
-    const asked = listRequest(message);
-    if (asked === undefined) return false;
-    const answer = this.#lists.answer(asked);
-    if (answer === undefined) this.#asked.set(asked.id, asked);
-    else this.#stdout.write(answer);
-    return answer !== undefined;
+    if (!('method' in message) && message.id !== undefined) this.#done(message.id);
   }
 
   /** Resolves when every request is answered, after `ms`, or when it is `over` anyway. */
@@ -257,7 +212,7 @@ class CountingTransport extends StdioServerTransport {
 
   /** As if the client had cancelled whatever it still waits for: a mere end of the connection lets calls go on. */
   async cancelOpen(): Promise<void> {
-    for (const requestId of [...this.#open.keys()]) {
+    for (const requestId of [...this.#open]) {
       this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
     await new Promise((resolve) => setImmediate(resolve));
@@ -270,7 +225,6 @@ class CountingTransport extends StdioServerTransport {
   }
 
   #done(id: RequestId): void {
-    this.#asked.delete(id);
     this.#open.delete(id);
     if (this.#open.size === 0) this.#whenIdle?.();
   }
