@@ -2,7 +2,6 @@
 
 import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
-import type { GroupedOperation } from '../operation/operation.js';
 
 export function cancelled(): ServiceError {
   return new ServiceError('svc_cancelled', 'The call was cancelled before it finished.');
@@ -14,29 +13,10 @@ export function unknownTool(name: string, closest: readonly string[]): ServiceEr
   });
 }
 
-/** Says why a tool is hidden: an assistant that knows can tell its user what to change. */
-export function notOffered(
-  name: string,
-  operation: GroupedOperation,
-  { toolsets, readOnly }: { toolsets: readonly Toolset[]; readOnly: boolean },
-): ServiceError {
-  if (!toolsets.includes(operation.group)) {
-    return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
-      advice: `The operator can add "${operation.group}" to SITEFLEET_TOOLSETS.`,
-    });
-  }
-  if (readOnly && operation.effect !== 'read') {
-    return new ServiceError(
-      'svc_permission_denied',
-      'This server is read-only, so nothing can be changed through it.',
-      {
-        advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-      },
-    );
-  }
-  const needed = operation.effect === 'read' ? 'read' : 'write';
-  return new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
-    advice: `Use a login or key with the ${needed} permission.`,
+/** A tool of a toolset that is switched off: an assistant that knows why it is hidden can tell its user what to change. */
+export function toolsetOff(name: string, toolset: Toolset): ServiceError {
+  return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
+    advice: `The operator can add "${toolset}" to SITEFLEET_TOOLSETS.`,
   });
 }
 

@@ -7,8 +7,9 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy, Toolset } from '../config/types.js';
 import type { Actor, Right } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
-import { asServiceError, isOurFault } from '../core/errors.js';
+import { asServiceError, isOurFault, type ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { permissionError } from '../core/permission.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { withinBudget } from './budget.js';
@@ -16,7 +17,7 @@ import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
 import { ConfirmationQuestion, Confirmations, type Dialogue, principalOf } from './confirm.js';
-import { notOffered, unknownTool } from './errors.js';
+import { toolsetOff, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { failure, hasText, SITE_TEXT_NOTE, success, type ToolAnswer, type Written } from './tool-result.js';
 import { cleanValue } from './untrusted-text.js';
@@ -73,24 +74,24 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const lists = new Map<string, Tool[]>();
 
-  function isVisible(operation: GroupedOperation, actor: Actor): boolean {
-    const offered = parts.toolsets.includes(operation.group) && !(parts.readOnly && operation.effect !== 'read');
-    return offered && actor.rights.includes(operation.effect === 'read' ? 'read' : 'write');
+  /** Why the principal is not offered the operation; undefined when it is. */
+  function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
+    if (!parts.toolsets.includes(operation.group)) return toolsetOff(toolName(operation.id), operation.group);
+    return permissionError(actor, operation.needs, parts.readOnly);
+  }
+
+  function visibleTo(actor: Actor): GroupedOperation[] {
+    return operations.filter((operation) => visibilityError(operation, actor) === undefined);
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
     const operation = byName.get(name);
     if (operation === undefined) {
-      const visible = operations.filter((candidate) => isVisible(candidate, actor));
-      throw unknownTool(
-        name,
-        closestNames(
-          name,
-          visible.map((candidate) => toolName(candidate.id)),
-        ),
-      );
+      const names = visibleTo(actor).map(({ id }) => toolName(id));
+      throw unknownTool(name, closestNames(name, names));
     }
-    if (!isVisible(operation, actor)) throw notOffered(name, operation, parts);
+    const error = visibilityError(operation, actor);
+    if (error !== undefined) throw error;
     return operation;
   }
 
@@ -141,9 +142,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const key = [...actor.rights].sort().join();
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = operations
-        .filter((operation) => isVisible(operation, actor))
-        .map((operation) => toolOf(operation, policy));
+      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy));
       lists.set(key, tools);
       return tools;
     },
@@ -162,7 +161,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     offers(id, actor) {
       const operation = byName.get(id);
-      return operation !== undefined && isVisible(operation, actor);
+      return operation !== undefined && visibilityError(operation, actor) === undefined;
     },
 
     async read(id, args, caller) {
@@ -171,9 +170,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     },
 
     rightFor(name) {
-      const operation = typeof name === 'string' ? byName.get(name) : undefined;
-      if (operation === undefined) return undefined;
-      return operation.effect === 'read' ? 'read' : 'write';
+      return typeof name === 'string' ? byName.get(name)?.needs : undefined;
     },
 
     mayAsk(name) {

@@ -9,6 +9,7 @@ import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { requirePermission } from '../core/permission.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
 import { contractOf } from '../operation/contract.js';
@@ -24,7 +25,7 @@ export interface RunParts {
   invoke: Invoke;
   auth: Auth;
   log: Log;
-  /** Refuses what changes something before its input is looked at. */
+  /** Refuses every operation that changes something. */
   readOnly: boolean;
   /** Ask browsers for a login where one is missing. */
   challenge: boolean;
@@ -96,18 +97,10 @@ function runner({ operations, invoke, auth, readOnly }: RunParts) {
   };
 }
 
-/** Login and right come before everything else, so that nobody without them learns what exists (operations §1.6). */
+/** Login and right come before everything else, so that a caller without them does not learn what exists (operations §1.6). */
 function requireRight(actor: Actor, operation: GroupedOperation | undefined, readOnly: boolean): void {
-  const needed = operation === undefined || operation.effect === 'read' ? 'read' : 'write';
-  if (readOnly && needed === 'write') {
-    throw new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
-      advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-    });
-  }
-  if (actor.rights.includes(needed) || (operation === undefined && actor.rights.length > 0)) return;
-  throw new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
-    advice: `Use a login with the ${needed} right.`,
-  });
+  if (operation === undefined && actor.rights.length > 0) return;
+  requirePermission(actor, operation?.needs ?? 'read', readOnly);
 }
 
 function requireMethod(method: string, operation: GroupedOperation): void {
