@@ -3,7 +3,7 @@
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { listsOf } from './tool.js';
-import type { ToolAnswer, Written } from './tool-result.js';
+import type { JsonObject, SerializedOutput } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 /** Characters per token of English and JSON, carefully low; outside of ASCII a character is about a token. */
@@ -30,44 +30,44 @@ function weightOf(text: string): number {
 export interface BudgetParts {
   operation: GroupedOperation;
   /** As the caller sent it. */
-  input: ToolAnswer;
-  answer: ToolAnswer;
+  input: JsonObject;
+  output: JsonObject;
   maxTokens: number;
   /** Asks again with another input, for another page size. */
-  rerun(input: ToolAnswer): Promise<ToolAnswer>;
+  rerun(input: JsonObject): Promise<JsonObject>;
 }
 
 /** The answer, or a smaller one with `truncated` in front that says what is missing and how to get it. */
-export async function withinBudget(parts: BudgetParts): Promise<Written> {
-  const text = JSON.stringify(parts.answer);
-  if (tokensOf(text) <= parts.maxTokens) return { answer: parts.answer, text };
-  const answer = await smaller(parts);
-  return { answer, text: JSON.stringify(answer) };
+export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
+  const text = JSON.stringify(parts.output);
+  if (tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
+  const output = await shrink(parts);
+  return { output, text: JSON.stringify(output) };
 }
 
-async function smaller(parts: BudgetParts): Promise<ToolAnswer> {
+async function shrink(parts: BudgetParts): Promise<JsonObject> {
   const room = parts.maxTokens - NOTE_TOKENS;
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
-  const lists = shorterLists(parts, paged ?? parts.answer, room);
+  const lists = shorterLists(parts, paged ?? parts.output, room);
   return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(lists, room);
 }
 
 /** Lists of a paged operation are asked for anew with a page that fits and begins at the same item. */
-async function smallerPage(parts: BudgetParts, room: number): Promise<ToolAnswer | undefined> {
+async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject | undefined> {
   const asked = pageOf(parts);
   if (asked === undefined) return undefined;
-  let answer = parts.answer;
+  let output = parts.output;
   for (let tries = 0; tries < 4; tries += 1) {
-    const list = mainList(parts.operation, answer);
+    const list = mainList(parts.operation, output);
     if (list === undefined || list.items.length < 2) return undefined;
     const each = estimateTokens(list.items) / list.items.length;
-    const rest = estimateTokens(answer) - each * list.items.length;
+    const rest = estimateTokens(output) - each * list.items.length;
     // Items differ in size: each further try leaves more air.
     const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
     const next = pageFrom((asked.page - 1) * asked.per_page, size);
-    answer = await parts.rerun({ ...parts.input, ...next });
-    if (estimateTokens(answer) <= room) return { truncated: pageNote(asked, next, answer), ...answer };
+    output = await parts.rerun({ ...parts.input, ...next });
+    if (estimateTokens(output) <= room) return { truncated: pageNote(asked, next, output), ...output };
   }
   return undefined;
 }
@@ -86,28 +86,28 @@ export function pageFrom(offset: number, size: number): { page: number; per_page
   return { page: Math.floor(offset / size) + 1, per_page: size };
 }
 
-function pageNote(asked: { per_page: number }, got: { page: number; per_page: number }, answer: ToolAnswer): string {
+function pageNote(asked: { per_page: number }, got: { page: number; per_page: number }, output: JsonObject): string {
   const shown = `per_page was lowered from ${asked.per_page} to ${got.per_page}, so that the answer fits.`;
-  const total = typeof answer.total === 'number' ? answer.total : Number.POSITIVE_INFINITY;
+  const total = typeof output.total === 'number' ? output.total : Number.POSITIVE_INFINITY;
   if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
   return `${shown} Go on with page: ${got.page + 1}, per_page: ${got.per_page}.`;
 }
 
 /** The list that takes most of an answer. What failed is not paged: a page sized by it could even be larger than the asked one. */
-function mainList(operation: GroupedOperation, answer: ToolAnswer): { name: string; items: unknown[] } | undefined {
+function mainList(operation: GroupedOperation, output: JsonObject): { name: string; items: unknown[] } | undefined {
   return listsOf(contractOf(operation).output_schema)
     .filter((name) => name !== 'errors')
-    .map((name) => ({ name, items: answer[name] }))
+    .map((name) => ({ name, items: output[name] }))
     .filter((list): list is { name: string; items: unknown[] } => Array.isArray(list.items) && list.items.length > 0)
     .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
 }
 
 /** What failed matters more than what went well, so errors are cut last. */
-function shorterLists({ operation }: BudgetParts, answer: ToolAnswer, room: number): ToolAnswer {
+function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number): JsonObject {
   const names = listsOf(contractOf(operation).output_schema).sort(
     (a, b) => Number(a === 'errors') - Number(b === 'errors'),
   );
-  const shorter = { ...answer };
+  const shorter = { ...output };
   const cuts: string[] = [];
   let over = estimateTokens(shorter) - room;
   for (const name of names) {
@@ -119,7 +119,7 @@ function shorterLists({ operation }: BudgetParts, answer: ToolAnswer, room: numb
     over -= dropped;
     cuts.push(`${kept.length} of ${items.length} ${name}`);
   }
-  if (cuts.length === 0) return answer;
+  if (cuts.length === 0) return output;
   return { truncated: `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`, ...shorter };
 }
 
@@ -150,10 +150,10 @@ function howToGoOn(operation: GroupedOperation): string {
     : 'The counts are of all.';
 }
 
-function shorterTexts(answer: ToolAnswer, room: number): ToolAnswer {
-  let shorter = answer;
+function shorterTexts(output: JsonObject, room: number): JsonObject {
+  let shorter = output;
   for (const cap of TEXT_CAPS) {
-    shorter = capTexts(answer, cap) as ToolAnswer;
+    shorter = capTexts(output, cap) as JsonObject;
     if (estimateTokens(shorter) <= room) break;
   }
   return shorter;

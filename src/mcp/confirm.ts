@@ -11,17 +11,17 @@ import type { GroupedOperation } from '../operation/operation.js';
 import { canonicalJson } from './canonical-json.js';
 import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
 import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
-import type { ToolAnswer } from './tool-result.js';
+import type { JsonObject } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-export type Reply = 'accept' | 'decline' | 'cancel' | 'timeout';
+export type ConfirmationReply = 'accept' | 'decline' | 'cancel' | 'timeout';
 
 /** How a client can have its user asked. Absent: it cannot. */
-export type Dialogue =
+export type Elicitation =
   /** Up to 2025-11-25: the server asks while the call waits. */
-  | { kind: 'now'; ask(question: string): Promise<Reply> }
+  | { kind: 'now'; ask(question: string): Promise<ConfirmationReply> }
   /** 2026-07-28: the call ends with the question, and comes again with the reply. */
-  | { kind: 'later'; state: string | undefined; reply: Reply | undefined };
+  | { kind: 'later'; state: string | undefined; reply: ConfirmationReply | undefined };
 
 /** The call is to come again with a reply to this. */
 export class ConfirmationQuestion {
@@ -31,86 +31,86 @@ export class ConfirmationQuestion {
   ) {}
 }
 
-export interface Guarded {
+export interface GuardedCall {
   operation: GroupedOperation;
-  args: ToolAnswer;
+  args: JsonObject;
   actor: Actor;
-  dialogue: Dialogue | undefined;
-  run(args: ToolAnswer): Promise<ToolAnswer>;
+  elicitation: Elicitation | undefined;
+  run(args: JsonObject): Promise<JsonObject>;
 }
 
 const MAX_QUESTION = 1500;
 
 export class Confirmations {
   readonly #policy: ConfirmPolicy;
-  readonly #seals: ConfirmationTokens;
+  readonly #tokens: ConfirmationTokens;
 
   constructor(policy: ConfirmPolicy, clock: Clock) {
     this.#policy = policy;
-    this.#seals = new ConfirmationTokens(clock);
+    this.#tokens = new ConfirmationTokens(clock);
   }
 
   /** Runs a call as far as its confirmations reach. Rejects with svc_confirmation_required. */
-  async guard(call: Guarded): Promise<ToolAnswer | ConfirmationQuestion> {
+  async guard(call: GuardedCall): Promise<JsonObject | ConfirmationQuestion> {
     if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
     const { confirmation_token: token, ...args } = call.args;
     const parsed = call.operation.input.safeParse(args);
-    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as ToolAnswer;
+    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as JsonObject;
     // What is wrong in itself is told by the operation.
     if (!parsed.success || (confirm === true && dry_run === true)) return call.run(args);
     if (dry_run === true) return this.#preview(call, args, asked);
     if (confirm !== true) return call.run(args);
     const preview = await call.run({ ...args, confirm: false, dry_run: true });
-    const bound = boundText(call, asked, preview);
-    const question = await this.#permission(call, bound, token, preview);
+    const binding = bindingOf(call, asked, preview);
+    const question = await this.#confirm(call, binding, token, preview);
     return question ?? call.run(args);
   }
 
-  async #preview(call: Guarded, args: ToolAnswer, asked: ToolAnswer): Promise<ToolAnswer> {
+  async #preview(call: GuardedCall, args: JsonObject, asked: JsonObject): Promise<JsonObject> {
     const preview = await call.run(args);
     // Where a person will be asked, no token may go around them.
-    if (this.#asks(call)) return preview;
-    return { ...preview, confirmation_token: this.#seals.mint('preview', boundText(call, asked, preview)) };
+    if (this.#asksUser(call)) return preview;
+    return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, asked, preview)) };
   }
 
-  #asks(call: Guarded): boolean {
-    return this.#policy === 'elicit' && call.dialogue !== undefined;
+  #asksUser(call: GuardedCall): boolean {
+    return this.#policy === 'elicit' && call.elicitation !== undefined;
   }
 
   /** Undefined when the call may go ahead, or the question to be answered first. */
-  async #permission(
-    call: Guarded,
-    bound: string,
+  async #confirm(
+    call: GuardedCall,
+    binding: string,
     token: unknown,
-    preview: ToolAnswer,
+    preview: JsonObject,
   ): Promise<ConfirmationQuestion | undefined> {
-    const { dialogue } = call;
-    if (!this.#asks(call) || dialogue === undefined) {
+    const { elicitation } = call;
+    if (!this.#asksUser(call) || elicitation === undefined) {
       if (typeof token !== 'string') throw tokenNeeded();
-      this.#spend('preview', token, bound);
+      this.#redeem('preview', token, binding);
       return undefined;
     }
     const message = questionText(call.operation, preview);
-    if (dialogue.kind === 'now') {
-      const reply = await dialogue.ask(message);
+    if (elicitation.kind === 'now') {
+      const reply = await elicitation.ask(message);
       if (reply !== 'accept') throw notAgreed(reply);
       return undefined;
     }
-    if (dialogue.state === undefined || dialogue.reply === undefined)
-      return new ConfirmationQuestion(message, this.#seals.mint('question', bound));
-    this.#spend('question', dialogue.state, bound);
-    if (dialogue.reply !== 'accept') throw notAgreed(dialogue.reply);
+    if (elicitation.state === undefined || elicitation.reply === undefined)
+      return new ConfirmationQuestion(message, this.#tokens.issue('question', binding));
+    this.#redeem('question', elicitation.state, binding);
+    if (elicitation.reply !== 'accept') throw notAgreed(elicitation.reply);
     return undefined;
   }
 
-  #spend(kind: TokenKind, seal: string, bound: string): void {
-    const problem = this.#seals.use(kind, seal, bound);
+  #redeem(kind: TokenKind, token: string, binding: string): void {
+    const problem = this.#tokens.redeem(kind, token, binding);
     if (problem !== undefined) throw tokenRefused(problem);
   }
 }
 
 /** Who asks, for what, with which arguments after coercion, and what it would do now: each is part of what was agreed to. */
-function boundText({ operation, actor }: Guarded, asked: ToolAnswer, preview: ToolAnswer): string {
+function bindingOf({ operation, actor }: GuardedCall, asked: JsonObject, preview: JsonObject): string {
   return canonicalJson([principalOf(actor), operation.id, asked, preview]);
 }
 
@@ -120,7 +120,7 @@ export function principalOf(actor: Actor): string {
 }
 
 /** What a person reads. Names in it come from sites, so it is plain, short, and begins with our own words. */
-function questionText(operation: GroupedOperation, preview: ToolAnswer): string {
+function questionText(operation: GroupedOperation, preview: JsonObject): string {
   const { dry_run: _flag, ...facts } = preview;
   const lines = Object.entries(facts)
     .filter(([, value]) => value !== false)

@@ -12,7 +12,7 @@ export type TokenKind = 'preview' | 'question';
 const NONCE = 8;
 const EXPIRY = 6;
 const MAC = 16;
-const LIVES_MS = 5 * 60_000;
+const LIFETIME_MS = 5 * 60_000;
 
 export type TokenProblem = 'used' | 'expired' | 'other';
 
@@ -26,37 +26,37 @@ export class ConfirmationTokens {
     this.#clock = clock;
   }
 
-  /** @param bound canonical text of everything the proof stands for */
-  mint(kind: TokenKind, bound: string): string {
+  /** @param binding canonical text of everything the proof stands for */
+  issue(kind: TokenKind, binding: string): string {
     const head = Buffer.alloc(NONCE + EXPIRY);
     randomBytes(NONCE).copy(head);
-    head.writeUIntBE(Math.ceil(this.#clock.elapsed()) + LIVES_MS, NONCE, EXPIRY);
-    return Buffer.concat([head, this.#mac(kind, head, bound)]).toString('base64url');
+    head.writeUIntBE(Math.ceil(this.#clock.elapsed()) + LIFETIME_MS, NONCE, EXPIRY);
+    return Buffer.concat([head, this.#mac(kind, head, binding)]).toString('base64url');
   }
 
   /** Uses a proof up; answers what is wrong with it, or undefined. Used up also when it is refused later on. */
-  use(kind: TokenKind, seal: string, bound: string): TokenProblem | undefined {
-    const bytes = Buffer.from(seal, 'base64url');
-    if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== seal) return 'other';
+  redeem(kind: TokenKind, token: string, binding: string): TokenProblem | undefined {
+    const bytes = Buffer.from(token, 'base64url');
+    if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== token) return 'other';
     const head = bytes.subarray(0, NONCE + EXPIRY);
-    if (!timingSafeEqual(bytes.subarray(NONCE + EXPIRY), this.#mac(kind, head, bound))) return 'other';
+    if (!timingSafeEqual(bytes.subarray(NONCE + EXPIRY), this.#mac(kind, head, binding))) return 'other';
     const now = this.#clock.elapsed();
     this.#forgetBefore(now);
     const expires = head.readUIntBE(NONCE, EXPIRY);
     if (expires <= now) return 'expired';
-    if (this.#used.has(seal)) return 'used';
-    this.#used.set(seal, expires);
+    if (this.#used.has(token)) return 'used';
+    this.#used.set(token, expires);
     return undefined;
   }
 
-  #mac(kind: TokenKind, head: Buffer, bound: string): Buffer {
-    return createHmac('sha256', this.#key).update(`${kind}\n`).update(head).update(bound).digest().subarray(0, MAC);
+  #mac(kind: TokenKind, head: Buffer, binding: string): Buffer {
+    return createHmac('sha256', this.#key).update(`${kind}\n`).update(head).update(binding).digest().subarray(0, MAC);
   }
 
   #forgetBefore(now: number): void {
-    for (const [seal, expires] of this.#used) {
+    for (const [token, expires] of this.#used) {
       if (expires > now) return;
-      this.#used.delete(seal);
+      this.#used.delete(token);
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The one form that is ever put before a person, and how its answer is read. */
 
-import type { Reply } from './confirm.js';
+import type { ConfirmationReply } from './confirm.js';
 
 export const CONFIRM_FORM: {
   type: 'object';
@@ -13,7 +13,7 @@ export const CONFIRM_FORM: {
 };
 
 /** Accepting the form without ticking its box is a no. */
-export function replyOf(action: unknown, content: unknown): Reply {
+export function replyOf(action: unknown, content: unknown): ConfirmationReply {
   if (action === 'accept')
     return (content as { confirm?: unknown } | null | undefined)?.confirm === true ? 'accept' : 'decline';
   return action === 'decline' ? 'decline' : 'cancel';

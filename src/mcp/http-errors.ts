@@ -14,14 +14,14 @@ export const METHODS = ['GET', 'POST', 'DELETE'];
 /** A refusal that comes before the way in, as MCP clients understand it. */
 export const mcpEnvelope = {
   owns: (path: string) => path === '/mcp',
-  wrap: (error: ServiceError) => Response.json(refusalBody(error), { status: error.status }),
+  wrap: (error: ServiceError) => Response.json(errorEnvelope(error), { status: error.status }),
 };
 
-function refusalBody(known: ServiceError): object {
+function errorEnvelope(known: ServiceError): object {
   return { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };
 }
 
-export function methodRefused(method: string): ServiceError {
+export function methodNotAllowed(method: string): ServiceError {
   return new ServiceError('rest_method_not_allowed', `${method} is not a method of /mcp.`, {
     advice: 'Use POST.',
     data: { allow: METHODS },
@@ -29,7 +29,7 @@ export function methodRefused(method: string): ServiceError {
 }
 
 /** A refusal before any protocol: JSON-RPC for clients, with the facts of every other surface inside. */
-export function refusal(
+export function errorResponse(
   c: McpContext,
   error: unknown,
   { core, metadata }: { core: { log: Log }; metadata: MetadataRules },
@@ -41,7 +41,7 @@ export function refusal(
     c.header('WWW-Authenticate', challenge, { append: true });
   if (known.status === 405) c.header('Allow', METHODS.join(', '));
   if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
-  return c.json(refusalBody(known), known.status as ContentfulStatusCode);
+  return c.json(errorEnvelope(known), known.status as ContentfulStatusCode);
 }
 
 export function rpcError(

@@ -17,13 +17,13 @@ import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
-import { METHODS, methodRefused, refusal, rpcError } from './http-errors.js';
+import { errorResponse, METHODS, methodNotAllowed, rpcError } from './http-errors.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
 import { type Session, Sessions } from './sessions.js';
-import { isListening, listenedUris, watchAll } from './subscriptions.js';
+import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
 
 export interface McpHttpParts {
   core: McpCore;
@@ -52,7 +52,7 @@ type McpContext = Context<HttpEnv>;
 
 const MAX_LISTENERS = 1000;
 
-interface Eras {
+interface PostParts {
   writeScope: string;
   sessions: Sessions;
   modern: McpHttpHandler;
@@ -78,7 +78,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const eras = { sessions, modern, core, writeScope: parts.metadata.write_scope };
+  const postParts = { sessions, modern, core, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
@@ -95,11 +95,11 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     try {
       // The protocol wants the origin of every request judged, of one that only listens, too.
       if (c.env.arrival.foreign) throw foreignPage();
-      if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
+      if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
       const actor = await auth.either(c.env.arrival, 'mcp');
-      return await (c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor));
+      return await (c.req.method === 'POST' ? post(c, postParts, actor) : getOrDelete(c, sessions, actor));
     } catch (error) {
-      return refusal(c, error, parts);
+      return errorResponse(c, error, parts);
     }
   });
   const close = () => {
@@ -110,20 +110,20 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   return { app, sessions, close };
 }
 
-async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
+async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<Response> {
   const body = await messagesOf(c);
   if (body instanceof Response) return body;
-  requireScope(body, actor, eras);
+  requireScope(body, actor, postParts);
   return (await isLegacyRequest(c.req.raw, body))
-    ? postToSession(c, eras, actor, body)
-    : postAlone(c, eras, actor, body);
+    ? postToSession(c, postParts, actor, body)
+    : postStateless(c, postParts, actor, body);
 }
 
 /** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
-function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): void {
+function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostParts): void {
   if (actor.type !== 'token' || actor.rights.includes('write')) return;
-  const needing = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
-  if (!needing) return;
+  const needsWrite = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
+  if (!needsWrite) return;
   throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
     advice: `Ask the authorization server for ${writeScope}.`,
     data: { needed_scope: writeScope },
@@ -131,32 +131,37 @@ function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): 
 }
 
 /** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */
-async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, body: unknown): Promise<Response> {
+async function postStateless(
+  c: McpContext,
+  { modern, core }: PostParts,
+  actor: Actor,
+  body: unknown,
+): Promise<Response> {
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
-  if (isListening(body)) response.headers.set(LISTENS, 'subscriptions');
-  const uris = response.ok ? listenedUris(body) : [];
+  if (isListenRequest(body)) response.headers.set(LISTENS, 'subscriptions');
+  const uris = response.ok ? subscribedUris(body) : [];
   if (uris.length > 0) {
-    const stop = watchAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
+    const stop = subscribeAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
     request.signal.addEventListener('abort', stop, { once: true });
   }
   return response;
 }
 
 /** One or more messages of a client with a session. */
-async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unknown): Promise<Response> {
-  const { sessions, core } = eras;
+async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, body: unknown): Promise<Response> {
+  const { sessions, core } = postParts;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
   const opens = messages.some(isInitializeRequest);
   const named = c.req.header('mcp-session-id') !== undefined;
-  const session = opens && !named ? await begin(sessions, actor) : find(c, sessions, actor);
+  const session = opens && !named ? await openSession(sessions, actor) : findSession(c, sessions, actor);
   if (session instanceof Response) return session;
   if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
   // A question to the user travels on the stream of the call that asks it, as progress does.
-  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayAsk(calledTool(message)));
+  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayElicit(calledTool(message)));
   const response = await session.transport.post(c.req.raw, body, stream);
-  if (opens && !response.ok) sessions.end(session);
+  if (opens && !response.ok) sessions.discard(session);
   for (const message of messages) {
     const id = cancelledRequest(message);
     if (id !== undefined) await session.transport.release(id);
@@ -165,8 +170,8 @@ async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unkn
 }
 
 /** GET listens to a session, DELETE ends it. */
-async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
-  const session = find(c, sessions, actor);
+async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
+  const session = findSession(c, sessions, actor);
   if (session instanceof Response) return session;
   return c.req.method === 'GET' ? session.transport.listen(c.req.raw) : session.transport.end(c.req.raw);
 }
@@ -185,13 +190,13 @@ async function messagesOf(c: McpContext): Promise<unknown> {
   return json.value;
 }
 
-async function begin(sessions: Sessions, actor: Actor): Promise<Session | Response> {
-  const session = await sessions.begin(actor);
+async function openSession(sessions: Sessions, actor: Actor): Promise<Session | Response> {
+  const session = await sessions.open(actor);
   if (session !== undefined) return session;
   return rpcError(503, -32000, 'All sessions are at work. Try again in a few seconds.', { 'Retry-After': '5' });
 }
 
-function find(c: McpContext, sessions: Sessions, actor: Actor): Session | Response {
+function findSession(c: McpContext, sessions: Sessions, actor: Actor): Session | Response {
   const id = c.req.header('mcp-session-id');
   if (id === undefined)
     return rpcError(

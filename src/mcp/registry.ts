@@ -12,14 +12,21 @@ import type { Log } from '../core/log.js';
 import { permissionError } from '../core/permission.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import { withinBudget } from './budget.js';
+import { fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
-import { ConfirmationQuestion, Confirmations, type Dialogue, principalOf } from './confirm.js';
+import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
 import { toolsetOff, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
-import { failure, hasText, SITE_TEXT_NOTE, success, type ToolAnswer, type Written } from './tool-result.js';
+import {
+  errorResult,
+  hasText,
+  type JsonObject,
+  type SerializedOutput,
+  SITE_TEXT_NOTE,
+  successResult,
+} from './tool-result.js';
 import { cleanValue } from './untrusted-text.js';
 
 export interface RegistryParts {
@@ -40,24 +47,24 @@ export interface ToolRegistry {
   listTools(actor: Actor): Tool[];
   /**
    * Runs a tool by its name or by the operation's id. Failures are answers with `isError`, never rejections; a Question is
-   * only asked of a client whose dialogue is "later".
+   * only asked of a client whose elicitation is "later".
    */
   callTool(
     name: string,
     args: unknown,
     caller: Participant,
-    dialogue?: Dialogue,
+    elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion>;
   /** Whether a principal is offered the operation. */
   offers(id: string, actor: Actor): boolean;
   /** The answer of a reading operation, cleaned and fitted. Rejects with ServiceError. */
-  read(id: string, args: ToolAnswer, caller: Caller): Promise<ToolAnswer>;
+  read(id: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
   /** Whether a call may have to ask its user something before it answers. */
-  mayAsk(name: unknown): boolean;
+  mayElicit(name: unknown): boolean;
   /** Calls on many sites, some perhaps without a client. */
-  readonly inflight: CallDeduplication;
+  readonly runningCalls: CallDeduplication;
 }
 
 const MAX_TOKENS = 20_000;
@@ -66,7 +73,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock);
-  const inflight = new CallDeduplication(parts.clock);
+  const runningCalls = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
@@ -96,48 +103,50 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
 
   /** One run: alone, or together with equal ones where many sites are worked on. */
-  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<ToolAnswer> {
-    const answer = operation.multi
-      ? await inflight.run(callKey(operation, args, caller.actor), caller, (alone) => invoke(operation, args, alone))
+  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
+    const output = operation.multi
+      ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
+          invoke(operation, args, alone),
+        )
       : await invoke(operation, args, caller);
-    return cleanValue(answer);
+    return cleanValue(output);
   }
 
-  function fitted(
+  function fitOutput(
     operation: GroupedOperation,
-    input: ToolAnswer,
-    answer: ToolAnswer,
+    input: JsonObject,
+    output: JsonObject,
     caller: Caller,
-  ): Promise<Written> {
-    const rerun = (other: ToolAnswer) => run(operation, other, caller);
-    return withinBudget({ operation, input, answer, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
+  ): Promise<SerializedOutput> {
+    const rerun = (other: JsonObject) => run(operation, other, caller);
+    return fitToBudget({ operation, input, output, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
   }
 
   async function call(
     name: string,
     args: unknown,
     caller: Participant,
-    dialogue?: Dialogue,
+    elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion> {
     const operation = find(name, caller.actor);
     if (!isRecord(args)) {
-      const answer = await run(operation, args, caller);
-      return success({ answer, text: JSON.stringify(answer) });
+      const output = await run(operation, args, caller);
+      return successResult({ output, text: JSON.stringify(output) });
     }
     const outcome = await confirmations.guard({
       operation,
       args,
       actor: caller.actor,
-      dialogue,
+      elicitation,
       run: (input) => run(operation, input, caller),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
-    const shown = await fitted(operation, args, outcome, caller);
-    return success(shown, carriesSiteText(operation) && hasText(shown.answer) ? [SITE_TEXT_NOTE] : []);
+    const fitted = await fitOutput(operation, args, outcome, caller);
+    return successResult(fitted, carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []);
   }
 
   return {
-    inflight,
+    runningCalls,
     listTools(actor) {
       const key = [...actor.rights].sort().join();
       const known = lists.get(key);
@@ -147,15 +156,15 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       return tools;
     },
 
-    async callTool(name, args, caller, dialogue) {
+    async callTool(name, args, caller, elicitation) {
       try {
-        return await call(name, args ?? {}, caller, dialogue);
+        return await call(name, args ?? {}, caller, elicitation);
       } catch (error) {
         const known = asServiceError(error);
         if (isOurFault(known)) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
-        return failure(known);
+        return errorResult(known);
       }
     },
 
@@ -166,21 +175,21 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     async read(id, args, caller) {
       const operation = find(id, caller.actor);
-      return (await fitted(operation, args, await run(operation, args, caller), caller)).answer;
+      return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
     },
 
     rightFor(name) {
       return typeof name === 'string' ? byName.get(name)?.needs : undefined;
     },
 
-    mayAsk(name) {
+    mayElicit(name) {
       const operation = typeof name === 'string' ? byName.get(name) : undefined;
       return policy === 'elicit' && operation?.effect === 'destroy';
     },
   };
 }
 
-function isRecord(value: unknown): value is ToolAnswer {
+function isRecord(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 

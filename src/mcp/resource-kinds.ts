@@ -1,9 +1,9 @@
 /** The kinds of resources: address, words, and the reading operation behind each. */
 
-import type { ToolAnswer } from './tool-result.js';
+import type { JsonObject } from './tool-result.js';
 
 /** One kind of resource. */
-export interface Kind {
+export interface ResourceKind {
   /** Address, or template of addresses after RFC 6570. */
   uri: string;
   name: string;
@@ -13,7 +13,7 @@ export interface Kind {
   operation?: string;
   match: RegExp;
   /** Input of the operation from the parts of the address. */
-  input(parts: readonly string[], page: Page): ToolAnswer;
+  input(parts: readonly string[], page: Page): JsonObject;
 }
 
 export interface Page {
@@ -22,9 +22,9 @@ export interface Page {
 }
 
 const WHOLE_PAGE = 100;
-const paged = ({ page, per_page }: Page): ToolAnswer => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
+const paged = ({ page, per_page }: Page): JsonObject => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
 
-export const KINDS: readonly Kind[] = [
+export const RESOURCE_KINDS: readonly ResourceKind[] = [
   {
     uri: 'svc://sites',
     name: 'sites',

@@ -5,8 +5,8 @@ import { errorHelp, knownCode } from '../core/error-help.js';
 import { ServiceError, STATUS } from '../core/errors.js';
 import type { Caller } from '../operation/operation.js';
 import type { ToolRegistry } from './registry.js';
-import { KINDS, type Kind, type Page } from './resource-kinds.js';
-import { hasText, SITE_TEXT_NOTE, type ToolAnswer } from './tool-result.js';
+import { type Page, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.js';
+import { hasText, type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
 export interface ResourceEntry {
   uri: string;
@@ -70,15 +70,15 @@ export class Resources {
   /** A resource as JSON, with a note where sites may have written in it. Rejects with UnknownResource or ServiceError. */
   async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
-    const content = (answer: ToolAnswer) => ({
+    const contentOf = (answer: JsonObject) => ({
       uri,
       mimeType: 'application/json' as const,
       text: JSON.stringify(answer),
     });
-    if (kind.operation === undefined) return [content(describeError(parts[0] ?? '', uri))];
+    if (kind.operation === undefined) return [contentOf(describeError(parts[0] ?? '', uri))];
     try {
       const answer = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
-      const json = content({ ...answer, ...nextPage(kind, answer) });
+      const json = contentOf({ ...answer, ...nextPage(kind, answer) });
       return hasText(answer) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
     } catch (error) {
       if (error instanceof ServiceError && ABSENT.has(error.code)) throw new UnknownResource(uri);
@@ -86,18 +86,18 @@ export class Resources {
     }
   }
 
-  #visible(actor: Actor): Kind[] {
-    return KINDS.filter(({ operation }) => operation === undefined || this.#registry.offers(operation, actor));
+  #visible(actor: Actor): ResourceKind[] {
+    return RESOURCE_KINDS.filter(({ operation }) => operation === undefined || this.#registry.offers(operation, actor));
   }
 
-  #find(uri: string, actor: Actor): { kind: Kind; parts: string[]; page: Page } {
+  #find(uri: string, actor: Actor): { kind: ResourceKind; parts: string[]; page: Page } {
     const [address = '', query = ''] = uri.slice(0, 2000).split('?', 2);
     for (const kind of this.#visible(actor)) {
       const match = kind.match.exec(address);
       const parts = match?.slice(1).map(decoded);
       if (parts === undefined || parts.includes(undefined)) continue;
-      const asked = new URLSearchParams(query);
-      const page = Object.fromEntries([...asked].filter(([name]) => name === 'page' || name === 'per_page'));
+      const search = new URLSearchParams(query);
+      const page = Object.fromEntries([...search].filter(([name]) => name === 'page' || name === 'per_page'));
       return { kind, parts: parts as string[], page };
     }
     throw new UnknownResource(uri);
@@ -105,12 +105,12 @@ export class Resources {
 }
 
 /** Lists of resources have no `truncated` of their own to say where the rest is: they name its address. */
-function nextPage(kind: Kind, { page, per_page, total }: ToolAnswer): ToolAnswer {
+function nextPage(kind: ResourceKind, { page, per_page, total }: JsonObject): JsonObject {
   if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total !== 'number') return {};
   return page * per_page >= total ? {} : { next: `${kind.uri}?page=${page + 1}&per_page=${per_page}` };
 }
 
-function describeError(text: string, uri: string): ToolAnswer {
+function describeError(text: string, uri: string): JsonObject {
   const code = knownCode(text);
   if (code === undefined) throw new UnknownResource(uri);
   return { code, status: STATUS[code], ...errorHelp(code) };

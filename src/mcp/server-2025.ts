@@ -24,14 +24,14 @@ import { asServiceError } from '../core/errors.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
-import { ConfirmationQuestion, type Dialogue, type Reply } from './confirm.js';
+import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
-import { errorData, failure } from './tool-result.js';
+import { errorData, errorResult } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -72,10 +72,10 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: core.registry.listTools(actor()) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const caller = participant(core, actor(), extra, server);
-    const dialogue = dialogueWith(server, extra, core.askMs);
-    const outcome = await core.registry.callTool(params.name, params.arguments, caller, dialogue);
+    const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
+    const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
     // Asked "now", so never for later.
-    return outcome instanceof ConfirmationQuestion ? failure(tokenNeeded()) : outcome;
+    return outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded()) : outcome;
   });
   serveResources(core, server, actor);
   serveSubscriptions(core, server, actor);
@@ -104,7 +104,7 @@ function serveSubscriptions(core: McpCore, server: SessionServer, actor: () => A
     if (subscriptions.size >= MAX_SUBSCRIPTIONS)
       throw new McpError(ErrorCode.InvalidRequest, `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
     try {
-      const stop = await core.jobs.watch(uri, actor(), () => {
+      const stop = await core.jobs.subscribe(uri, actor(), () => {
         server.sendResourceUpdated({ uri }).catch(() => undefined);
       });
       if (server.closing || subscriptions.has(uri)) stop();
@@ -151,19 +151,19 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
  * Server"), and neither is a client's own time limit: both mean that nobody waits any longer.
  */
 function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
-  const left = new Cancellation({
-    left: () => extra.signal,
+  const cancellation = new Cancellation({
+    aborted: () => extra.signal,
     isClosing: () => server.closing,
-    hangup: () => hangupOf(extra),
+    hangUp: () => hangUpSignalOf(extra),
   });
   return {
     actor,
     request_id: core.newRequestId(),
     get signal() {
-      return left.signal;
+      return cancellation.signal;
     },
-    get gone() {
-      return left.gone;
+    get disconnected() {
+      return cancellation.disconnected;
     },
     progress: progressReporter(extra._meta?.progressToken, core.clock, (params) =>
       extra.sendNotification({ method: 'notifications/progress', params }),
@@ -171,19 +171,19 @@ function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionS
   };
 }
 
-function hangupOf({ authInfo }: Extra): AbortSignal | undefined {
+function hangUpSignalOf({ authInfo }: Extra): AbortSignal | undefined {
   const hangup = authInfo?.extra?.hangup;
   return typeof hangup === 'function' ? (hangup() as AbortSignal) : undefined;
 }
 
 /** Asking the user through the client, where it says that it can. */
-function dialogueWith(server: Server, extra: Extra, askMs: number): Dialogue | undefined {
+function elicitationOf(server: Server, extra: Extra, askMs: number): Elicitation | undefined {
   const elicitation = server.getClientCapabilities()?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
   return { kind: 'now', ask: (question) => ask(extra, question, askMs) };
 }
 
-async function ask(extra: Extra, message: string, timeout: number): Promise<Reply> {
+async function ask(extra: Extra, message: string, timeout: number): Promise<ConfirmationReply> {
   const params = { mode: 'form' as const, message, requestedSchema: CONFIRM_FORM };
   try {
     const request = { method: 'elicitation/create' as const, params };

@@ -14,7 +14,7 @@ import { asServiceError, isOurFault } from '../core/errors.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
-import { ConfirmationQuestion, type Dialogue } from './confirm.js';
+import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { progressReporter } from './progress.js';
@@ -39,7 +39,7 @@ const CACHE_HINTS = {
 } as const;
 
 /** The one thing that is asked for. */
-const ASKED = 'confirm';
+const CONFIRMATION = 'confirm';
 
 export function createModernServer(core: McpCore, actor: Actor): Server {
   const server = new Server(core.info, {
@@ -53,11 +53,11 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
       params.name,
       params.arguments,
       participant(core, actor, ctx),
-      dialogueWith(ctx),
+      elicitationOf(ctx),
     );
     if (!(outcome instanceof ConfirmationQuestion)) return outcome;
     const question = inputRequired.elicit({ message: outcome.message, requestedSchema: CONFIRM_FORM });
-    return inputRequired({ inputRequests: { [ASKED]: question }, requestState: outcome.state });
+    return inputRequired({ inputRequests: { [CONFIRMATION]: question }, requestState: outcome.state });
   });
   serveResources(core, server, actor);
   servePrompts(core, server, actor);
@@ -104,30 +104,30 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
  * repeat the call; so the work outlives the connection by a few seconds. On stdio a cancellation is a message of its own.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
-  const left = new Cancellation({ left: () => ctx.mcpReq.signal, isClosing: () => false });
+  const cancellation = new Cancellation({ aborted: () => ctx.mcpReq.signal, isClosing: () => false });
   return {
     actor,
     request_id: core.newRequestId(),
     get signal() {
-      return left.signal;
+      return cancellation.signal;
     },
-    get gone() {
-      return left.gone;
+    get disconnected() {
+      return cancellation.disconnected;
     },
-    graceMs: ctx.http === undefined ? undefined : core.graceMs,
+    graceMs: ctx.http === undefined ? undefined : core.disconnectGraceMs,
     progress: progressReporter(ctx.mcpReq._meta?.progressToken, core.clock, (params) =>
       ctx.mcpReq.notify({ method: 'notifications/progress', params }),
     ),
   };
 }
 
-function dialogueWith(ctx: ServerContext): Dialogue | undefined {
+function elicitationOf(ctx: ServerContext): Elicitation | undefined {
   const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
   const elicitation = (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
   const state = ctx.mcpReq.requestState();
   const given = ctx.mcpReq.inputResponses;
-  const response = given !== undefined && Object.hasOwn(given, ASKED) ? given[ASKED] : undefined;
+  const response = given !== undefined && Object.hasOwn(given, CONFIRMATION) ? given[CONFIRMATION] : undefined;
   const { action, content } = (response ?? {}) as { action?: unknown; content?: unknown };
   return {
     kind: 'later',

@@ -30,7 +30,7 @@ export interface SessionsParts {
 
 const SWEEP_EVERY_MS = 60_000;
 /** Of the number of sessions, what one principal can have at most: the others always find room. */
-const LARGEST_PART = 0.9;
+const MAX_SHARE = 0.9;
 
 export class Sessions {
   readonly #parts: SessionsParts;
@@ -65,7 +65,7 @@ export class Sessions {
    * A session that its first request will open. Another one makes room when there are too many: one that rests before one that
    * a client listens to, the longest unused first. Undefined when all that could make room are at work.
    */
-  async begin(actor: Actor): Promise<Session | undefined> {
+  async open(actor: Actor): Promise<Session | undefined> {
     if (!this.#makeRoom(actor)) return undefined;
     const id = randomUUID();
     const transport = new SessionTransport(id);
@@ -79,7 +79,7 @@ export class Sessions {
   }
 
   /** Ends a session whose first request was refused. */
-  end(session: Session): void {
+  discard(session: Session): void {
     this.#close(session);
   }
 
@@ -112,7 +112,7 @@ export class Sessions {
     }
     const mine = counts.get(me) ?? 0;
     const own = (session: Session) => principalOf(session.actor) === me;
-    if (mine >= Math.ceil(max * LARGEST_PART)) return this.#evict(own);
+    if (mine >= Math.ceil(max * MAX_SHARE)) return this.#evict(own);
     if (this.#open.size < max) return true;
     const share = max / counts.size;
     if (mine + 1 > share && mine > 0) return this.#evict(own);

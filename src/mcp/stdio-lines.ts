@@ -9,7 +9,7 @@ const MAX_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** Hands on whole lines. What is refused is told to `refuse`, with the id of the request where it can be had. */
-export class Lines extends Transform {
+export class LineFilter extends Transform {
   readonly #refuse: (message: string, id: string | number | null) => void;
   /** Of the line that has not ended yet. */
   #parts: Buffer[] = [];

@@ -7,8 +7,8 @@ import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import type { McpCore } from './core.js';
 import { createMcpServer } from './server-2025.js';
-import { Lines } from './stdio-lines.js';
-import { listenedUris, watchAll } from './subscriptions.js';
+import { LineFilter } from './stdio-lines.js';
+import { subscribeAll, subscribedUris } from './subscriptions.js';
 
 export interface StdioParts {
   core: McpCore;
@@ -29,12 +29,12 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
   // Each answer that waits for a slow reader listens for room.
   stdout.setMaxListeners(0);
-  const lines = stdin.pipe(new Lines((message, id) => stdout.write(refusal(id, -32600, message))));
+  const lines = stdin.pipe(new LineFilter((message, id) => stdout.write(errorLine(id, -32600, message))));
   // A pipe ends with its source, but not when that is destroyed.
   stdin.once('close', () => lines.end());
-  const transport = new CountingTransport(lines, stdout);
+  const transport = new StdioTransport(lines, stdout);
   const subscriptions = new Subscriptions(core, actor);
-  transport.onIncoming = (message) => subscriptions.hear(message);
+  transport.onIncoming = (message) => subscriptions.onIncomingMessage(message);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -43,29 +43,29 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   // The client is gone: nobody reads what is still being made.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
   const first = await Promise.race([firstMessage(lines), ended, broken, stopped]);
-  const serving = await begin(first, parts, transport, subscriptions);
+  const server = await startServer(first, parts, transport, subscriptions);
   const drainMs = parts.drainMs ?? DRAIN_MS;
   await Promise.race([ended, broken, stopped]);
   await transport.idle(drainMs, Promise.race([broken, stopped]));
-  await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
+  await Promise.race([core.registry.runningCalls.idle(drainMs), stopped]);
   if (signal.aborted) await transport.cancelOpen();
   subscriptions.close();
-  await serving.close();
+  await server.close();
   stdin.unpipe(lines);
   stdin.pause();
 }
 
-interface Serving {
+interface StdioServer {
   close(): Promise<void>;
 }
 
 /** The servers of the new era are loaded for its clients only: all others would wait for them at each start. */
-async function begin(
+async function startServer(
   first: unknown,
   { core, actor }: StdioParts,
-  transport: CountingTransport,
+  transport: StdioTransport,
   subscriptions: Subscriptions,
-): Promise<Serving> {
+): Promise<StdioServer> {
   const onerror = (error: Error) => core.log.warn({ err: error }, 'mcp message not understood');
   if (isInitializeRequest(first)) {
     const server = createMcpServer(core, () => actor);
@@ -93,26 +93,26 @@ async function begin(
 }
 
 /** A first line longer than this is no greeting. */
-const MAX_GREETING = 64 * 1024;
+const MAX_FIRST_LINE = 64 * 1024;
 
 /** The first line as JSON, left in the stream for whoever reads on; undefined for a line that is none, or at the end. */
 function firstMessage(stdin: Readable): Promise<unknown> {
-  const seen: Buffer[] = [];
+  const chunks: Buffer[] = [];
   return new Promise((resolve) => {
-    const look = () => {
+    const readFirstLine = () => {
       for (let chunk = stdin.read() as Buffer | null; chunk !== null; chunk = stdin.read() as Buffer | null) {
-        seen.push(Buffer.from(chunk));
+        chunks.push(Buffer.from(chunk));
       }
-      const all = Buffer.concat(seen);
+      const all = Buffer.concat(chunks);
       const end = all.indexOf('\n');
-      if (end < 0 && all.length < MAX_GREETING && !stdin.readableEnded) return;
-      stdin.off('readable', look);
-      stdin.off('end', look);
+      if (end < 0 && all.length < MAX_FIRST_LINE && !stdin.readableEnded) return;
+      stdin.off('readable', readFirstLine);
+      stdin.off('end', readFirstLine);
       if (!stdin.readableEnded && all.length > 0) stdin.unshift(all);
       resolve(parsed(all.toString('utf8', 0, Math.max(end, 0))));
     };
-    stdin.on('readable', look);
-    stdin.on('end', look);
+    stdin.on('readable', readFirstLine);
+    stdin.on('end', readFirstLine);
   });
 }
 
@@ -136,12 +136,12 @@ class Subscriptions {
     this.#actor = actor;
   }
 
-  hear(message: JSONRPCMessage): void {
+  onIncomingMessage(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    const uris = listenedUris(message);
+    const uris = subscribedUris(message);
     if (uris.length > 0 && 'id' in message) {
-      const tell = (uri: string) => void this.server?.sendResourceUpdated({ uri }).catch(() => undefined);
-      this.#stops.set(message.id, watchAll(this.#core.jobs, uris, this.#actor, tell));
+      const notify = (uri: string) => void this.server?.sendResourceUpdated({ uri }).catch(() => undefined);
+      this.#stops.set(message.id, subscribeAll(this.#core.jobs, uris, this.#actor, notify));
     }
     if (message.method !== 'notifications/cancelled') return;
     const id = (message.params as { requestId?: RequestId } | undefined)?.requestId;
@@ -155,14 +155,14 @@ class Subscriptions {
 }
 
 /** To a line that is no JSON, whose id nobody can know. The SDK tells only its own side of it. */
-const PARSE_ERROR = refusal(null, -32700, 'The line is not valid JSON.');
+const PARSE_ERROR = errorLine(null, -32700, 'The line is not valid JSON.');
 
-function refusal(id: RequestId | null, code: number, message: string): string {
+function errorLine(id: RequestId | null, code: number, message: string): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`;
 }
 
 /** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
-class CountingTransport extends StdioServerTransport {
+class StdioTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
   /** Ids of requests without a response. */
   readonly #open = new Set<RequestId>();
@@ -185,10 +185,10 @@ class CountingTransport extends StdioServerTransport {
       this.onIncoming?.(message);
       handle?.(message);
     };
-    const complain = this.onerror;
+    const reportError = this.onerror;
     this.onerror = (error: Error) => {
       if (error instanceof SyntaxError) this.#stdout.write(PARSE_ERROR);
-      complain?.(error);
+      reportError?.(error);
     };
     return super.start();
   }

@@ -6,13 +6,13 @@ import { jobOf } from './resources.js';
 
 const MAX_JOBS = 50;
 
-export function isListening(message: unknown): boolean {
+export function isListenRequest(message: unknown): boolean {
   return (message as { method?: unknown } | null)?.method === 'subscriptions/listen';
 }
 
 /** Addresses of jobs that a message subscribes to; none when it is another message. */
-export function listenedUris(message: unknown): string[] {
-  if (!isListening(message)) return [];
+export function subscribedUris(message: unknown): string[] {
+  if (!isListenRequest(message)) return [];
   const { params } = message as { params?: { notifications?: unknown } };
   const uris = (params?.notifications as { resourceSubscriptions?: unknown } | null | undefined)?.resourceSubscriptions;
   if (!Array.isArray(uris)) return [];
@@ -21,7 +21,7 @@ export function listenedUris(message: unknown): string[] {
 }
 
 /** Watches what the principal may read of these, quietly leaving out the rest, until the answered function is called. */
-export function watchAll(
+export function subscribeAll(
   jobs: JobNotifications,
   uris: readonly string[],
   actor: Actor,
@@ -31,7 +31,7 @@ export function watchAll(
   const stops: (() => void)[] = [];
   for (const uri of uris) {
     jobs
-      .watch(uri, actor, () => onChange(uri))
+      .subscribe(uri, actor, () => onChange(uri))
       .then(
         (stop) => (stopped ? stop() : stops.push(stop)),
         () => undefined,

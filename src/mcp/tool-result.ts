@@ -5,11 +5,11 @@ import { errorHelp } from '../core/error-help.js';
 import { errorBody, type ServiceError } from '../core/errors.js';
 import { cleanText, cleanValue } from './untrusted-text.js';
 
-export type ToolAnswer = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 /** An answer and its JSON: what was written out to be measured need not be written out again to be sent. */
-export interface Written {
-  answer: ToolAnswer;
+export interface SerializedOutput {
+  output: JsonObject;
   text: string;
 }
 
@@ -39,20 +39,20 @@ export function hasText(value: unknown): boolean {
  * Structure and text say the same, because clients differ in which of the two they show to the model.
  * @param notes further text blocks
  */
-export function success({ answer, text }: Written, notes: readonly string[] = []): CallToolResult {
+export function successResult({ output, text }: SerializedOutput, notes: readonly string[] = []): CallToolResult {
   return {
     content: [text, ...notes].map((text) => ({ type: 'text', text })),
-    structuredContent: answer,
+    structuredContent: output,
   };
 }
 
 /** Of an error clients show the model nothing but the text, so the text has everything: code, reason, field, next step. */
-export function failure(error: ServiceError): CallToolResult {
+export function errorResult(error: ServiceError): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: errorText(error) }] };
 }
 
 /** Data of a protocol error: the body of the error, and what to make of the texts in it. */
-export function errorData(error: ServiceError): ToolAnswer {
+export function errorData(error: ServiceError): JsonObject {
   const note = errorNote(error);
   return { ...cleanValue(errorBody(error)), ...(note === undefined ? {} : { note }) };
 }

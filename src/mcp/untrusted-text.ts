@@ -4,17 +4,17 @@
  */
 
 /** Code points nobody sees: control, surrogates, private use, separators, tag characters and bidi overrides; joiners stay. */
-const UNSEEN = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
+const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 /** Printable ASCII needs no look: it is nearly all there is. */
 const PRINTABLE = /^[ -~]*$/;
 
 /** Without unseen characters; line breaks and tabs stay. At most `max` characters. */
 export function cleanText(text: string, max = Number.POSITIVE_INFINITY): string {
-  const seen = PRINTABLE.test(text)
+  const visible = PRINTABLE.test(text)
     ? text
-    : text.replace(UNSEEN, (char) => (char === '\n' || char === '\t' ? char : ''));
-  if (seen.length <= max) return seen;
-  const cut = seen.slice(0, Math.max(0, max - 1));
+    : text.replace(INVISIBLE, (char) => (char === '\n' || char === '\t' ? char : ''));
+  if (visible.length <= max) return visible;
+  const cut = visible.slice(0, Math.max(0, max - 1));
   // Never end in half a surrogate pair.
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }

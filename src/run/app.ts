@@ -16,9 +16,9 @@ import { contractOf } from '../operation/contract.js';
 import type { GroupedOperation, Invoke } from '../operation/operation.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery-entries.js';
-import { createExplorer } from './discovery-routes.js';
+import { createDiscovery } from './discovery-routes.js';
 import { hasQueryInput, queryInput } from './query.js';
-import { errorAnswer, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
+import { errorResponse, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
   operations: readonly GroupedOperation[];
@@ -32,28 +32,28 @@ export interface RunParts {
 }
 
 /** Where the collections stand: the namespace of WordPress, and the short alias. */
-const MOUNTS = ['/wp-json/wp-abilities/v1', ''] as const;
+const BASE_PATHS = ['/wp-json/wp-abilities/v1', ''] as const;
 const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  const run = runner(parts);
-  const discovery = createExplorer(parts);
+  const run = createRunner(parts);
+  const discovery = createDiscovery(parts);
   // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
-  const answering = (mount: string) => async (c: RunContext) => {
+  const handlerAt = (mount: string) => async (c: RunContext) => {
     try {
-      return await at(c, mount);
+      return await route(c, mount);
     } catch (error) {
       const known = asServiceError(error);
       if (isOurFault(known)) {
         const { request_id } = c.env.arrival;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
       }
-      return errorAnswer(c, known, parts.challenge);
+      return errorResponse(c, known, parts.challenge);
     }
   };
 
-  function at(c: RunContext, mount: string): Promise<Response> {
+  function route(c: RunContext, mount: string): Promise<Response> {
     const [, collection] = /^\/(abilities|categories)(?:\/|$)/.exec(c.req.path.slice(mount.length)) ?? [];
     if (collection === undefined) throw noRoute();
     const rest = pathBelow(c, `${mount}/${collection}`);
@@ -64,10 +64,10 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
     return runs === undefined ? discovery.operation(c, mount, rest) : run(c, runs);
   }
 
-  const [namespace, short] = MOUNTS;
+  const [namespace, short] = BASE_PATHS;
   // Where two patterns fit a path, Hono would chain their handlers: so one for all that is below the namespace.
-  app.all(`${namespace}/*`, answering(namespace));
-  for (const collection of ['abilities', 'categories']) app.all(`${short}/${collection}/*`, answering(short));
+  app.all(`${namespace}/*`, handlerAt(namespace));
+  for (const collection of ['abilities', 'categories']) app.all(`${short}/${collection}/*`, handlerAt(short));
   return app;
 }
 
@@ -79,7 +79,7 @@ function pathBelow(c: RunContext, prefix: string): string {
   return rest;
 }
 
-function runner({ operations, invoke, auth, readOnly }: RunParts) {
+function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
 
   return async (c: RunContext, id: string): Promise<Response> => {

@@ -10,11 +10,15 @@ import { utf8 } from '../http/utf8.js';
  * page can send it, an empty body has to be marked as JSON where the operation `acts`: does more than read what is stored.
  * @throws ServiceError `rest_invalid_json`, `invalid_content_type`, or `ability_invalid_input` naming `input`
  */
-export function bodyInput(bytes: ArrayBuffer, contentType: string | undefined, acts: boolean): Record<string, unknown> {
+export function bodyInput(
+  bytes: ArrayBuffer,
+  contentType: string | undefined,
+  hasEffects: boolean,
+): Record<string, unknown> {
   const text = utf8(bytes);
   if (text === undefined) throw unreadable('The body is not UTF-8.');
   if (text.trim() === '') {
-    if (!acts || isJson(contentType)) return {};
+    if (!hasEffects || isJson(contentType)) return {};
     throw new ServiceError('invalid_content_type', 'The body is empty, and the request is not marked as JSON.', {
       advice: 'Send the header "Content-Type: application/json", and the body {"input": {…}} where there is input.',
     });

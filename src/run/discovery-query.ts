@@ -50,7 +50,7 @@ function flag(query: URLSearchParams, name: string): boolean | undefined {
 }
 
 /** One page of a collection with its counting headers. `url` is the collection's own. */
-export function collectionAnswer<T>(
+export function collectionResponse<T>(
   c: RunContext,
   all: readonly T[],
   url: string,

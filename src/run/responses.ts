@@ -11,7 +11,7 @@ export type RunContext = Context<HttpEnv>;
  * The error as an answer, with the headers that belong to its status. A missing login is not asked for by `WWW-Authenticate`
  * unless that is wanted, as in WordPress: a browser would prompt for one and send it along with what foreign pages ask.
  */
-export function errorAnswer(c: RunContext, error: unknown, challenge: boolean): Response {
+export function errorResponse(c: RunContext, error: unknown, challenge: boolean): Response {
   const known = asServiceError(error);
   if (challenge && known.status === 401) c.header('WWW-Authenticate', 'Basic realm="svc", charset="UTF-8"');
   if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
