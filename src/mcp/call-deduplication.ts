@@ -1,6 +1,6 @@
 /**
- * Running calls on many sites. A client that hangs up does not stop one: it goes on, and the repeated call joins it or gets
- * its result. Only a cancelled one stops, and only when nobody else waits for it.
+ * Deduplication of calls on many sites. A call goes on when its client disconnects, and the repeated call joins it or gets its
+ * result. Only a cancellation stops it, and only when no other client waits for the same call.
  */
 
 import type { Clock } from '../core/clock.js';
@@ -9,13 +9,13 @@ import type { Caller } from '../operation/operation.js';
 import { cancelled } from './errors.js';
 import type { JsonObject } from './tool-result.js';
 
-/** How one request takes part in a call, as far as its connection tells. */
+/** One request that waits for the result of a call. */
 export interface Participant extends Caller {
-  /** Aborted when the client is gone without having cancelled. */
+  /** Aborted when the client disconnected without having cancelled. */
   disconnected?: AbortSignal | undefined;
   /**
-   * Milliseconds between `signal` and its effect, where a broken connection and a cancelled call look the same: a client whose
-   * connection broke has to repeat its call, and finds it.
+   * Milliseconds between `signal` and its effect, for connections on which a disconnect and a cancellation look the same: a
+   * client that lost its connection repeats the call within that time and joins it.
    */
   graceMs?: number | undefined;
 }
@@ -25,13 +25,13 @@ interface Running {
   readonly promise: Promise<JsonObject>;
   readonly stop: AbortController;
   readonly participants: Set<Participant>;
-  /** Set when it ended with nobody there to take the result. */
+  /** Kept when the call ended while no client was waiting for it. */
   result?: { output: JsonObject; until: number };
 }
 
-/** A client that cut a call after its own limit comes back soon or never. */
+/** A client that gave up a call because of its own time limit repeats it soon or never. */
 const KEEP_MS = 10 * 60_000;
-/** Results kept at once; the oldest makes room. */
+/** Results kept at once; the oldest is dropped first. */
 const MAX_KEPT = 100;
 
 export class CallDeduplication {
@@ -42,14 +42,14 @@ export class CallDeduplication {
     this.#clock = clock;
   }
 
-  /** Calls that are being worked on. */
+  /** Number of running calls. */
   get size(): number {
     return [...this.#calls.values()].filter((call) => call.result === undefined).length;
   }
 
   /**
-   * Joins the running call of this key, takes the result that nobody got, or starts `work`.
-   * Rejects with svc_cancelled when this participant left first.
+   * Joins the running call of this key, returns its undelivered result, or starts `work`.
+   * Rejects with svc_cancelled when this participant cancels or disconnects first.
    */
   async run(
     key: string,
@@ -71,7 +71,7 @@ export class CallDeduplication {
     }
   }
 
-  /** Resolves when nothing is being worked on, or after `ms`. */
+  /** Resolves when no call is running, or after `ms`. */
   async idle(ms: number): Promise<void> {
     const running = [...this.#calls.values()].filter((call) => call.result === undefined).map((call) => call.promise);
     if (running.length === 0) return;
@@ -119,13 +119,13 @@ export class CallDeduplication {
     if (this.#calls.get(running.key) === running) this.#calls.delete(running.key);
   }
 
-  /** A cancelled call stops when nobody else waits for it; at once, or when its client did not come back in time. */
+  /** Stops a cancelled call that has no other participant: at once, or when its client has not come back within its grace. */
   #leave(call: Running, participant: Participant): void {
     call.participants.delete(participant);
     if (!participant.signal.aborted) return;
     const stop = () => {
       if (call.participants.size > 0) return;
-      // Whoever calls now starts anew instead of joining what is ending.
+      // From now on an equal call starts a new run instead of joining the one that is ending.
       this.#forget(call);
       call.stop.abort();
     };
@@ -134,7 +134,7 @@ export class CallDeduplication {
   }
 }
 
-/** The result, or a rejection as soon as this participant is cancelled or gone. */
+/** The result, or a rejection as soon as this participant cancels or disconnects. */
 function untilCancelledOrDisconnected(
   promise: Promise<JsonObject>,
   participant: Participant,

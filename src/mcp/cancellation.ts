@@ -1,14 +1,14 @@
-/** How a client left a call: it cancelled it, or it merely does not wait any longer. */
+/** Cancellation of a call, told apart from a client that merely stopped waiting for it. */
 
-/** SDKs cancel what ran into the client's own time limit, and say so in the reason. */
+/** Client SDKs cancel a call that exceeds the client's own time limit, and name that in the reason. */
 const CLIENT_TIMEOUT = /timed? ?out/i;
 
 export interface RequestSignals {
-  /** Aborted when a call is cancelled or its connection is gone. Asked for at most once. */
+  /** The SDK's signal: aborted when the call is cancelled or its connection is lost. Called at most once. */
   aborted(): AbortSignal;
-  /** Whether the connection itself is ending. */
+  /** Whether the connection itself is closing. */
   isClosing(): boolean;
-  /** Aborted when the client hung up, where that is told apart. */
+  /** Aborted when the client hung up, on connections where that can be distinguished. */
   hangUp?: (() => AbortSignal | undefined) | undefined;
 }
 

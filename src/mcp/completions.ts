@@ -1,4 +1,4 @@
-/** Completions of arguments: sites, clients, tags and slugs as they are stored, and error codes. */
+/** Completion of arguments of prompts and resource templates: stored sites, clients, tags and slugs, and error codes. */
 
 import { ERROR_CODES } from '../core/error-help.js';
 import type { Caller } from '../operation/operation.js';
@@ -6,7 +6,7 @@ import type { CompletionSource, Prompts } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
 import { type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
-/** Goes with every completion. */
+/** Metadata of every completion. */
 export const COMPLETION_META = { 'sitefleet/note': SITE_TEXT_NOTE };
 
 export interface Completion {
@@ -18,13 +18,13 @@ export interface Completion {
 export interface CompletionRequest {
   ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string };
   argument: { name: string; value: string };
-  /** Arguments chosen before. */
+  /** Values of the arguments that are filled in already. */
   chosen: Readonly<Record<string, string>>;
 }
 
 /** The protocol's limit. */
 const MAX_VALUES = 100;
-/** No slug of WordPress has these; marks of conversations and links do. */
+/** No WordPress slug contains these; chat markup and links do. */
 const UNEXPECTED = /[<>[\]|`:"\n]/;
 const NONE: Completion = { values: [], hasMore: false };
 
@@ -37,7 +37,7 @@ export class Completions {
     this.#prompts = prompts;
   }
 
-  /** Values that begin with or hold what was typed. What the caller may not read completes to nothing. */
+  /** Values that contain what was typed. Without the right to read them there are no completions. */
   async complete({ ref, argument, chosen }: CompletionRequest, caller: Caller): Promise<Completion> {
     const typed = argument.value.slice(0, 255);
     if (ref.type === 'ref/prompt') {
@@ -81,7 +81,7 @@ export class Completions {
         typed,
       );
     } catch {
-      // The site is still being typed, or is not the caller's to see.
+      // The site is not typed completely yet, or the caller has no access to it.
       return NONE;
     }
   }
@@ -93,7 +93,7 @@ function matching(all: readonly string[], typed: string): Completion {
   return { values: found.slice(0, MAX_VALUES), total: found.length, hasMore: found.length > MAX_VALUES };
 }
 
-/** The domain where the site is at its root, else its id: a domain with a path names the wrong one as often as not. */
+/** The domain of a site at its root, otherwise its id: a domain with a path is often ambiguous. */
 function siteName(item: JsonObject): string {
   const url = String(item.url ?? '');
   const { host = '', pathname = '' } = URL.canParse(url) ? new URL(url) : {};

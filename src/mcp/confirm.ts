@@ -1,7 +1,7 @@
 /**
- * The ladder of confirmations of destructive tools. The operation itself always wants `confirm: true`; by policy more is
- * wanted: a token from a preview of the very same call, or a person who was asked through the client. Whatever is missing,
- * forged, used, expired or unanswered ends in a refusal.
+ * Confirmation of destructive tool calls, by policy. The operation itself always requires `confirm: true`. The policy may also
+ * require a token from a preview of the same call, or the agreement of a person who is asked through the client
+ * (elicitation). A confirmation that is missing, forged, used, expired or unanswered refuses the call.
  */
 
 import type { ConfirmPolicy } from '../config/types.js';
@@ -16,14 +16,14 @@ import { cleanText } from './untrusted-text.js';
 
 export type ConfirmationReply = 'accept' | 'decline' | 'cancel' | 'timeout';
 
-/** How a client can have its user asked. Absent: it cannot. */
+/** How the user can be asked through the client. Absent when the client does not support it. */
 export type Elicitation =
-  /** Up to 2025-11-25: the server asks while the call waits. */
+  /** Up to 2025-11-25: the server sends a request while the call waits. */
   | { kind: 'now'; ask(question: string): Promise<ConfirmationReply> }
-  /** 2026-07-28: the call ends with the question, and comes again with the reply. */
+  /** 2026-07-28: the call returns the question, and the client repeats it with the reply. */
   | { kind: 'later'; state: string | undefined; reply: ConfirmationReply | undefined };
 
-/** The call is to come again with a reply to this. */
+/** A call returns this when the client has to repeat it with the user's reply. */
 export class ConfirmationQuestion {
   constructor(
     readonly message: string,
@@ -50,34 +50,34 @@ export class Confirmations {
     this.#tokens = new ConfirmationTokens(clock);
   }
 
-  /** Runs a call as far as its confirmations reach. Rejects with svc_confirmation_required. */
+  /** Runs a call when it is confirmed, else its preview. Rejects with svc_confirmation_required. */
   async guard(call: GuardedCall): Promise<JsonObject | ConfirmationQuestion> {
     if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
     const { confirmation_token: token, ...args } = call.args;
     const parsed = call.operation.input.safeParse(args);
-    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as JsonObject;
-    // What is wrong in itself is told by the operation.
+    const { confirm, dry_run, ...input } = (parsed.success ? parsed.data : {}) as JsonObject;
+    // Invalid input is reported by the operation.
     if (!parsed.success || (confirm === true && dry_run === true)) return call.run(args);
-    if (dry_run === true) return this.#preview(call, args, asked);
+    if (dry_run === true) return this.#preview(call, args, input);
     if (confirm !== true) return call.run(args);
     const preview = await call.run({ ...args, confirm: false, dry_run: true });
-    const binding = bindingOf(call, asked, preview);
+    const binding = bindingOf(call, input, preview);
     const question = await this.#confirm(call, binding, token, preview);
     return question ?? call.run(args);
   }
 
-  async #preview(call: GuardedCall, args: JsonObject, asked: JsonObject): Promise<JsonObject> {
+  async #preview(call: GuardedCall, args: JsonObject, input: JsonObject): Promise<JsonObject> {
     const preview = await call.run(args);
-    // Where a person will be asked, no token may go around them.
+    // When a person will be asked, a token must not bypass them.
     if (this.#asksUser(call)) return preview;
-    return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, asked, preview)) };
+    return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, input, preview)) };
   }
 
   #asksUser(call: GuardedCall): boolean {
     return this.#policy === 'elicit' && call.elicitation !== undefined;
   }
 
-  /** Undefined when the call may go ahead, or the question to be answered first. */
+  /** Undefined when the call is confirmed, or the question to be answered first. */
   async #confirm(
     call: GuardedCall,
     binding: string,
@@ -109,17 +109,17 @@ export class Confirmations {
   }
 }
 
-/** Who asks, for what, with which arguments after coercion, and what it would do now: each is part of what was agreed to. */
-function bindingOf({ operation, actor }: GuardedCall, asked: JsonObject, preview: JsonObject): string {
-  return canonicalJson([principalOf(actor), operation.id, asked, preview]);
+/** What a confirmation stands for: the principal, the operation, its parsed arguments, and what it would do now. */
+function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
+  return canonicalJson([principalOf(actor), operation.id, input, preview]);
 }
 
-/** One text per principal. Those without a row are told apart by their name. */
+/** A key that is unique per principal. Principals without a row are distinguished by name. */
 export function principalOf(actor: Actor): string {
   return `${actor.type}:${actor.id ?? actor.name}`;
 }
 
-/** What a person reads. Names in it come from sites, so it is plain, short, and begins with our own words. */
+/** The text shown to the user. Names in it come from sites, so it is plain, short, and begins with our own words. */
 function questionText(operation: GroupedOperation, preview: JsonObject): string {
   const { dry_run: _flag, ...facts } = preview;
   const lines = Object.entries(facts)

@@ -1,12 +1,12 @@
 /**
- * Short proofs that a question was asked before: signed, for one use, for one caller and one set of arguments, for some
- * minutes. Nothing is stored until one is used, so previews that lead nowhere cost nothing.
+ * Confirmation tokens: signed, for one use, bound to one caller and one set of arguments, valid for a few minutes. Nothing is
+ * stored until a token is redeemed, so previews without a follow-up cost nothing.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 
-/** What a proof is good for; one kind never passes for another. */
+/** What a token confirms; one kind is never accepted as another. */
 export type TokenKind = 'preview' | 'question';
 
 const NONCE = 8;
@@ -17,7 +17,7 @@ const LIFETIME_MS = 5 * 60_000;
 export type TokenProblem = 'used' | 'expired' | 'other';
 
 export class ConfirmationTokens {
-  /** Of this process alone: a restart voids what was not used, which is what keeps "one use" true without a table. */
+  /** Known to this process only. A restart voids all tokens, which keeps them single-use without a table. */
   readonly #key = randomBytes(32);
   readonly #used = new Map<string, number>();
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class ConfirmationTokens {
     this.#clock = clock;
   }
 
-  /** @param binding canonical text of everything the proof stands for */
+  /** A new token. @param binding canonical text of everything it confirms */
   issue(kind: TokenKind, binding: string): string {
     const head = Buffer.alloc(NONCE + EXPIRY);
     randomBytes(NONCE).copy(head);
@@ -34,7 +34,7 @@ export class ConfirmationTokens {
     return Buffer.concat([head, this.#mac(kind, head, binding)]).toString('base64url');
   }
 
-  /** Uses a proof up; answers what is wrong with it, or undefined. Used up also when it is refused later on. */
+  /** Redeems a token; returns what is wrong with it, or undefined. It stays redeemed when the call fails later. */
   redeem(kind: TokenKind, token: string, binding: string): TokenProblem | undefined {
     const bytes = Buffer.from(token, 'base64url');
     if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== token) return 'other';

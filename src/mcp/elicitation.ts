@@ -1,4 +1,4 @@
-/** The one form that is ever put before a person, and how its answer is read. */
+/** The form of the only elicitation, which asks the user to confirm, and the interpretation of its result. */
 
 import type { ConfirmationReply } from './confirm.js';
 
@@ -12,7 +12,7 @@ export const CONFIRM_FORM: {
   required: ['confirm'],
 };
 
-/** Accepting the form without ticking its box is a no. */
+/** Accepting the form without ticking its box is a refusal. */
 export function replyOf(action: unknown, content: unknown): ConfirmationReply {
   if (action === 'accept')
     return (content as { confirm?: unknown } | null | undefined)?.confirm === true ? 'accept' : 'decline';

@@ -1,4 +1,4 @@
-/** Refusals of the MCP way in, each with what the model or its user can do next. */
+/** Errors of the MCP way in, each with what the model or its user can do next. */
 
 import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
@@ -13,7 +13,7 @@ export function unknownTool(name: string, closest: readonly string[]): ServiceEr
   });
 }
 
-/** A tool of a toolset that is switched off: an assistant that knows why it is hidden can tell its user what to change. */
+/** The tool belongs to a toolset that is switched off. Says why it is hidden, so that the assistant can say what to change. */
 export function toolsetOff(name: string, toolset: Toolset): ServiceError {
   return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
     advice: `The operator can add "${toolset}" to SITEFLEET_TOOLSETS.`,
@@ -34,7 +34,7 @@ export function tokenNeeded(): ServiceError {
   return unconfirmed('This server acts only on a confirmation_token from a preview.', PREVIEW_FIRST);
 }
 
-/** Why a token does not fit is told apart only as far as it helps an honest caller. */
+/** The reasons are distinguished only as far as that helps an honest caller. */
 export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError {
   const messages = {
     used: 'This confirmation was used already.',
@@ -44,7 +44,7 @@ export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError
   return unconfirmed(messages[reason], PREVIEW_FIRST);
 }
 
-/** A person was asked, or should have been. */
+/** The user was asked and did not agree. */
 export function notAgreed(outcome: 'decline' | 'cancel' | 'timeout'): ServiceError {
   const messages = {
     decline: 'The user declined.',

@@ -1,4 +1,4 @@
-/** Refusals of `/mcp` before any protocol is spoken. */
+/** Error responses of `/mcp` outside of the protocol: authentication, methods, unreadable bodies. */
 
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -11,7 +11,7 @@ type McpContext = Context<HttpEnv>;
 
 export const METHODS = ['GET', 'POST', 'DELETE'];
 
-/** A refusal that comes before the way in, as MCP clients understand it. */
+/** Error responses for requests that were refused before they reached `/mcp`, in the form that MCP clients understand. */
 export const mcpEnvelope = {
   owns: (path: string) => path === '/mcp',
   wrap: (error: ServiceError) => Response.json(errorEnvelope(error), { status: error.status }),
@@ -28,7 +28,7 @@ export function methodNotAllowed(method: string): ServiceError {
   });
 }
 
-/** A refusal before any protocol: JSON-RPC for clients, with the facts of every other surface inside. */
+/** An error as a JSON-RPC response, with the error body of the other ways in as its data. */
 export function errorResponse(
   c: McpContext,
   error: unknown,

@@ -30,7 +30,7 @@ export interface McpHttpParts {
   auth: Pick<Auth, 'either'>;
   /** The authorization server, where there is one. */
   metadata: MetadataRules;
-  /** The public address is configured, so that no answer depends on the name that was called. */
+  /** The public address is configured, so no response depends on the requested host name. */
   publicUrl?: boolean;
   maxSessions?: number;
   sessionIdleMs?: number;
@@ -85,15 +85,14 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       const document = metadataOf(parts.metadata, c.env.arrival.base_url);
       if (document === undefined) return c.notFound();
       c.header('Access-Control-Allow-Origin', '*');
-      // Without a public address of our own the document names the host that was called, which no cache may hand to others.
+      // Without a configured public address the document names the requested host, so it must not be cached for others.
       c.header('Cache-Control', parts.publicUrl ? 'public, max-age=300' : 'no-store');
       return c.json(document);
     });
   }
   app.all('/mcp', async (c) => {
-    // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
     try {
-      // The protocol wants the origin of every request judged, of one that only listens, too.
+      // The protocol requires the origin to be checked on every request, including a GET that only listens.
       if (c.env.arrival.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
       const actor = await auth.either(c.env.arrival, 'mcp');
@@ -119,7 +118,7 @@ async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<
     : postStateless(c, postParts, actor, body);
 }
 
-/** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
+/** Refuses a write with a read-only access token and names the scope it needs: its client can obtain a token with more rights. */
 function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostParts): void {
   if (actor.type !== 'token' || actor.rights.includes('write')) return;
   const needsWrite = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
@@ -130,7 +129,7 @@ function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostPar
   });
 }
 
-/** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */
+/** A request of 2026-07-28. One that listens is subscribed to the jobs it names for as long as it is open. */
 async function postStateless(
   c: McpContext,
   { modern, core }: PostParts,
@@ -158,7 +157,7 @@ async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, 
   const session = opens && !named ? await openSession(sessions, actor) : findSession(c, sessions, actor);
   if (session instanceof Response) return session;
   if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
-  // A question to the user travels on the stream of the call that asks it, as progress does.
+  // An elicitation is sent on the stream of its call, as progress is.
   const stream = messages.some((message) => wantsProgress(message) || core.registry.mayElicit(calledTool(message)));
   const response = await session.transport.post(c.req.raw, body, stream);
   if (opens && !response.ok) sessions.discard(session);
@@ -169,14 +168,14 @@ async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, 
   return response;
 }
 
-/** GET listens to a session, DELETE ends it. */
+/** GET listens to a session; DELETE ends it. */
 async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
   const session = findSession(c, sessions, actor);
   if (session instanceof Response) return session;
   return c.req.method === 'GET' ? session.transport.listen(c.req.raw) : session.transport.end(c.req.raw);
 }
 
-/** Messages of one body at most: the calls among them begin in one turn of the event loop. */
+/** Messages per body at most: the calls among them start in one turn of the event loop. */
 const MAX_MESSAGES = 50;
 
 async function messagesOf(c: McpContext): Promise<unknown> {
@@ -205,6 +204,6 @@ function findSession(c: McpContext, sessions: Sessions, actor: Actor): Session |
       'There is no session: send initialize first, then its Mcp-Session-Id with every request.',
     );
   const session = sessions.use(id, actor);
-  // The code by which clients know that they have to initialize anew.
+  // The code that tells clients to initialize again.
   return session ?? rpcError(404, -32001, 'The session is unknown or has ended. Send initialize again.');
 }

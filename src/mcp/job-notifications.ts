@@ -1,6 +1,6 @@
 /**
- * Tells subscribers that a job moved. The job may be worked off by another thread or process, so it is looked at, not
- * listened to; one look serves all who wait for the same job.
+ * Notifies subscribers of the progress of jobs. A job may run in another thread or process, so its status is polled; one poll
+ * serves all subscribers of a job.
  */
 
 import type { Actor } from '../core/actor.js';
@@ -13,7 +13,7 @@ export interface JobNotificationsParts {
   registry: ToolRegistry;
   log: Log;
   newRequestId(): string;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   pollMs?: number;
 }
 
@@ -36,14 +36,14 @@ export class JobNotifications {
     this.#parts = parts;
   }
 
-  /** Jobs that are looked at. */
+  /** Number of polled jobs. */
   get size(): number {
     return this.#watched.size;
   }
 
   /**
-   * Calls `onChange` at each step of a job, until it has ended or the answered function is called.
-   * Rejects with UnknownResource when the address is no job that this principal may read.
+   * Calls `onChange` at each change of a job, until it has ended or the returned function is called.
+   * Rejects with UnknownResource when the address is not that of a job that this principal may read.
    */
   async subscribe(uri: string, actor: Actor, onChange: () => void): Promise<() => void> {
     const id = jobOf(uri);
@@ -77,7 +77,7 @@ export class JobNotifications {
 
   async #poll(uri: string, id: string, watched: WatchedJob): Promise<void> {
     const snapshot = await this.#snapshot(id, watched.caller).catch((error: unknown) => {
-      this.#parts.log.debug({ err: error, job_id: id }, 'a watched job cannot be read');
+      this.#parts.log.debug({ err: error, job_id: id }, 'a subscribed job cannot be read');
       return undefined;
     });
     if (this.#watched.get(uri) !== watched) return;
@@ -89,8 +89,8 @@ export class JobNotifications {
   }
 
   async #snapshot(id: string, caller: Caller): Promise<{ text: string; ended: boolean }> {
-    const answer = await this.#parts.registry.read(STATUS, { job_id: id }, caller);
-    return { text: JSON.stringify(answer), ended: answer.status === 'completed' || answer.status === 'failed' };
+    const output = await this.#parts.registry.read(STATUS, { job_id: id }, caller);
+    return { text: JSON.stringify(output), ended: output.status === 'completed' || output.status === 'failed' };
   }
 
   #drop(uri: string): void {

@@ -1,6 +1,6 @@
 /**
- * The operations as MCP tools, without any protocol revision in it: what a principal sees, and one call.
- * The adapters for both eras, on stdio and HTTP, stand on this.
+ * The tool registry: which operations a principal is offered as MCP tools, and the call of one. Independent of the protocol
+ * revision; used by the adapters of both eras, on stdio and HTTP.
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -35,19 +35,19 @@ export interface RegistryParts {
   log: Log;
   readOnly: boolean;
   toolsets: readonly Toolset[];
-  /** Default: what the operations themselves want. */
+  /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
-  /** Largest answer in estimated tokens. */
+  /** Largest output in estimated tokens. */
   maxTokens?: number;
   clock: Clock;
 }
 
 export interface ToolRegistry {
-  /** Tools the principal may call, rendered once per set of rights. Always the same order. */
+  /** Tools the principal may call, computed once per set of rights. Always in the same order. */
   listTools(actor: Actor): Tool[];
   /**
-   * Runs a tool by its name or by the operation's id. Failures are answers with `isError`, never rejections; a Question is
-   * only asked of a client whose elicitation is "later".
+   * Runs a tool by its name or by the operation's id. Failures are results with `isError`, never rejections. A
+   * ConfirmationQuestion is only returned when the elicitation is of the kind `later`.
    */
   callTool(
     name: string,
@@ -57,13 +57,13 @@ export interface ToolRegistry {
   ): Promise<CallToolResult | ConfirmationQuestion>;
   /** Whether a principal is offered the operation. */
   offers(id: string, actor: Actor): boolean;
-  /** The answer of a reading operation, cleaned and fitted. Rejects with ServiceError. */
+  /** The output of a reading operation, cleaned and within the token budget. Rejects with ServiceError. */
   read(id: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
-  /** Whether a call may have to ask its user something before it answers. */
+  /** Whether a call may have to ask the user to confirm before it returns. */
   mayElicit(name: unknown): boolean;
-  /** Calls on many sites, some perhaps without a client. */
+  /** Running calls on many sites, some perhaps without a connected client. */
   readonly runningCalls: CallDeduplication;
 }
 
@@ -102,7 +102,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation;
   }
 
-  /** One run: alone, or together with equal ones where many sites are worked on. */
+  /** Runs the operation. Equal calls of an operation on many sites share one run. */
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
     const output = operation.multi
       ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
@@ -193,7 +193,7 @@ function isRecord(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Equal for equal calls of one principal, however the arguments were spelled. */
+/** Equal for equal calls of one principal, regardless of the spelling of the arguments. */
 function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
   const parsed = operation.input.safeParse(args ?? {});
   return canonicalJson([principalOf(actor), actor.rights, operation.id, parsed.success ? parsed.data : args]);

@@ -1,18 +1,18 @@
-/** The kinds of resources: address, words, and the reading operation behind each. */
+/** The kinds of MCP resources: address, description, and the reading operation behind each. */
 
 import type { JsonObject } from './tool-result.js';
 
 /** One kind of resource. */
 export interface ResourceKind {
-  /** Address, or template of addresses after RFC 6570. */
+  /** URI, or URI template (RFC 6570). */
   uri: string;
   name: string;
   title: string;
   description: string;
-  /** Operation that answers it; undefined for what needs no right. */
+  /** Operation that reads it; undefined for a kind that needs no right. */
   operation?: string;
   match: RegExp;
-  /** Input of the operation from the parts of the address. */
+  /** Input of the operation from the variables of the URI. */
   input(parts: readonly string[], page: Page): JsonObject;
 }
 
@@ -98,7 +98,7 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
   },
 ];
 
-/** Digits name a row, anything else a domain or e-mail. */
+/** Digits are a row id, anything else is a domain or e-mail. */
 function reference(text: string | undefined): number | string {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : (text ?? '');
 }

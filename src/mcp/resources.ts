@@ -1,4 +1,4 @@
-/** The fleet as MCP resources: the same answers as the reading tools give, by address. Era-neutral. */
+/** The fleet as MCP resources: the same outputs as the reading tools return, by URI. Independent of the protocol revision. */
 
 import type { Actor } from '../core/actor.js';
 import { errorHelp, knownCode } from '../core/error-help.js';
@@ -16,7 +16,7 @@ export interface ResourceEntry {
   mimeType: 'application/json';
 }
 
-/** What is read: the answer, and after it what to make of the texts in it. */
+/** One content of a resource: its JSON, or the note on texts that sites wrote. */
 export interface ResourceContent {
   [member: string]: unknown;
   uri: string;
@@ -26,7 +26,7 @@ export interface ResourceContent {
 
 export type TemplateEntry = Omit<ResourceEntry, 'uri'> & { uriTemplate: string };
 
-/** There is nothing at this address, for this caller. */
+/** There is no resource at this address for this caller. */
 export class UnknownResource extends Error {
   constructor(readonly uri: string) {
     super('There is no resource at this address.');
@@ -34,7 +34,7 @@ export class UnknownResource extends Error {
   }
 }
 
-/** Codes that mean: the thing itself is not there. */
+/** Error codes that mean that the resource does not exist. */
 const ABSENT: ReadonlySet<string> = new Set([
   'svc_site_not_found',
   'svc_client_not_found',
@@ -70,16 +70,16 @@ export class Resources {
   /** A resource as JSON, with a note where sites may have written in it. Rejects with UnknownResource or ServiceError. */
   async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
-    const contentOf = (answer: JsonObject) => ({
+    const contentOf = (output: JsonObject) => ({
       uri,
       mimeType: 'application/json' as const,
-      text: JSON.stringify(answer),
+      text: JSON.stringify(output),
     });
     if (kind.operation === undefined) return [contentOf(describeError(parts[0] ?? '', uri))];
     try {
-      const answer = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
-      const json = contentOf({ ...answer, ...nextPage(kind, answer) });
-      return hasText(answer) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
+      const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
+      const json = contentOf({ ...output, ...nextPage(kind, output) });
+      return hasText(output) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
     } catch (error) {
       if (error instanceof ServiceError && ABSENT.has(error.code)) throw new UnknownResource(uri);
       throw error;
@@ -104,7 +104,7 @@ export class Resources {
   }
 }
 
-/** Lists of resources have no `truncated` of their own to say where the rest is: they name its address. */
+/** The address of the next page: unlike a tool's output, a resource list has no `truncated` that says how to get the rest. */
 function nextPage(kind: ResourceKind, { page, per_page, total }: JsonObject): JsonObject {
   if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total !== 'number') return {};
   return page * per_page >= total ? {} : { next: `${kind.uri}?page=${page + 1}&per_page=${per_page}` };
@@ -124,7 +124,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** Job of an address that can be subscribed to. */
+/** Id of the job of a resource that can be subscribed to; undefined for other addresses. */
 export function jobOf(uri: string): string | undefined {
   const id = /^svc:\/\/jobs\/([^/?]{1,100})$/.exec(uri)?.[1];
   return id === undefined ? undefined : decoded(id);

@@ -1,4 +1,4 @@
-/** The core as an MCP server of the revisions up to 2025-11-25. One server per connection or session. */
+/** MCP server for the revisions up to 2025-11-25. One per connection or session. */
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -40,15 +40,15 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 const RESOURCE_NOT_FOUND = -32002;
 const MAX_SUBSCRIPTIONS = 50;
 
-/** The only question asked has its answer checked here; the SDK's default validator builds an Ajv per session. */
+/** The result of the only elicitation is checked by `replyOf`; the SDK's default validator would build an Ajv per session. */
 const NO_VALIDATOR = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was asked for.' }),
 };
 
-/** Knows that its connection is about to close before it aborts the calls of it: those are not cancelled, only alone. */
+/** Knows that its connection is closing before it aborts the calls on it: those are not cancelled, only disconnected. */
 class SessionServer extends Server {
   closing = false;
-  /** What else ends with the connection. */
+  /** Called when the connection closes. */
   whenClosing: (() => void) | undefined;
 
   override async connect(transport: Transport): Promise<void> {
@@ -62,7 +62,7 @@ class SessionServer extends Server {
   }
 }
 
-/** @param actor who calls, read anew at each call: rights may change during a session */
+/** @param actor the caller, read at each call: rights may change during a session */
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   const server = new SessionServer(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
@@ -74,7 +74,7 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     const caller = participant(core, actor(), extra, server);
     const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
     const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
-    // Asked "now", so never for later.
+    // The elicitation is of the kind `now`, so a question is never returned; refused all the same.
     return outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded()) : outcome;
   });
   serveResources(core, server, actor);
@@ -147,8 +147,8 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
 }
 
 /**
- * How a request takes part in its call. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the
- * Server"), and neither is a client's own time limit: both mean that nobody waits any longer.
+ * The caller of a request. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the Server"), and
+ * neither is a client's own time limit: both mean that the client stopped waiting.
  */
 function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
   const cancellation = new Cancellation({
@@ -176,7 +176,7 @@ function hangUpSignalOf({ authInfo }: Extra): AbortSignal | undefined {
   return typeof hangup === 'function' ? (hangup() as AbortSignal) : undefined;
 }
 
-/** Asking the user through the client, where it says that it can. */
+/** Elicitation through the client, when it has declared the capability. */
 function elicitationOf(server: Server, extra: Extra, askMs: number): Elicitation | undefined {
   const elicitation = server.getClientCapabilities()?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;

@@ -1,4 +1,4 @@
-/** The core as an MCP server of revision 2026-07-28: no session, every request stands alone. */
+/** MCP server for the revision 2026-07-28: stateless, one per request over HTTP. */
 
 import type { ClientCapabilities, ServerContext, Tool } from '@modelcontextprotocol/server';
 import {
@@ -24,7 +24,7 @@ import { errorData } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 const MINUTE = 60_000;
-/** What is offered changes with a restart or with the rights of the login, so it is fresh for minutes and for one client. */
+/** What is offered changes with a restart or with the rights of the login, so it is cacheable for minutes and by one client. */
 const OFFERED = { ttlMs: 5 * MINUTE, cacheScope: 'private' } as const;
 const NEVER_CHANGES = { ttlMs: 24 * 60 * MINUTE, cacheScope: 'public' } as const;
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const;
@@ -38,9 +38,10 @@ const CACHE_HINTS = {
   'resources/read': LIVE,
 } as const;
 
-/** The one thing that is asked for. */
+/** Key of the only input request. */
 const CONFIRMATION = 'confirm';
 
+/** @param actor the caller of the request */
 export function createModernServer(core: McpCore, actor: Actor): Server {
   const server = new Server(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
@@ -100,8 +101,8 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
 }
 
 /**
- * Over HTTP a closed response is how a call is cancelled, but a broken connection looks the same, and its client has to
- * repeat the call; so the work outlives the connection by a few seconds. On stdio a cancellation is a message of its own.
+ * The caller of a request. Over HTTP a client cancels by closing the response, but a lost connection looks the same and makes
+ * the client repeat the call; so the work goes on for a few seconds. On stdio a cancellation is a message of its own.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
   const cancellation = new Cancellation({ aborted: () => ctx.mcpReq.signal, isClosing: () => false });

@@ -65,7 +65,7 @@ export class SessionTransport implements Transport {
       }
       this.onmessage?.(message, extra);
     };
-    // Handlers learn of a client that hung up by this: the SDK passes nothing else of the request on.
+    // This is how handlers learn of a client that hung up: the SDK passes nothing else of the request on.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
     const response = await exchange.transport.handleRequest(request, { parsedBody: body, authInfo });
     return this.#deliver(exchange, response);

@@ -1,4 +1,4 @@
-/** MCP over stdin and stdout, both eras. Nothing else may write to stdout while it runs. */
+/** MCP over stdin and stdout, for both eras. Nothing else may write to stdout while it runs. */
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -13,24 +13,24 @@ import { subscribeAll, subscribedUris } from './subscriptions.js';
 export interface StdioParts {
   core: McpCore;
   actor: Actor;
-  /** Ends the service at once: calls in flight are cancelled. */
+  /** Ends the service at once; running calls are cancelled. */
   signal: AbortSignal;
   stdin?: Readable;
   stdout?: Writable;
-  /** After the client has gone, calls in flight may still take this long. */
+  /** Milliseconds that running calls may take after the client has disconnected. */
   drainMs?: number;
 }
 
-/** A call on many sites takes at most about this long, and is not cut in the middle because its client went. */
+/** About the longest that a call on many sites takes: it is not interrupted because its client disconnected. */
 const DRAIN_MS = 45_000;
 
-/** Serves until stdin ends, stdout breaks or the signal comes; then resolves. The first message tells the era. */
+/** Serves until stdin ends, stdout breaks or the signal is aborted; then resolves. The first message decides the era. */
 export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
-  // Each answer that waits for a slow reader listens for room.
+  // Each response that waits for a slow reader listens for `drain`.
   stdout.setMaxListeners(0);
   const lines = stdin.pipe(new LineFilter((message, id) => stdout.write(errorLine(id, -32600, message))));
-  // A pipe ends with its source, but not when that is destroyed.
+  // A pipe ends with its source, but not when the source is destroyed.
   stdin.once('close', () => lines.end());
   const transport = new StdioTransport(lines, stdout);
   const subscriptions = new Subscriptions(core, actor);
@@ -40,7 +40,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const ended = new Promise<void>((resolve) => void lines.once('end', resolve));
-  // The client is gone: nobody reads what is still being made.
+  // The client is gone, so further responses have no reader.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
   const first = await Promise.race([firstMessage(lines), ended, broken, stopped]);
   const server = await startServer(first, parts, transport, subscriptions);
@@ -59,7 +59,7 @@ interface StdioServer {
   close(): Promise<void>;
 }
 
-/** The servers of the new era are loaded for its clients only: all others would wait for them at each start. */
+/** Starts the server for the era of the first message. The SDK of the new era is loaded for its clients only: loading it delays the start. */
 async function startServer(
   first: unknown,
   { core, actor }: StdioParts,
@@ -84,18 +84,18 @@ async function startServer(
         subscriptions.server = server;
         return server;
       }
-      // All that is asked of a server of the old era is `connect` and `close`, and those of both SDKs are the same.
+      // The entry only calls `connect` and `close` of a server of the old era, and these are the same in both SDKs.
       return createMcpServer(core, () => actor) as unknown as Server;
     },
-    // The same holds for the transport.
+    // The transports of both SDKs have the same interface.
     { transport: transport as unknown as Transport, onerror },
   );
 }
 
-/** A first line longer than this is no greeting. */
+/** A longer first line is not `initialize`. */
 const MAX_FIRST_LINE = 64 * 1024;
 
-/** The first line as JSON, left in the stream for whoever reads on; undefined for a line that is none, or at the end. */
+/** Peeks at the first line as JSON and leaves it in the stream; undefined for invalid JSON, or when the stream ends. */
 function firstMessage(stdin: Readable): Promise<unknown> {
   const chunks: Buffer[] = [];
   return new Promise((resolve) => {
@@ -124,7 +124,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a client of 2026-07-28 listens to. The SDK answers these messages itself and tells nobody. */
+/** Subscriptions of a client of 2026-07-28. The SDK answers `subscriptions/listen` itself, without calling a handler. */
 class Subscriptions {
   server: Server | undefined;
   readonly #core: McpCore;
@@ -154,14 +154,14 @@ class Subscriptions {
   }
 }
 
-/** To a line that is no JSON, whose id nobody can know. The SDK tells only its own side of it. */
+/** The response to a line that is not valid JSON. The SDK reports it to the server only. */
 const PARSE_ERROR = errorLine(null, -32700, 'The line is not valid JSON.');
 
 function errorLine(id: RequestId | null, code: number, message: string): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`;
 }
 
-/** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
+/** Tracks unanswered requests, so that a script may write its calls, close stdin and read the responses. */
 class StdioTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
   /** Ids of requests without a response. */
@@ -174,11 +174,11 @@ class StdioTransport extends StdioServerTransport {
     this.#stdout = stdout;
   }
 
-  /** The server has put its handler in place before it starts the transport. */
+  /** The server has set its handlers before it starts the transport. */
   override start(): Promise<void> {
     const handle = this.onmessage;
     this.onmessage = (message: JSONRPCMessage) => {
-      // A subscription is never answered while it lives.
+      // A subscription has no response while it is open.
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
         this.#open.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
@@ -198,7 +198,7 @@ class StdioTransport extends StdioServerTransport {
     if (!('method' in message) && message.id !== undefined) this.#done(message.id);
   }
 
-  /** Resolves when every request is answered, after `ms`, or when it is `over` anyway. */
+  /** Resolves when every request is answered, after `ms`, or with `over`. */
   async idle(ms: number, over: Promise<void>): Promise<void> {
     if (this.#open.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -210,7 +210,7 @@ class StdioTransport extends StdioServerTransport {
     clearTimeout(timer);
   }
 
-  /** As if the client had cancelled whatever it still waits for: a mere end of the connection lets calls go on. */
+  /** Cancels all open requests as their client would: closing the connection alone lets calls go on. */
   async cancelOpen(): Promise<void> {
     for (const requestId of [...this.#open]) {
       this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
@@ -218,7 +218,7 @@ class StdioTransport extends StdioServerTransport {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** A cancelled request gets no answer. */
+  /** A cancelled request gets no response. */
   #cancelled(params: unknown): void {
     const id = (params as { requestId?: RequestId } | undefined)?.requestId;
     if (id !== undefined) this.#done(id);

@@ -1,4 +1,4 @@
-/** `subscriptions/listen` of 2026-07-28: which jobs a request wants to hear of, and their watching. */
+/** `subscriptions/listen` of 2026-07-28: the jobs that a request subscribes to. */
 
 import type { Actor } from '../core/actor.js';
 import type { JobNotifications } from './job-notifications.js';
@@ -6,11 +6,12 @@ import { jobOf } from './resources.js';
 
 const MAX_JOBS = 50;
 
+/** Whether a message is a `subscriptions/listen` request. */
 export function isListenRequest(message: unknown): boolean {
   return (message as { method?: unknown } | null)?.method === 'subscriptions/listen';
 }
 
-/** Addresses of jobs that a message subscribes to; none when it is another message. */
+/** URIs of the jobs that a message subscribes to; none for any other message. */
 export function subscribedUris(message: unknown): string[] {
   if (!isListenRequest(message)) return [];
   const { params } = message as { params?: { notifications?: unknown } };
@@ -20,7 +21,7 @@ export function subscribedUris(message: unknown): string[] {
   return [...new Set(jobs)].slice(0, MAX_JOBS);
 }
 
-/** Watches what the principal may read of these, quietly leaving out the rest, until the answered function is called. */
+/** Subscribes to those of these jobs that the principal may read and ignores the others. The returned function ends it. */
 export function subscribeAll(
   jobs: JobNotifications,
   uris: readonly string[],

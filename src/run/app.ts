@@ -1,6 +1,6 @@
 /**
- * The way in for WordPress-abilities clients: runs and discovery below `/wp-json/wp-abilities/v1`, and the same below
- * the root for short (operations §1, §2).
+ * HTTP app for WordPress Abilities clients: run endpoint and discovery below `/wp-json/wp-abilities/v1`, and the same below
+ * the root as a short alias (operations §1, §2).
  */
 
 import { Hono } from 'hono';
@@ -27,11 +27,11 @@ export interface RunParts {
   log: Log;
   /** Refuses every operation that changes something. */
   readOnly: boolean;
-  /** Ask browsers for a login where one is missing. */
+  /** Send `WWW-Authenticate`, so that browsers ask for a missing login. */
   challenge: boolean;
 }
 
-/** Where the collections stand: the namespace of WordPress, and the short alias. */
+/** Base paths of the collections: the namespace of WordPress, and the short alias. */
 const BASE_PATHS = ['/wp-json/wp-abilities/v1', ''] as const;
 const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
@@ -39,7 +39,6 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const run = createRunner(parts);
   const discovery = createDiscovery(parts);
-  // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
   const handlerAt = (mount: string) => async (c: RunContext) => {
     try {
       return await route(c, mount);
@@ -65,13 +64,12 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   }
 
   const [namespace, short] = BASE_PATHS;
-  // Where two patterns fit a path, Hono would chain their handlers: so one for all that is below the namespace.
   app.all(`${namespace}/*`, handlerAt(namespace));
   for (const collection of ['abilities', 'categories']) app.all(`${short}/${collection}/*`, handlerAt(short));
   return app;
 }
 
-/** The rest of the path without slashes around it. Names are of `[A-Za-z0-9-/]`; anything else is no route. */
+/** The rest of the path without surrounding slashes. Names consist of `[A-Za-z0-9-/]`; for anything else there is no route. */
 function pathBelow(c: RunContext, prefix: string): string {
   const below = c.req.path.slice(prefix.length).replaceAll(/%2f/gi, '/');
   const rest = withoutTrailingSlashes(below.replace(/^\//, ''));
@@ -91,7 +89,7 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     if (operation === undefined) throw operationNotFound(id);
     requireMethod(c.req.method, operation);
     const input = await readInput(c, operation);
-    // A change that was begun is finished even when its caller hangs up; looking at sites is not.
+    // A change is finished even when its caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
     return c.json(await invoke(operation, input, { actor, request_id: arrival.request_id, signal }));
   };

@@ -1,4 +1,4 @@
-/** Discovery: what the operations are, for clients that ask before they run (operations §2). */
+/** Route handlers of discovery: the operations and their categories (operations §2). */
 
 import type { Auth } from '../auth/auth.js';
 import { ServiceError } from '../core/errors.js';
@@ -26,7 +26,7 @@ export function createDiscovery({ operations, auth }: { operations: readonly Gro
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const categories = categoryEntries();
 
-  /** Login and method of a discovery request; the answer of an OPTIONS when it is one. */
+  /** Checks login and method of a discovery request. Returns the response to an OPTIONS request. */
   async function authorize(c: RunContext): Promise<Response | undefined> {
     if (c.req.method === 'OPTIONS') return routeDescription(c, READ_METHODS);
     await auth.basic(c.env.arrival, 'run').catch((error: unknown) => {
@@ -82,7 +82,7 @@ export function createDiscovery({ operations, auth }: { operations: readonly Gro
   };
 }
 
-/** Discovery says "no login" with the platform's code (operations §2). */
+/** Discovery reports a missing login with the platform's code (operations §2). */
 function asForbidden(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'svc_permission_denied') return error;
   return new ServiceError('rest_forbidden', error.message, { advice: error.advice ?? '' });

@@ -120,7 +120,10 @@ describe('departure', () => {
       const cancellation = new Cancellation({ aborted: () => both.signal, isClosing: () => closing });
       if (looksBefore) expect([cancellation.signal.aborted, cancellation.disconnected.aborted]).toEqual([false, false]);
       both.abort(reason);
-      expect([cancellation.signal.aborted, cancellation.disconnected.aborted]).toEqual([expected === 'signal', expected === 'gone']);
+      expect([cancellation.signal.aborted, cancellation.disconnected.aborted]).toEqual([
+        expected === 'signal',
+        expected === 'gone',
+      ]);
     }
   });
 
