@@ -1,14 +1,14 @@
-/** Keeps an answer within what a conversation can hold: by smaller pages, then shorter lists, then shorter texts. Never by failing. */
+/** Fits the output of a tool into a token budget: by smaller pages, then shorter lists, then shorter texts. Never by failing. */
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import type { ToolAnswer, Written } from './answer.js';
 import { listsOf } from './tool.js';
+import type { JsonObject, SerializedOutput } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-/** Characters per token of English and JSON, carefully low; outside of ASCII a character is about a token. */
+/** Characters per token of English and JSON, estimated low. Outside of ASCII a character is about a token. */
 const CHARACTERS = 3.5;
-/** What the note about the cut may take. */
+/** Room for the note that says what was cut. */
 const NOTE_TOKENS = 120;
 const TEXT_CAPS = [4000, 1000, 250, 80] as const;
 
@@ -20,7 +20,7 @@ function tokensOf(text: string): number {
   return Math.ceil(weightOf(text));
 }
 
-/** Tokens, with fractions: what many texts weigh is the sum of them. */
+/** Tokens with fractions, so that the weights of texts add up. */
 function weightOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
   const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]+/g, '').length;
@@ -30,44 +30,44 @@ function weightOf(text: string): number {
 export interface BudgetParts {
   operation: GroupedOperation;
   /** As the caller sent it. */
-  input: ToolAnswer;
-  answer: ToolAnswer;
+  input: JsonObject;
+  output: JsonObject;
   maxTokens: number;
-  /** Asks again with another input, for another page size. */
-  rerun(input: ToolAnswer): Promise<ToolAnswer>;
+  /** Runs the operation with another input, for another page size. */
+  rerun(input: JsonObject): Promise<JsonObject>;
 }
 
-/** The answer, or a smaller one with `truncated` in front that says what is missing and how to get it. */
-export async function withinBudget(parts: BudgetParts): Promise<Written> {
-  const text = JSON.stringify(parts.answer);
-  if (tokensOf(text) <= parts.maxTokens) return { answer: parts.answer, text };
-  const answer = await smaller(parts);
-  return { answer, text: JSON.stringify(answer) };
+/** The output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
+export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
+  const text = JSON.stringify(parts.output);
+  if (tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
+  const output = await shrink(parts);
+  return { output, text: JSON.stringify(output) };
 }
 
-async function smaller(parts: BudgetParts): Promise<ToolAnswer> {
+async function shrink(parts: BudgetParts): Promise<JsonObject> {
   const room = parts.maxTokens - NOTE_TOKENS;
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
-  const lists = shorterLists(parts, paged ?? parts.answer, room);
+  const lists = shorterLists(parts, paged ?? parts.output, room);
   return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(lists, room);
 }
 
-/** Lists of a paged operation are asked for anew with a page that fits and begins at the same item. */
-async function smallerPage(parts: BudgetParts, room: number): Promise<ToolAnswer | undefined> {
-  const asked = pageOf(parts);
-  if (asked === undefined) return undefined;
-  let answer = parts.answer;
+/** Requests a smaller page of a paged operation, one that fits and begins at the same item. */
+async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject | undefined> {
+  const requested = pageOf(parts);
+  if (requested === undefined) return undefined;
+  let output = parts.output;
   for (let tries = 0; tries < 4; tries += 1) {
-    const list = mainList(parts.operation, answer);
+    const list = mainList(parts.operation, output);
     if (list === undefined || list.items.length < 2) return undefined;
     const each = estimateTokens(list.items) / list.items.length;
-    const rest = estimateTokens(answer) - each * list.items.length;
-    // Items differ in size: each further try leaves more air.
+    const rest = estimateTokens(output) - each * list.items.length;
+    // Items differ in size, so each further try leaves a larger margin.
     const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
-    const next = pageFrom((asked.page - 1) * asked.per_page, size);
-    answer = await parts.rerun({ ...parts.input, ...next });
-    if (estimateTokens(answer) <= room) return { truncated: pageNote(asked, next, answer), ...answer };
+    const next = pageFrom((requested.page - 1) * requested.per_page, size);
+    output = await parts.rerun({ ...parts.input, ...next });
+    if (estimateTokens(output) <= room) return { truncated: pageNote(requested, next, output), ...output };
   }
   return undefined;
 }
@@ -78,7 +78,7 @@ function pageOf({ operation, input }: BudgetParts): { page: number; per_page: nu
   return page === undefined || per_page === undefined ? undefined : { page, per_page };
 }
 
-/** The page of at most `size` items that begins at an item; where no such page begins there, the one that holds it. */
+/** The page of at most `size` items that begins at `offset`; when no such page exists, the one that contains it. */
 export function pageFrom(offset: number, size: number): { page: number; per_page: number } {
   for (let per_page = size; per_page > size / 2; per_page -= 1) {
     if (offset % per_page === 0) return { page: offset / per_page + 1, per_page };
@@ -86,28 +86,32 @@ export function pageFrom(offset: number, size: number): { page: number; per_page
   return { page: Math.floor(offset / size) + 1, per_page: size };
 }
 
-function pageNote(asked: { per_page: number }, got: { page: number; per_page: number }, answer: ToolAnswer): string {
-  const shown = `per_page was lowered from ${asked.per_page} to ${got.per_page}, so that the answer fits.`;
-  const total = typeof answer.total === 'number' ? answer.total : Number.POSITIVE_INFINITY;
+function pageNote(
+  requested: { per_page: number },
+  got: { page: number; per_page: number },
+  output: JsonObject,
+): string {
+  const shown = `per_page was lowered from ${requested.per_page} to ${got.per_page}, so that the answer fits.`;
+  const total = typeof output.total === 'number' ? output.total : Number.POSITIVE_INFINITY;
   if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
   return `${shown} Go on with page: ${got.page + 1}, per_page: ${got.per_page}.`;
 }
 
-/** The list that takes most of an answer. What failed is not paged: a page sized by it could even be larger than the asked one. */
-function mainList(operation: GroupedOperation, answer: ToolAnswer): { name: string; items: unknown[] } | undefined {
+/** The largest list of an output. `errors` is not paged: a page sized by it could be larger than the requested one. */
+function mainList(operation: GroupedOperation, output: JsonObject): { name: string; items: unknown[] } | undefined {
   return listsOf(contractOf(operation).output_schema)
     .filter((name) => name !== 'errors')
-    .map((name) => ({ name, items: answer[name] }))
+    .map((name) => ({ name, items: output[name] }))
     .filter((list): list is { name: string; items: unknown[] } => Array.isArray(list.items) && list.items.length > 0)
     .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
 }
 
-/** What failed matters more than what went well, so errors are cut last. */
-function shorterLists({ operation }: BudgetParts, answer: ToolAnswer, room: number): ToolAnswer {
+/** Cuts lists. Errors matter more than successes, so they are cut last. */
+function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number): JsonObject {
   const names = listsOf(contractOf(operation).output_schema).sort(
     (a, b) => Number(a === 'errors') - Number(b === 'errors'),
   );
-  const shorter = { ...answer };
+  const shorter = { ...output };
   const cuts: string[] = [];
   let over = estimateTokens(shorter) - room;
   for (const name of names) {
@@ -119,11 +123,11 @@ function shorterLists({ operation }: BudgetParts, answer: ToolAnswer, room: numb
     over -= dropped;
     cuts.push(`${kept.length} of ${items.length} ${name}`);
   }
-  if (cuts.length === 0) return answer;
+  if (cuts.length === 0) return output;
   return { truncated: `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`, ...shorter };
 }
 
-/** The first items of a list, without as many as weigh `over` at its end. Each is written out at most twice: there may be thousands. */
+/** Drops items from the end of a list until it weighs `over` tokens less. Each item is serialized at most twice: there may be thousands. */
 function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
   const all = weightOf(JSON.stringify(items));
   let count = 0;
@@ -137,7 +141,7 @@ function without(items: readonly unknown[], over: number): { kept: unknown[]; dr
   return { kept: items.slice(0, count), dropped: all - weight };
 }
 
-/** Narrowing inputs are the optional ones: what is required names the one thing that was asked about. */
+/** Advice on how to request less. Only optional inputs narrow a call: the required ones name its subject. */
 function howToGoOn(operation: GroupedOperation): string {
   if (operation.effect !== 'read')
     return 'All of it was done; only the listing is cut. Read the present state with the list and get tools.';
@@ -150,10 +154,10 @@ function howToGoOn(operation: GroupedOperation): string {
     : 'The counts are of all.';
 }
 
-function shorterTexts(answer: ToolAnswer, room: number): ToolAnswer {
-  let shorter = answer;
+function shorterTexts(output: JsonObject, room: number): JsonObject {
+  let shorter = output;
   for (const cap of TEXT_CAPS) {
-    shorter = capTexts(answer, cap) as ToolAnswer;
+    shorter = capTexts(output, cap) as JsonObject;
     if (estimateTokens(shorter) <= room) break;
   }
   return shorter;

@@ -1,37 +1,37 @@
 /**
- * Running calls on many sites. A client that hangs up does not stop one: it goes on, and the repeated call joins it or gets
- * its result. Only a cancelled one stops, and only when nobody else waits for it.
+ * Deduplication of calls on many sites. A call goes on when its client disconnects, and the repeated call joins it or gets its
+ * result. Only a cancellation stops it, and only when no other client waits for the same call.
  */
 
 import type { Clock } from '../core/clock.js';
 import type { Progress } from '../core/progress.js';
 import type { Caller } from '../operation/operation.js';
-import type { ToolAnswer } from './answer.js';
 import { cancelled } from './errors.js';
+import type { JsonObject } from './tool-result.js';
 
-/** How one request takes part in a call, as far as its connection tells. */
+/** One request that waits for the result of a call. */
 export interface Participant extends Caller {
-  /** Aborted when the client is gone without having cancelled. */
-  gone?: AbortSignal | undefined;
+  /** Aborted when the client disconnected without having cancelled. */
+  disconnected?: AbortSignal | undefined;
   /**
-   * Milliseconds between `signal` and its effect, where a broken connection and a cancelled call look the same: a client whose
-   * connection broke has to repeat its call, and finds it.
+   * Milliseconds between `signal` and its effect, for connections on which a disconnect and a cancellation look the same: a
+   * client that lost its connection repeats the call within that time and joins it.
    */
   graceMs?: number | undefined;
 }
 
 interface Running {
   readonly key: string;
-  readonly work: Promise<ToolAnswer>;
+  readonly promise: Promise<JsonObject>;
   readonly stop: AbortController;
-  readonly watchers: Set<Participant>;
-  /** Set when it ended with nobody there to take the result. */
-  result?: { answer: ToolAnswer; until: number };
+  readonly participants: Set<Participant>;
+  /** Kept when the call ended while no client was waiting for it. */
+  result?: { output: JsonObject; until: number };
 }
 
-/** A client that cut a call after its own limit comes back soon or never. */
+/** A client that gave up a call because of its own time limit repeats it soon or never. */
 const KEEP_MS = 10 * 60_000;
-/** Results kept at once; the oldest makes room. */
+/** Results kept at once; the oldest is dropped first. */
 const MAX_KEPT = 100;
 
 export class CallDeduplication {
@@ -42,34 +42,38 @@ export class CallDeduplication {
     this.#clock = clock;
   }
 
-  /** Calls that are being worked on. */
+  /** Number of running calls. */
   get size(): number {
     return [...this.#calls.values()].filter((call) => call.result === undefined).length;
   }
 
   /**
-   * Joins the running call of this key, takes the result that nobody got, or starts `work`.
-   * Rejects with svc_cancelled when this participant left first.
+   * Joins the running call of this key, returns its undelivered result, or starts `work`.
+   * Rejects with svc_cancelled when this participant cancels or disconnects first.
    */
-  async run(key: string, me: Participant, work: (caller: Caller) => Promise<ToolAnswer>): Promise<ToolAnswer> {
-    me.signal.throwIfAborted();
+  async run(
+    key: string,
+    participant: Participant,
+    promise: (caller: Caller) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    participant.signal.throwIfAborted();
     const known = this.#calls.get(key);
     if (known?.result !== undefined) {
       this.#calls.delete(key);
-      if (known.result.until > this.#clock.elapsed()) return known.result.answer;
+      if (known.result.until > this.#clock.elapsed()) return known.result.output;
     }
-    const call = known === undefined || known.result !== undefined ? this.#start(key, me, work) : known;
-    call.watchers.add(me);
+    const call = known === undefined || known.result !== undefined ? this.#start(key, participant, promise) : known;
+    call.participants.add(participant);
     try {
-      return await untilLeft(call.work, me, () => this.#leave(call, me));
+      return await untilCancelledOrDisconnected(call.promise, participant, () => this.#leave(call, participant));
     } finally {
-      call.watchers.delete(me);
+      call.participants.delete(participant);
     }
   }
 
-  /** Resolves when nothing is being worked on, or after `ms`. */
+  /** Resolves when no call is running, or after `ms`. */
   async idle(ms: number): Promise<void> {
-    const running = [...this.#calls.values()].filter((call) => call.result === undefined).map((call) => call.work);
+    const running = [...this.#calls.values()].filter((call) => call.result === undefined).map((call) => call.promise);
     if (running.length === 0) return;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -79,28 +83,33 @@ export class CallDeduplication {
     clearTimeout(timer);
   }
 
-  #start(key: string, me: Participant, work: (caller: Caller) => Promise<ToolAnswer>): Running {
+  #start(key: string, participant: Participant, promise: (caller: Caller) => Promise<JsonObject>): Running {
     const stop = new AbortController();
-    const watchers = new Set<Participant>();
+    const participants = new Set<Participant>();
     const progress = (step: Progress) => {
-      for (const watcher of watchers) watcher.progress?.(step);
+      for (const watcher of participants) watcher.progress?.(step);
     };
-    const { actor, request_id } = me;
-    const running: Running = { key, work: work({ actor, request_id, signal: stop.signal, progress }), stop, watchers };
+    const { actor, request_id } = participant;
+    const running: Running = {
+      key,
+      promise: promise({ actor, request_id, signal: stop.signal, progress }),
+      stop,
+      participants,
+    };
     this.#calls.set(key, running);
-    running.work.then(
-      (answer) => this.#finish(running, answer),
+    running.promise.then(
+      (output) => this.#finish(running, output),
       () => this.#forget(running),
     );
     return running;
   }
 
-  #finish(running: Running, answer: ToolAnswer): void {
-    if (running.watchers.size > 0) {
+  #finish(running: Running, output: JsonObject): void {
+    if (running.participants.size > 0) {
       this.#forget(running);
       return;
     }
-    running.result = { answer, until: this.#clock.elapsed() + KEEP_MS };
+    running.result = { output, until: this.#clock.elapsed() + KEEP_MS };
     const kept = [...this.#calls].filter(([, call]) => call.result !== undefined);
     const oldest = kept.length > MAX_KEPT ? kept[0]?.[0] : undefined;
     if (oldest !== undefined) this.#calls.delete(oldest);
@@ -110,35 +119,39 @@ export class CallDeduplication {
     if (this.#calls.get(running.key) === running) this.#calls.delete(running.key);
   }
 
-  /** A cancelled call stops when nobody else waits for it; at once, or when its client did not come back in time. */
-  #leave(call: Running, me: Participant): void {
-    call.watchers.delete(me);
-    if (!me.signal.aborted) return;
+  /** Stops a cancelled call that has no other participant: at once, or when its client has not come back within its grace. */
+  #leave(call: Running, participant: Participant): void {
+    call.participants.delete(participant);
+    if (!participant.signal.aborted) return;
     const stop = () => {
-      if (call.watchers.size > 0) return;
-      // Whoever calls now starts anew instead of joining what is ending.
+      if (call.participants.size > 0) return;
+      // From now on an equal call starts a new run instead of joining the one that is ending.
       this.#forget(call);
       call.stop.abort();
     };
-    if (me.graceMs === undefined) stop();
-    else setTimeout(stop, me.graceMs).unref();
+    if (participant.graceMs === undefined) stop();
+    else setTimeout(stop, participant.graceMs).unref();
   }
 }
 
-/** The result, or a rejection as soon as this participant is cancelled or gone. */
-function untilLeft(work: Promise<ToolAnswer>, me: Participant, leave: () => void): Promise<ToolAnswer> {
+/** The result, or a rejection as soon as this participant cancels or disconnects. */
+function untilCancelledOrDisconnected(
+  promise: Promise<JsonObject>,
+  participant: Participant,
+  leave: () => void,
+): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
     const left = () => {
       leave();
       reject(cancelled());
     };
     const stopListening = () => {
-      me.signal.removeEventListener('abort', left);
-      me.gone?.removeEventListener('abort', left);
+      participant.signal.removeEventListener('abort', left);
+      participant.disconnected?.removeEventListener('abort', left);
     };
-    work.then(resolve, reject).finally(stopListening);
-    me.signal.addEventListener('abort', left, { once: true });
-    me.gone?.addEventListener('abort', left, { once: true });
-    if (me.gone?.aborted) left();
+    promise.then(resolve, reject).finally(stopListening);
+    participant.signal.addEventListener('abort', left, { once: true });
+    participant.disconnected?.addEventListener('abort', left, { once: true });
+    if (participant.disconnected?.aborted) left();
   });
 }

@@ -1,15 +1,15 @@
-/** How a client left a call: it cancelled it, or it merely does not wait any longer. */
+/** Cancellation of a call, told apart from a client that merely stopped waiting for it. */
 
-/** SDKs cancel what ran into the client's own time limit, and say so in the reason. */
-const IMPATIENCE = /timed? ?out/i;
+/** Client SDKs cancel a call that exceeds the client's own time limit, and name that in the reason. */
+const CLIENT_TIMEOUT = /timed? ?out/i;
 
-export interface Connection {
-  /** Aborted when a call is cancelled or its connection is gone. Asked for at most once. */
-  left(): AbortSignal;
-  /** Whether the connection itself is ending. */
+export interface RequestSignals {
+  /** The SDK's signal: aborted when the call is cancelled or its connection is lost. Called at most once. */
+  aborted(): AbortSignal;
+  /** Whether the connection itself is closing. */
   isClosing(): boolean;
-  /** Aborted when the client hung up, where that is told apart. */
-  hangup?: (() => AbortSignal | undefined) | undefined;
+  /** Aborted when the client hung up, on connections where that can be distinguished. */
+  hangUp?: (() => AbortSignal | undefined) | undefined;
 }
 
 /**
@@ -17,10 +17,10 @@ export interface Connection {
  * at them: most calls only read, are over before anybody could, and would pay more for signals than for their answer.
  */
 export class Cancellation {
-  readonly #connection: Connection;
-  #made: { signal: AbortSignal; gone: AbortSignal } | undefined;
+  readonly #connection: RequestSignals;
+  #made: { signal: AbortSignal; disconnected: AbortSignal } | undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: RequestSignals) {
     this.#connection = connection;
   }
 
@@ -29,26 +29,26 @@ export class Cancellation {
     return this.#made.signal;
   }
 
-  get gone(): AbortSignal {
+  get disconnected(): AbortSignal {
     this.#made ??= split(this.#connection);
-    return this.#made.gone;
+    return this.#made.disconnected;
   }
 }
 
-function split({ left, isClosing, hangup }: Connection): { signal: AbortSignal; gone: AbortSignal } {
+function split({ aborted, isClosing, hangUp }: RequestSignals): { signal: AbortSignal; disconnected: AbortSignal } {
   const cancelled = new AbortController();
-  const gone = new AbortController();
-  const both = left();
+  const disconnected = new AbortController();
+  const both = aborted();
   const ended = () => {
     const { reason } = both;
-    const impatient = typeof reason === 'string' && IMPATIENCE.test(reason);
-    (isClosing() || impatient ? gone : cancelled).abort();
+    const isTimeout = typeof reason === 'string' && CLIENT_TIMEOUT.test(reason);
+    (isClosing() || isTimeout ? disconnected : cancelled).abort();
   };
   if (both.aborted) ended();
   else both.addEventListener('abort', ended, { once: true });
-  const hungUp = hangup?.();
+  const hungUp = hangUp?.();
   return {
     signal: cancelled.signal,
-    gone: hungUp === undefined ? gone.signal : AbortSignal.any([gone.signal, hungUp]),
+    disconnected: hungUp === undefined ? disconnected.signal : AbortSignal.any([disconnected.signal, hungUp]),
   };
 }

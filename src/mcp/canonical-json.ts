@@ -1,6 +1,6 @@
-/** JSON with one spelling per value, so that equal arguments can be told by equal text. */
+/** Canonical JSON: equal values have equal text. */
 
-/** Members sorted by name at every depth, `undefined` ones left out. Builds text only: a `__proto__` member is one like any other. */
+/** Members are sorted by name at every depth and `undefined` ones omitted. Builds text only, so `__proto__` is a member like any other. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join()}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';

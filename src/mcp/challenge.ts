@@ -1,4 +1,4 @@
-/** What tells a client how to log in: `WWW-Authenticate` (RFC 6750) and protected-resource metadata (RFC 9728). */
+/** Authentication challenges: `WWW-Authenticate` (RFC 6750) and protected-resource metadata (RFC 9728). */
 
 import type { ServiceError } from '../core/errors.js';
 
@@ -7,16 +7,16 @@ export interface MetadataRules {
   issuer: string | null;
   read_scope: string;
   write_scope: string;
-  /** Ask browsers for a login, too. */
+  /** Challenge with Basic as well, so that browsers ask for a login. */
   basic_challenge: boolean;
 }
 
 const DOCUMENT = '/.well-known/oauth-protected-resource';
 
-/** The document of `/mcp` stands below the path of the resource; many clients look at the root first. */
+/** RFC 9728 puts the document of `/mcp` at a path of its own; many clients request the root one first. */
 export const WELL_KNOWN = [`${DOCUMENT}/mcp`, DOCUMENT] as const;
 
-/** Undefined where there is no authorization server: without one there is nothing to discover. */
+/** The metadata document; undefined without an authorization server, as there is nothing to discover. */
 export function metadataOf(rules: MetadataRules, baseUrl: string): Record<string, unknown> | undefined {
   if (rules.issuer === null) return undefined;
   return {
@@ -28,7 +28,7 @@ export function metadataOf(rules: MetadataRules, baseUrl: string): Record<string
   };
 }
 
-/** Values of `WWW-Authenticate` for a refusal; none for one that no other credentials would help. */
+/** Values of `WWW-Authenticate` for an error; none when other credentials would not help. */
 export function challenges(error: ServiceError, rules: MetadataRules, baseUrl: string, sentAny: boolean): string[] {
   const scope = error.data.needed_scope;
   if (error.status === 403 && typeof scope === 'string')
@@ -52,7 +52,7 @@ function bearer(
   return `Bearer ${parts.map(([name, value]) => `${name}="${quoted(value)}"`).join(', ')}`;
 }
 
-/** Only what RFC 6750 allows inside the quotes. */
+/** Replaces the characters that RFC 6750 does not allow inside the quotes. */
 function quoted(value: string): string {
   return value.replace(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, "'");
 }

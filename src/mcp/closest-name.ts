@@ -1,8 +1,8 @@
-/** Guesses which tool a misspelled name meant. */
+/** Suggestions for a misspelled tool name. */
 
-/** Up to three names that share most words with the asked one, best first; none when nothing is close. */
-export function closestNames(asked: string, names: readonly string[]): string[] {
-  const words = new Set(wordsOf(asked));
+/** Up to three names that share most words with the given one, best first; none when nothing is close. */
+export function closestNames(given: string, names: readonly string[]): string[] {
+  const words = new Set(wordsOf(given));
   if (words.size === 0) return [];
   return names
     .map((name) => ({ name, score: similarity(words, wordsOf(name)) }))
@@ -12,7 +12,7 @@ export function closestNames(asked: string, names: readonly string[]): string[] 
     .map(({ name }) => name);
 }
 
-/** `listSites`, `list_sites` and `svc/list-sites-v1` are the same words: prefix and version tell nothing. */
+/** `listSites`, `list_sites` and `svc/list-sites-v1` have the same words: prefix and version do not count. */
 function wordsOf(name: string): string[] {
   return name
     .slice(0, 100)
@@ -22,7 +22,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== '' && word !== 'svc' && !/^v\d+$/.test(word));
 }
 
-function similarity(asked: ReadonlySet<string>, words: readonly string[]): number {
-  const shared = words.filter((word) => asked.has(word) || asked.has(`${word}s`) || asked.has(word.replace(/s$/, '')));
-  return shared.length / Math.max(asked.size, words.length);
+function similarity(given: ReadonlySet<string>, words: readonly string[]): number {
+  const shared = words.filter((word) => given.has(word) || given.has(`${word}s`) || given.has(word.replace(/s$/, '')));
+  return shared.length / Math.max(given.size, words.length);
 }

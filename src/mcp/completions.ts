@@ -1,12 +1,12 @@
-/** Completions of arguments: sites, clients, tags and slugs as they are stored, and error codes. */
+/** Completion of arguments of prompts and resource templates: stored sites, clients, tags and slugs, and error codes. */
 
 import { ERROR_CODES } from '../core/error-help.js';
 import type { Caller } from '../operation/operation.js';
-import { SITE_TEXT_NOTE, type ToolAnswer } from './answer.js';
-import type { Prompts, Subject } from './prompts.js';
+import type { CompletionSource, Prompts } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
+import { type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
-/** Goes with every completion. */
+/** Metadata of every completion. */
 export const COMPLETION_META = { 'sitefleet/note': SITE_TEXT_NOTE };
 
 export interface Completion {
@@ -18,14 +18,14 @@ export interface Completion {
 export interface CompletionRequest {
   ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string };
   argument: { name: string; value: string };
-  /** Arguments chosen before. */
+  /** Values of the arguments that are filled in already. */
   chosen: Readonly<Record<string, string>>;
 }
 
 /** The protocol's limit. */
 const MAX_VALUES = 100;
-/** No slug of WordPress has these; marks of conversations and links do. */
-const ODD = /[<>[\]|`:"\n]/;
+/** No WordPress slug contains these; chat markup and links do. */
+const UNEXPECTED = /[<>[\]|`:"\n]/;
 const NONE: Completion = { values: [], hasMore: false };
 
 export class Completions {
@@ -37,31 +37,36 @@ export class Completions {
     this.#prompts = prompts;
   }
 
-  /** Values that begin with or hold what was typed. What the caller may not read completes to nothing. */
+  /** Values that contain what was typed. Without the right to read them there are no completions. */
   async complete({ ref, argument, chosen }: CompletionRequest, caller: Caller): Promise<Completion> {
     const typed = argument.value.slice(0, 255);
     if (ref.type === 'ref/prompt') {
-      const subject = this.#prompts.subjectOf(ref.name, argument.name);
-      return subject === undefined ? NONE : this.#of(subject, typed, chosen, caller);
+      const subject = this.#prompts.completionSourceOf(ref.name, argument.name);
+      return subject === undefined ? NONE : this.#valuesOf(subject, typed, chosen, caller);
     }
-    if (ref.uri === 'svc://errors/{code}' && argument.name === 'code') return offer(ERROR_CODES, typed);
+    if (ref.uri === 'svc://errors/{code}' && argument.name === 'code') return matching(ERROR_CODES, typed);
     if (argument.name !== 'id') return NONE;
-    if (ref.uri.startsWith('svc://sites/')) return this.#of('site', typed, chosen, caller);
-    if (ref.uri.startsWith('svc://clients/')) return this.#of('client', typed, chosen, caller);
+    if (ref.uri.startsWith('svc://sites/')) return this.#valuesOf('site', typed, chosen, caller);
+    if (ref.uri.startsWith('svc://clients/')) return this.#valuesOf('client', typed, chosen, caller);
     return NONE;
   }
 
-  #of(subject: Subject, typed: string, chosen: Readonly<Record<string, string>>, caller: Caller): Promise<Completion> {
-    if (subject === 'site') return this.#listed('svc/list-sites-v1', typed, caller, siteName);
-    if (subject === 'client') return this.#listed('svc/list-clients-v1', typed, caller, clientName);
-    if (subject === 'tag') return this.#listed('svc/list-tags-v1', typed, caller, (tag) => String(tag.name ?? ''));
+  #valuesOf(
+    subject: CompletionSource,
+    typed: string,
+    chosen: Readonly<Record<string, string>>,
+    caller: Caller,
+  ): Promise<Completion> {
+    if (subject === 'site') return this.#search('svc/list-sites-v1', typed, caller, siteName);
+    if (subject === 'client') return this.#search('svc/list-clients-v1', typed, caller, clientName);
+    if (subject === 'tag') return this.#search('svc/list-tags-v1', typed, caller, (tag) => String(tag.name ?? ''));
     return this.#slugs(typed, chosen.site ?? '', caller);
   }
 
-  async #listed(id: string, search: string, caller: Caller, name: (item: ToolAnswer) => string): Promise<Completion> {
+  async #search(id: string, search: string, caller: Caller, name: (item: JsonObject) => string): Promise<Completion> {
     if (!this.#registry.offers(id, caller.actor)) return NONE;
     const { items, total } = await this.#registry.read(id, { search, per_page: MAX_VALUES }, caller);
-    const values = [...new Set((items as ToolAnswer[]).map(name))].filter((value) => value !== '');
+    const values = [...new Set((items as JsonObject[]).map(name))].filter((value) => value !== '');
     const count = typeof total === 'number' ? total : values.length;
     return { values, total: count, hasMore: count > values.length };
   }
@@ -71,30 +76,30 @@ export class Completions {
     if (site === '' || !this.#registry.offers(id, caller.actor)) return NONE;
     try {
       const { plugins } = await this.#registry.read(id, { site_id_or_domain: site }, caller);
-      return offer(
-        (plugins as ToolAnswer[]).map((plugin) => String(plugin.slug ?? '')).filter((slug) => !ODD.test(slug)),
+      return matching(
+        (plugins as JsonObject[]).map((plugin) => String(plugin.slug ?? '')).filter((slug) => !UNEXPECTED.test(slug)),
         typed,
       );
     } catch {
-      // The site is still being typed, or is not the caller's to see.
+      // The site is not typed completely yet, or the caller has no access to it.
       return NONE;
     }
   }
 }
 
-function offer(all: readonly string[], typed: string): Completion {
+function matching(all: readonly string[], typed: string): Completion {
   const wanted = typed.toLowerCase();
   const found = all.filter((value) => value !== '' && value.toLowerCase().includes(wanted));
   return { values: found.slice(0, MAX_VALUES), total: found.length, hasMore: found.length > MAX_VALUES };
 }
 
-/** The domain where the site is at its root, else its id: a domain with a path names the wrong one as often as not. */
-function siteName(item: ToolAnswer): string {
+/** The domain of a site at its root, otherwise its id: a domain with a path is often ambiguous. */
+function siteName(item: JsonObject): string {
   const url = String(item.url ?? '');
   const { host = '', pathname = '' } = URL.canParse(url) ? new URL(url) : {};
   return host !== '' && pathname === '/' ? host : String(item.id);
 }
 
-function clientName({ email, id }: ToolAnswer): string {
+function clientName({ email, id }: JsonObject): string {
   return typeof email === 'string' && email !== '' ? email : String(id);
 }

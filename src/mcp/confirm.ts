@@ -1,29 +1,29 @@
 /**
- * The ladder of confirmations of destructive tools. The operation itself always wants `confirm: true`; by policy more is
- * wanted: a token from a preview of the very same call, or a person who was asked through the client. Whatever is missing,
- * forged, used, expired or unanswered ends in a refusal.
+ * Confirmation of destructive tool calls, by policy. The operation itself always requires `confirm: true`. The policy may also
+ * require a token from a preview of the same call, or the agreement of a person who is asked through the client
+ * (elicitation). A confirmation that is missing, forged, used, expired or unanswered refuses the call.
  */
 
 import type { ConfirmPolicy } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import type { ToolAnswer } from './answer.js';
 import { canonicalJson } from './canonical-json.js';
 import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
 import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
+import type { JsonObject } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-export type Reply = 'accept' | 'decline' | 'cancel' | 'timeout';
+export type ConfirmationReply = 'accept' | 'decline' | 'cancel' | 'timeout';
 
-/** How a client can have its user asked. Absent: it cannot. */
-export type Dialogue =
-  /** Up to 2025-11-25: the server asks while the call waits. */
-  | { kind: 'now'; ask(question: string): Promise<Reply> }
-  /** 2026-07-28: the call ends with the question, and comes again with the reply. */
-  | { kind: 'later'; state: string | undefined; reply: Reply | undefined };
+/** How the user can be asked through the client. Absent when the client does not support it. */
+export type Elicitation =
+  /** Up to 2025-11-25: the server sends a request while the call waits. */
+  | { kind: 'now'; ask(question: string): Promise<ConfirmationReply> }
+  /** 2026-07-28: the call returns the question, and the client repeats it with the reply. */
+  | { kind: 'later'; state: string | undefined; reply: ConfirmationReply | undefined };
 
-/** The call is to come again with a reply to this. */
+/** A call returns this when the client has to repeat it with the user's reply. */
 export class ConfirmationQuestion {
   constructor(
     readonly message: string,
@@ -31,96 +31,96 @@ export class ConfirmationQuestion {
   ) {}
 }
 
-export interface Guarded {
+export interface GuardedCall {
   operation: GroupedOperation;
-  args: ToolAnswer;
+  args: JsonObject;
   actor: Actor;
-  dialogue: Dialogue | undefined;
-  run(args: ToolAnswer): Promise<ToolAnswer>;
+  elicitation: Elicitation | undefined;
+  run(args: JsonObject): Promise<JsonObject>;
 }
 
 const MAX_QUESTION = 1500;
 
 export class Confirmations {
   readonly #policy: ConfirmPolicy;
-  readonly #seals: ConfirmationTokens;
+  readonly #tokens: ConfirmationTokens;
 
   constructor(policy: ConfirmPolicy, clock: Clock) {
     this.#policy = policy;
-    this.#seals = new ConfirmationTokens(clock);
+    this.#tokens = new ConfirmationTokens(clock);
   }
 
-  /** Runs a call as far as its confirmations reach. Rejects with svc_confirmation_required. */
-  async guard(call: Guarded): Promise<ToolAnswer | ConfirmationQuestion> {
+  /** Runs a call when it is confirmed, else its preview. Rejects with svc_confirmation_required. */
+  async guard(call: GuardedCall): Promise<JsonObject | ConfirmationQuestion> {
     if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
     const { confirmation_token: token, ...args } = call.args;
     const parsed = call.operation.input.safeParse(args);
-    const { confirm, dry_run, ...asked } = (parsed.success ? parsed.data : {}) as ToolAnswer;
-    // What is wrong in itself is told by the operation.
+    const { confirm, dry_run, ...input } = (parsed.success ? parsed.data : {}) as JsonObject;
+    // Invalid input is reported by the operation.
     if (!parsed.success || (confirm === true && dry_run === true)) return call.run(args);
-    if (dry_run === true) return this.#preview(call, args, asked);
+    if (dry_run === true) return this.#preview(call, args, input);
     if (confirm !== true) return call.run(args);
     const preview = await call.run({ ...args, confirm: false, dry_run: true });
-    const bound = boundText(call, asked, preview);
-    const question = await this.#permission(call, bound, token, preview);
+    const binding = bindingOf(call, input, preview);
+    const question = await this.#confirm(call, binding, token, preview);
     return question ?? call.run(args);
   }
 
-  async #preview(call: Guarded, args: ToolAnswer, asked: ToolAnswer): Promise<ToolAnswer> {
+  async #preview(call: GuardedCall, args: JsonObject, input: JsonObject): Promise<JsonObject> {
     const preview = await call.run(args);
-    // Where a person will be asked, no token may go around them.
-    if (this.#asks(call)) return preview;
-    return { ...preview, confirmation_token: this.#seals.mint('preview', boundText(call, asked, preview)) };
+    // When a person will be asked, a token must not bypass them.
+    if (this.#asksUser(call)) return preview;
+    return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, input, preview)) };
   }
 
-  #asks(call: Guarded): boolean {
-    return this.#policy === 'elicit' && call.dialogue !== undefined;
+  #asksUser(call: GuardedCall): boolean {
+    return this.#policy === 'elicit' && call.elicitation !== undefined;
   }
 
-  /** Undefined when the call may go ahead, or the question to be answered first. */
-  async #permission(
-    call: Guarded,
-    bound: string,
+  /** Undefined when the call is confirmed, or the question to be answered first. */
+  async #confirm(
+    call: GuardedCall,
+    binding: string,
     token: unknown,
-    preview: ToolAnswer,
+    preview: JsonObject,
   ): Promise<ConfirmationQuestion | undefined> {
-    const { dialogue } = call;
-    if (!this.#asks(call) || dialogue === undefined) {
+    const { elicitation } = call;
+    if (!this.#asksUser(call) || elicitation === undefined) {
       if (typeof token !== 'string') throw tokenNeeded();
-      this.#spend('preview', token, bound);
+      this.#redeem('preview', token, binding);
       return undefined;
     }
     const message = questionText(call.operation, preview);
-    if (dialogue.kind === 'now') {
-      const reply = await dialogue.ask(message);
+    if (elicitation.kind === 'now') {
+      const reply = await elicitation.ask(message);
       if (reply !== 'accept') throw notAgreed(reply);
       return undefined;
     }
-    if (dialogue.state === undefined || dialogue.reply === undefined)
-      return new ConfirmationQuestion(message, this.#seals.mint('question', bound));
-    this.#spend('question', dialogue.state, bound);
-    if (dialogue.reply !== 'accept') throw notAgreed(dialogue.reply);
+    if (elicitation.state === undefined || elicitation.reply === undefined)
+      return new ConfirmationQuestion(message, this.#tokens.issue('question', binding));
+    this.#redeem('question', elicitation.state, binding);
+    if (elicitation.reply !== 'accept') throw notAgreed(elicitation.reply);
     return undefined;
   }
 
-  #spend(kind: TokenKind, seal: string, bound: string): void {
-    const problem = this.#seals.use(kind, seal, bound);
+  #redeem(kind: TokenKind, token: string, binding: string): void {
+    const problem = this.#tokens.redeem(kind, token, binding);
     if (problem !== undefined) throw tokenRefused(problem);
   }
 }
 
-/** Who asks, for what, with which arguments after coercion, and what it would do now: each is part of what was agreed to. */
-function boundText({ operation, actor }: Guarded, asked: ToolAnswer, preview: ToolAnswer): string {
-  return canonicalJson([principalOf(actor), operation.id, asked, preview]);
+/** What a confirmation stands for: the principal, the operation, its parsed arguments, and what it would do now. */
+function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
+  return canonicalJson([principalOf(actor), operation.id, input, preview]);
 }
 
-/** One text per principal. Those without a row are told apart by their name. */
+/** A key that is unique per principal. Principals without a row are distinguished by name. */
 export function principalOf(actor: Actor): string {
   return `${actor.type}:${actor.id ?? actor.name}`;
 }
 
-/** What a person reads. Names in it come from sites, so it is plain, short, and begins with our own words. */
-function questionText(operation: GroupedOperation, preview: ToolAnswer): string {
+/** The text shown to the user. Names in it come from sites, so it is plain, short, and begins with our own words. */
+function questionText(operation: GroupedOperation, preview: JsonObject): string {
   const { dry_run: _flag, ...facts } = preview;
   const lines = Object.entries(facts)
     .filter(([, value]) => value !== false)

@@ -1,6 +1,6 @@
-/** The one form that is ever put before a person, and how its answer is read. */
+/** The form of the only elicitation, which asks the user to confirm, and the interpretation of its result. */
 
-import type { Reply } from './confirm.js';
+import type { ConfirmationReply } from './confirm.js';
 
 export const CONFIRM_FORM: {
   type: 'object';
@@ -12,8 +12,8 @@ export const CONFIRM_FORM: {
   required: ['confirm'],
 };
 
-/** Accepting the form without ticking its box is a no. */
-export function replyOf(action: unknown, content: unknown): Reply {
+/** Accepting the form without ticking its box is a refusal. */
+export function replyOf(action: unknown, content: unknown): ConfirmationReply {
   if (action === 'accept')
     return (content as { confirm?: unknown } | null | undefined)?.confirm === true ? 'accept' : 'decline';
   return action === 'decline' ? 'decline' : 'cancel';

@@ -1,8 +1,7 @@
-/** Refusals of the MCP way in, each with what the model or its user can do next. */
+/** Errors of the MCP way in, each with what the model or its user can do next. */
 
 import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
-import type { GroupedOperation } from '../operation/operation.js';
 
 export function cancelled(): ServiceError {
   return new ServiceError('svc_cancelled', 'The call was cancelled before it finished.');
@@ -14,29 +13,10 @@ export function unknownTool(name: string, closest: readonly string[]): ServiceEr
   });
 }
 
-/** Says why a tool is hidden: an assistant that knows can tell its user what to change. */
-export function notOffered(
-  name: string,
-  operation: GroupedOperation,
-  { toolsets, readOnly }: { toolsets: readonly Toolset[]; readOnly: boolean },
-): ServiceError {
-  if (!toolsets.includes(operation.group)) {
-    return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
-      advice: `The operator can add "${operation.group}" to SITEFLEET_TOOLSETS.`,
-    });
-  }
-  if (readOnly && operation.effect !== 'read') {
-    return new ServiceError(
-      'svc_permission_denied',
-      'This server is read-only, so nothing can be changed through it.',
-      {
-        advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-      },
-    );
-  }
-  const needed = operation.effect === 'read' ? 'read' : 'write';
-  return new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
-    advice: `Use a login or key with the ${needed} permission.`,
+/** The tool belongs to a toolset that is switched off. Says why it is hidden, so that the assistant can say what to change. */
+export function toolsetOff(name: string, toolset: Toolset): ServiceError {
+  return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
+    advice: `The operator can add "${toolset}" to SITEFLEET_TOOLSETS.`,
   });
 }
 
@@ -54,7 +34,7 @@ export function tokenNeeded(): ServiceError {
   return unconfirmed('This server acts only on a confirmation_token from a preview.', PREVIEW_FIRST);
 }
 
-/** Why a token does not fit is told apart only as far as it helps an honest caller. */
+/** The reasons are distinguished only as far as that helps an honest caller. */
 export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError {
   const messages = {
     used: 'This confirmation was used already.',
@@ -64,7 +44,7 @@ export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError
   return unconfirmed(messages[reason], PREVIEW_FIRST);
 }
 
-/** A person was asked, or should have been. */
+/** The user was asked and did not agree. */
 export function notAgreed(outcome: 'decline' | 'cancel' | 'timeout'): ServiceError {
   const messages = {
     decline: 'The user declined.',

@@ -1,4 +1,4 @@
-/** Refusals of `/mcp` before any protocol is spoken. */
+/** Error responses of `/mcp` outside of the protocol: authentication, methods, unreadable bodies. */
 
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -11,25 +11,25 @@ type McpContext = Context<HttpEnv>;
 
 export const METHODS = ['GET', 'POST', 'DELETE'];
 
-/** A refusal that comes before the way in, as MCP clients understand it. */
+/** Error responses for requests that were refused before they reached `/mcp`, in the form that MCP clients understand. */
 export const mcpEnvelope = {
   owns: (path: string) => path === '/mcp',
-  wrap: (error: ServiceError) => Response.json(refusalBody(error), { status: error.status }),
+  wrap: (error: ServiceError) => Response.json(errorEnvelope(error), { status: error.status }),
 };
 
-function refusalBody(known: ServiceError): object {
+function errorEnvelope(known: ServiceError): object {
   return { jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message, data: errorBody(known) } };
 }
 
-export function methodRefused(method: string): ServiceError {
+export function methodNotAllowed(method: string): ServiceError {
   return new ServiceError('rest_method_not_allowed', `${method} is not a method of /mcp.`, {
     advice: 'Use POST.',
     data: { allow: METHODS },
   });
 }
 
-/** A refusal before any protocol: JSON-RPC for clients, with the facts of every other surface inside. */
-export function refusal(
+/** An error as a JSON-RPC response, with the error body of the other ways in as its data. */
+export function errorResponse(
   c: McpContext,
   error: unknown,
   { core, metadata }: { core: { log: Log }; metadata: MetadataRules },
@@ -41,7 +41,7 @@ export function refusal(
     c.header('WWW-Authenticate', challenge, { append: true });
   if (known.status === 405) c.header('Allow', METHODS.join(', '));
   if (typeof known.data.retry_after === 'number') c.header('Retry-After', String(known.data.retry_after));
-  return c.json(refusalBody(known), known.status as ContentfulStatusCode);
+  return c.json(errorEnvelope(known), known.status as ContentfulStatusCode);
 }
 
 export function rpcError(

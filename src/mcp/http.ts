@@ -17,21 +17,20 @@ import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
-import { METHODS, methodRefused, refusal, rpcError } from './http-errors.js';
-import { Listed, type ListRequest, listRequest } from './listed.js';
+import { errorResponse, METHODS, methodNotAllowed, rpcError } from './http-errors.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
-import { calledTool, cancelledRequest, evidentEra, isInitialize, wantsProgress } from './messages.js';
+import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
 import { type Session, Sessions } from './sessions.js';
-import { isListening, listenedUris, watchAll } from './subscriptions.js';
+import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
 
 export interface McpHttpParts {
   core: McpCore;
   auth: Pick<Auth, 'either'>;
   /** The authorization server, where there is one. */
   metadata: MetadataRules;
-  /** The public address is configured, so that no answer depends on the name that was called. */
+  /** The public address is configured, so no response depends on the requested host name. */
   publicUrl?: boolean;
   maxSessions?: number;
   sessionIdleMs?: number;
@@ -52,14 +51,12 @@ export interface McpHttp {
 type McpContext = Context<HttpEnv>;
 
 const MAX_LISTENERS = 1000;
-const JSON_TYPE = { 'content-type': 'application/json' };
 
-interface Eras {
+interface PostParts {
   writeScope: string;
   sessions: Sessions;
   modern: McpHttpHandler;
   core: McpCore;
-  lists: Listed;
 }
 
 export function createMcpHttp(parts: McpHttpParts): McpHttp {
@@ -81,28 +78,27 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const eras = { sessions, modern, core, lists: new Listed(), writeScope: parts.metadata.write_scope };
+  const postParts = { sessions, modern, core, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
       const document = metadataOf(parts.metadata, c.env.arrival.base_url);
       if (document === undefined) return c.notFound();
       c.header('Access-Control-Allow-Origin', '*');
-      // Without a public address of our own the document names the host that was called, which no cache may hand to others.
+      // Without a configured public address the document names the requested host, so it must not be cached for others.
       c.header('Cache-Control', parts.publicUrl ? 'public, max-age=300' : 'no-store');
       return c.json(document);
     });
   }
   app.all('/mcp', async (c) => {
-    // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
     try {
-      // The protocol wants the origin of every request judged, of one that only listens, too.
+      // The protocol requires the origin to be checked on every request, including a GET that only listens.
       if (c.env.arrival.foreign) throw foreignPage();
-      if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
+      if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
       const actor = await auth.either(c.env.arrival, 'mcp');
-      return await (c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor));
+      return await (c.req.method === 'POST' ? post(c, postParts, actor) : getOrDelete(c, sessions, actor));
     } catch (error) {
-      return refusal(c, error, parts);
+      return errorResponse(c, error, parts);
     }
   });
   const close = () => {
@@ -113,97 +109,58 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   return { app, sessions, close };
 }
 
-async function post(c: McpContext, eras: Eras, actor: Actor): Promise<Response> {
+async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<Response> {
   const body = await messagesOf(c);
   if (body instanceof Response) return body;
-  requireScope(body, actor, eras);
-  const list = listOf(c, actor, body);
-  const known = list === undefined ? undefined : listAgain(c, eras, actor, list);
-  if (known !== undefined) return known;
-  const era = evidentEra(body, c.req.raw.headers.get('mcp-protocol-version'));
-  const response = (era === undefined ? await isLegacyRequest(c.req.raw, body) : era === 'legacy')
-    ? await postToSession(c, eras, actor, body)
-    : await postAlone(c, eras, actor, body);
-  return list === undefined ? response : keepList(eras.lists, list, response);
+  requireScope(body, actor, postParts);
+  return (await isLegacyRequest(c.req.raw, body))
+    ? postToSession(c, postParts, actor, body)
+    : postStateless(c, postParts, actor, body);
 }
 
-/** An access token can be exchanged for one with more rights, so its client is told which, before the call is looked at. */
-function requireScope(body: unknown, actor: Actor, { core, writeScope }: Eras): void {
+/** Refuses a write with a read-only access token and names the scope it needs: its client can obtain a token with more rights. */
+function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostParts): void {
   if (actor.type !== 'token' || actor.rights.includes('write')) return;
-  const needing = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
-  if (!needing) return;
+  const needsWrite = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
+  if (!needsWrite) return;
   throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
     advice: `Ask the authorization server for ${writeScope}.`,
     data: { needed_scope: writeScope },
   });
 }
 
-/** The same list for the same rights, as far as headers and message say. */
-function listOf(c: McpContext, actor: Actor, body: unknown): ListRequest | undefined {
-  const asked = listRequest(body);
-  if (asked === undefined) return undefined;
-  let headers = '';
-  for (const [name, value] of headersOf(c)) {
-    // Whose session it is matters not, but whether it is one.
-    if (name === 'mcp-session-id') headers += 'session\n';
-    else if (name === 'accept' || name === 'content-type' || name.startsWith('mcp-')) headers += `${name}: ${value}\n`;
-  }
-  return { id: asked.id, key: `${actor.rights.join()}\n${headers}\n${asked.key}` };
-}
-
-/** As Node took them apart, where it did: web headers are made of them name by name. */
-function headersOf(c: McpContext): Iterable<[string, unknown]> {
-  const { incoming } = c.env;
-  return incoming === undefined ? c.req.raw.headers : Object.entries(incoming.headers);
-}
-
-/** The text of an earlier answer. A session that has ended is told so all the same. */
-function listAgain(c: McpContext, { lists, sessions }: Eras, actor: Actor, list: ListRequest): Response | undefined {
-  const text = lists.answer(list);
-  if (text === undefined) return undefined;
-  const id = c.req.header('mcp-session-id');
-  if (id === undefined) return new Response(text, { headers: JSON_TYPE });
-  const session = find(c, sessions, actor);
-  return session instanceof Response
-    ? session
-    : new Response(text, { headers: { ...JSON_TYPE, 'mcp-session-id': id } });
-}
-
-async function keepList(lists: Listed, list: ListRequest, response: Response): Promise<Response> {
-  if (response.status !== 200 || response.headers.get('content-type')?.startsWith('application/json') !== true)
-    return response;
-  const text = await response.text();
-  const message: unknown = JSON.parse(text);
-  if (typeof message === 'object' && message !== null && 'result' in message) lists.keep(list, message.result);
-  return new Response(text, { status: 200, headers: response.headers });
-}
-
-/** A request of 2026-07-28. Where it listens, the jobs it names are watched for as long as it does. */
-async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, body: unknown): Promise<Response> {
+/** A request of 2026-07-28. One that listens is subscribed to the jobs it names for as long as it is open. */
+async function postStateless(
+  c: McpContext,
+  { modern, core }: PostParts,
+  actor: Actor,
+  body: unknown,
+): Promise<Response> {
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
-  if (isListening(body)) response.headers.set(LISTENS, 'subscriptions');
-  const uris = response.ok ? listenedUris(body) : [];
+  if (isListenRequest(body)) response.headers.set(LISTENS, 'subscriptions');
+  const uris = response.ok ? subscribedUris(body) : [];
   if (uris.length > 0) {
-    const stop = watchAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
+    const stop = subscribeAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
     request.signal.addEventListener('abort', stop, { once: true });
   }
   return response;
 }
 
 /** One or more messages of a client with a session. */
-async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unknown): Promise<Response> {
-  const { sessions, core } = eras;
+async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, body: unknown): Promise<Response> {
+  const { sessions, core } = postParts;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
-  const opens = messages.some((message) => isInitialize(message) && isInitializeRequest(message));
-  const session =
-    opens && c.req.header('mcp-session-id') === undefined ? await begin(sessions, actor) : find(c, sessions, actor);
+  const opens = messages.some(isInitializeRequest);
+  const named = c.req.header('mcp-session-id') !== undefined;
+  const session = opens && !named ? await openSession(sessions, actor) : findSession(c, sessions, actor);
   if (session instanceof Response) return session;
-  // A question to the user travels on the stream of the call that asks it, as progress does.
-  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayAsk(calledTool(message)));
-  const response = await session.transport.answer(c.req.raw, body, stream);
-  if (opens && !response.ok) sessions.end(session);
+  if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
+  // An elicitation is sent on the stream of its call, as progress is.
+  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayElicit(calledTool(message)));
+  const response = await session.transport.post(c.req.raw, body, stream);
+  if (opens && !response.ok) sessions.discard(session);
   for (const message of messages) {
     const id = cancelledRequest(message);
     if (id !== undefined) await session.transport.release(id);
@@ -211,13 +168,14 @@ async function postToSession(c: McpContext, eras: Eras, actor: Actor, body: unkn
   return response;
 }
 
-/** GET listens to a session, DELETE ends it. */
-async function followUp(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
-  const session = find(c, sessions, actor);
-  return session instanceof Response ? session : session.transport.handleRequest(c.req.raw);
+/** GET listens to a session; DELETE ends it. */
+async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
+  const session = findSession(c, sessions, actor);
+  if (session instanceof Response) return session;
+  return c.req.method === 'GET' ? session.transport.listen(c.req.raw) : session.transport.end(c.req.raw);
 }
 
-/** Messages of one body at most: the calls among them begin in one turn of the event loop. */
+/** Messages per body at most: the calls among them start in one turn of the event loop. */
 const MAX_MESSAGES = 50;
 
 async function messagesOf(c: McpContext): Promise<unknown> {
@@ -231,13 +189,13 @@ async function messagesOf(c: McpContext): Promise<unknown> {
   return json.value;
 }
 
-async function begin(sessions: Sessions, actor: Actor): Promise<Session | Response> {
-  const session = await sessions.begin(actor);
+async function openSession(sessions: Sessions, actor: Actor): Promise<Session | Response> {
+  const session = await sessions.open(actor);
   if (session !== undefined) return session;
   return rpcError(503, -32000, 'All sessions are at work. Try again in a few seconds.', { 'Retry-After': '5' });
 }
 
-function find(c: McpContext, sessions: Sessions, actor: Actor): Session | Response {
+function findSession(c: McpContext, sessions: Sessions, actor: Actor): Session | Response {
   const id = c.req.header('mcp-session-id');
   if (id === undefined)
     return rpcError(
@@ -246,6 +204,6 @@ function find(c: McpContext, sessions: Sessions, actor: Actor): Session | Respon
       'There is no session: send initialize first, then its Mcp-Session-Id with every request.',
     );
   const session = sessions.use(id, actor);
-  // The code by which clients know that they have to initialize anew.
+  // The code that tells clients to initialize again.
   return session ?? rpcError(404, -32001, 'The session is unknown or has ended. Send initialize again.');
 }

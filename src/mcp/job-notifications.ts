@@ -1,6 +1,6 @@
 /**
- * Tells subscribers that a job moved. The job may be worked off by another thread or process, so it is looked at, not
- * listened to; one look serves all who wait for the same job.
+ * Notifies subscribers of the progress of jobs. A job may run in another thread or process, so its status is polled; one poll
+ * serves all subscribers of a job.
  */
 
 import type { Actor } from '../core/actor.js';
@@ -13,49 +13,49 @@ export interface JobNotificationsParts {
   registry: ToolRegistry;
   log: Log;
   newRequestId(): string;
-  /** Milliseconds between two looks. */
-  everyMs?: number;
+  /** Milliseconds between two polls. */
+  pollMs?: number;
 }
 
-interface Watched {
+interface WatchedJob {
   readonly listeners: Set<() => void>;
   readonly caller: Caller;
-  seen: string;
+  lastSnapshot: string;
   timer: NodeJS.Timeout | undefined;
 }
 
-const EVERY_MS = 1000;
+const POLL_MS = 1000;
 const STATUS = 'svc/get-batch-job-status-v1';
 
 export class JobNotifications {
   readonly #parts: JobNotificationsParts;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, WatchedJob>();
   readonly #closing = new AbortController();
 
   constructor(parts: JobNotificationsParts) {
     this.#parts = parts;
   }
 
-  /** Jobs that are looked at. */
+  /** Number of polled jobs. */
   get size(): number {
     return this.#watched.size;
   }
 
   /**
-   * Calls `onChange` at each step of a job, until it has ended or the answered function is called.
-   * Rejects with UnknownResource when the address is no job that this principal may read.
+   * Calls `onChange` at each change of a job, until it has ended or the returned function is called.
+   * Rejects with UnknownResource when the address is not that of a job that this principal may read.
    */
-  async watch(uri: string, actor: Actor, onChange: () => void): Promise<() => void> {
+  async subscribe(uri: string, actor: Actor, onChange: () => void): Promise<() => void> {
     const id = jobOf(uri);
     if (id === undefined) throw new UnknownResource(uri);
     const caller: Caller = { actor, request_id: this.#parts.newRequestId(), signal: this.#closing.signal };
-    const look = await this.#look(id, caller).catch(() => undefined);
-    if (look === undefined) throw new UnknownResource(uri);
+    const snapshot = await this.#snapshot(id, caller).catch(() => undefined);
+    if (snapshot === undefined) throw new UnknownResource(uri);
     let watched = this.#watched.get(uri);
     if (watched === undefined) {
-      watched = { listeners: new Set(), caller, seen: look.text, timer: undefined };
+      watched = { listeners: new Set(), caller, lastSnapshot: snapshot.text, timer: undefined };
       this.#watched.set(uri, watched);
-      if (!look.ended) this.#next(uri, id, watched);
+      if (!snapshot.ended) this.#schedule(uri, id, watched);
     }
     const { listeners } = watched;
     listeners.add(onChange);
@@ -70,27 +70,27 @@ export class JobNotifications {
     for (const uri of [...this.#watched.keys()]) this.#drop(uri);
   }
 
-  #next(uri: string, id: string, watched: Watched): void {
-    watched.timer = setTimeout(() => void this.#step(uri, id, watched), this.#parts.everyMs ?? EVERY_MS);
+  #schedule(uri: string, id: string, watched: WatchedJob): void {
+    watched.timer = setTimeout(() => void this.#poll(uri, id, watched), this.#parts.pollMs ?? POLL_MS);
     watched.timer.unref();
   }
 
-  async #step(uri: string, id: string, watched: Watched): Promise<void> {
-    const look = await this.#look(id, watched.caller).catch((error: unknown) => {
-      this.#parts.log.debug({ err: error, job_id: id }, 'a watched job cannot be read');
+  async #poll(uri: string, id: string, watched: WatchedJob): Promise<void> {
+    const snapshot = await this.#snapshot(id, watched.caller).catch((error: unknown) => {
+      this.#parts.log.debug({ err: error, job_id: id }, 'a subscribed job cannot be read');
       return undefined;
     });
     if (this.#watched.get(uri) !== watched) return;
-    if (look !== undefined && look.text !== watched.seen) {
-      watched.seen = look.text;
+    if (snapshot !== undefined && snapshot.text !== watched.lastSnapshot) {
+      watched.lastSnapshot = snapshot.text;
       for (const listener of watched.listeners) listener();
     }
-    if (look?.ended !== true) this.#next(uri, id, watched);
+    if (snapshot?.ended !== true) this.#schedule(uri, id, watched);
   }
 
-  async #look(id: string, caller: Caller): Promise<{ text: string; ended: boolean }> {
-    const answer = await this.#parts.registry.read(STATUS, { job_id: id }, caller);
-    return { text: JSON.stringify(answer), ended: answer.status === 'completed' || answer.status === 'failed' };
+  async #snapshot(id: string, caller: Caller): Promise<{ text: string; ended: boolean }> {
+    const output = await this.#parts.registry.read(STATUS, { job_id: id }, caller);
+    return { text: JSON.stringify(output), ended: output.status === 'completed' || output.status === 'failed' };
   }
 
   #drop(uri: string): void {

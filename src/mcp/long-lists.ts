@@ -1,14 +1,14 @@
-/** Lists in messages, outside of what tools are given: the SDKs make an error object for each wrong member, however many there are. */
+/** A limit for lists in messages outside of tool arguments: the SDKs make an error object for each invalid member, without a limit. */
 
-/** Members of all lists of one body together. Clients send icons, subscriptions and the like by the handful. */
+/** Members of all lists of one body together. Clients send a handful of icons, subscriptions and the like. */
 const MAX_LISTED = 1000;
 
-/** Said of such a body, after its name. */
+/** The reason, to follow a subject such as "The body". */
 export const LISTS_TOO_LONG = `holds more than ${MAX_LISTED} members of lists outside of arguments`;
 
 /**
- * Whether a message, or several, hold more members in lists than that. Arguments of tools are left out: their operation judges
- * them. The depth is bounded already (`json.ts`).
+ * Whether a message or a batch holds more list members than that. Tool arguments do not count: their operation validates
+ * them. The depth is bounded already (`core/json.ts`).
  */
 export function holdsLongLists(body: unknown): boolean {
   let room = MAX_LISTED;

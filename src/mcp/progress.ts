@@ -1,15 +1,18 @@
-/** Progress of a call as the protocol wants it: rising numbers, not too many, and the last one always. */
+/** Progress notifications of a call: rising numbers, throttled, and the last one always. */
 
 import type { Clock } from '../core/clock.js';
 import type { Progress } from '../core/progress.js';
 import { cleanText } from './untrusted-text.js';
 
-/** Notifications per call at most every this many milliseconds, besides the last one. */
+/** Milliseconds between two notifications of a call at least, except for the last one. */
 const PROGRESS_EVERY_MS = 100;
 
 export type ProgressParams = { progressToken: string | number; progress: number; total: number; message: string };
 
-/** @param send may reject: a client that went away misses its progress, and the call goes on */
+/**
+ * A throttled sender of progress; undefined when the client did not ask for it.
+ * @param send may reject: a client that disconnected misses its progress, and the call goes on
+ */
 export function progressReporter(
   progressToken: string | number | undefined,
   clock: Clock,

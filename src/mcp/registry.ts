@@ -1,24 +1,32 @@
 /**
- * The operations as MCP tools, without any protocol revision in it: what a principal sees, and one call.
- * The adapters for both eras, on stdio and HTTP, stand on this.
+ * The tool registry: which operations a principal is offered as MCP tools, and the call of one. Independent of the protocol
+ * revision; used by the adapters of both eras, on stdio and HTTP.
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy, Toolset } from '../config/types.js';
 import type { Actor, Right } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
-import { asServiceError, isOurFault } from '../core/errors.js';
+import { asServiceError, isOurFault, type ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { permissionError } from '../core/permission.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import { failure, hasText, SITE_TEXT_NOTE, success, type ToolAnswer, type Written } from './answer.js';
-import { withinBudget } from './budget.js';
+import { fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
-import { ConfirmationQuestion, Confirmations, type Dialogue, principalOf } from './confirm.js';
-import { notOffered, unknownTool } from './errors.js';
+import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
+import { toolsetOff, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
+import {
+  errorResult,
+  hasText,
+  type JsonObject,
+  type SerializedOutput,
+  SITE_TEXT_NOTE,
+  successResult,
+} from './tool-result.js';
 import { cleanValue } from './untrusted-text.js';
 
 export interface RegistryParts {
@@ -27,36 +35,36 @@ export interface RegistryParts {
   log: Log;
   readOnly: boolean;
   toolsets: readonly Toolset[];
-  /** Default: what the operations themselves want. */
+  /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
-  /** Largest answer in estimated tokens. */
+  /** Largest output in estimated tokens. */
   maxTokens?: number;
   clock: Clock;
 }
 
 export interface ToolRegistry {
-  /** Tools the principal may call, rendered once per set of rights. Always the same order. */
+  /** Tools the principal may call, computed once per set of rights. Always in the same order. */
   listTools(actor: Actor): Tool[];
   /**
-   * Runs a tool by its name or by the operation's id. Failures are answers with `isError`, never rejections; a Question is
-   * only asked of a client whose dialogue is "later".
+   * Runs a tool by its name or by the operation's id. Failures are results with `isError`, never rejections. A
+   * ConfirmationQuestion is only returned when the elicitation is of the kind `later`.
    */
   callTool(
     name: string,
     args: unknown,
     caller: Participant,
-    dialogue?: Dialogue,
+    elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion>;
   /** Whether a principal is offered the operation. */
   offers(id: string, actor: Actor): boolean;
-  /** The answer of a reading operation, cleaned and fitted. Rejects with ServiceError. */
-  read(id: string, args: ToolAnswer, caller: Caller): Promise<ToolAnswer>;
+  /** The output of a reading operation, cleaned and within the token budget. Rejects with ServiceError. */
+  read(id: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
-  /** Whether a call may have to ask its user something before it answers. */
-  mayAsk(name: unknown): boolean;
-  /** Calls on many sites, some perhaps without a client. */
-  readonly inflight: CallDeduplication;
+  /** Whether a call may have to ask the user to confirm before it returns. */
+  mayElicit(name: unknown): boolean;
+  /** Running calls on many sites, some perhaps without a connected client. */
+  readonly runningCalls: CallDeduplication;
 }
 
 const MAX_TOKENS = 20_000;
@@ -65,7 +73,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock);
-  const inflight = new CallDeduplication(parts.clock);
+  const runningCalls = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
@@ -73,121 +81,119 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const lists = new Map<string, Tool[]>();
 
-  function isVisible(operation: GroupedOperation, actor: Actor): boolean {
-    const offered = parts.toolsets.includes(operation.group) && !(parts.readOnly && operation.effect !== 'read');
-    return offered && actor.rights.includes(operation.effect === 'read' ? 'read' : 'write');
+  /** Why the principal is not offered the operation; undefined when it is. */
+  function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
+    if (!parts.toolsets.includes(operation.group)) return toolsetOff(toolName(operation.id), operation.group);
+    return permissionError(actor, operation.needs, parts.readOnly);
+  }
+
+  function visibleTo(actor: Actor): GroupedOperation[] {
+    return operations.filter((operation) => visibilityError(operation, actor) === undefined);
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
     const operation = byName.get(name);
     if (operation === undefined) {
-      const visible = operations.filter((candidate) => isVisible(candidate, actor));
-      throw unknownTool(
-        name,
-        closestNames(
-          name,
-          visible.map((candidate) => toolName(candidate.id)),
-        ),
-      );
+      const names = visibleTo(actor).map(({ id }) => toolName(id));
+      throw unknownTool(name, closestNames(name, names));
     }
-    if (!isVisible(operation, actor)) throw notOffered(name, operation, parts);
+    const error = visibilityError(operation, actor);
+    if (error !== undefined) throw error;
     return operation;
   }
 
-  /** One run: alone, or together with equal ones where many sites are worked on. */
-  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<ToolAnswer> {
-    const answer = operation.multi
-      ? await inflight.run(callKey(operation, args, caller.actor), caller, (alone) => invoke(operation, args, alone))
+  /** Runs the operation. Equal calls of an operation on many sites share one run. */
+  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
+    const output = operation.multi
+      ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
+          invoke(operation, args, alone),
+        )
       : await invoke(operation, args, caller);
-    return cleanValue(answer);
+    return cleanValue(output);
   }
 
-  function fitted(
+  function fitOutput(
     operation: GroupedOperation,
-    input: ToolAnswer,
-    answer: ToolAnswer,
+    input: JsonObject,
+    output: JsonObject,
     caller: Caller,
-  ): Promise<Written> {
-    const rerun = (other: ToolAnswer) => run(operation, other, caller);
-    return withinBudget({ operation, input, answer, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
+  ): Promise<SerializedOutput> {
+    const rerun = (other: JsonObject) => run(operation, other, caller);
+    return fitToBudget({ operation, input, output, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
   }
 
   async function call(
     name: string,
     args: unknown,
     caller: Participant,
-    dialogue?: Dialogue,
+    elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion> {
     const operation = find(name, caller.actor);
     if (!isRecord(args)) {
-      const answer = await run(operation, args, caller);
-      return success({ answer, text: JSON.stringify(answer) });
+      const output = await run(operation, args, caller);
+      return successResult({ output, text: JSON.stringify(output) });
     }
     const outcome = await confirmations.guard({
       operation,
       args,
       actor: caller.actor,
-      dialogue,
+      elicitation,
       run: (input) => run(operation, input, caller),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
-    const shown = await fitted(operation, args, outcome, caller);
-    return success(shown, carriesSiteText(operation) && hasText(shown.answer) ? [SITE_TEXT_NOTE] : []);
+    const fitted = await fitOutput(operation, args, outcome, caller);
+    return successResult(fitted, carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []);
   }
 
   return {
-    inflight,
+    runningCalls,
     listTools(actor) {
       const key = [...actor.rights].sort().join();
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = operations
-        .filter((operation) => isVisible(operation, actor))
-        .map((operation) => toolOf(operation, policy));
+      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy));
       lists.set(key, tools);
       return tools;
     },
 
-    async callTool(name, args, caller, dialogue) {
+    async callTool(name, args, caller, elicitation) {
       try {
-        return await call(name, args ?? {}, caller, dialogue);
+        return await call(name, args ?? {}, caller, elicitation);
       } catch (error) {
         const known = asServiceError(error);
         if (isOurFault(known)) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
-        return failure(known);
+        return errorResult(known);
       }
     },
 
     offers(id, actor) {
       const operation = byName.get(id);
-      return operation !== undefined && isVisible(operation, actor);
+      return operation !== undefined && visibilityError(operation, actor) === undefined;
     },
 
     async read(id, args, caller) {
       const operation = find(id, caller.actor);
-      return (await fitted(operation, args, await run(operation, args, caller), caller)).answer;
+      return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
     },
 
     rightFor(name) {
-      const operation = typeof name === 'string' ? byName.get(name) : undefined;
-      if (operation === undefined) return undefined;
-      return operation.effect === 'read' ? 'read' : 'write';
+      return typeof name === 'string' ? byName.get(name)?.needs : undefined;
     },
 
-    mayAsk(name) {
+    mayElicit(name) {
       const operation = typeof name === 'string' ? byName.get(name) : undefined;
       return policy === 'elicit' && operation?.effect === 'destroy';
     },
   };
 }
 
-function isRecord(value: unknown): value is ToolAnswer {
+function isRecord(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Equal for equal calls of one principal, however the arguments were spelled. */
+/** Equal for equal calls of one principal, regardless of the spelling of the arguments. */
 function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
   const parsed = operation.input.safeParse(args ?? {});
   return canonicalJson([principalOf(actor), actor.rights, operation.id, parsed.success ? parsed.data : args]);

@@ -1,19 +1,19 @@
-/** The kinds of resources: address, words, and the reading operation behind each. */
+/** The kinds of MCP resources: address, description, and the reading operation behind each. */
 
-import type { ToolAnswer } from './answer.js';
+import type { JsonObject } from './tool-result.js';
 
 /** One kind of resource. */
-export interface Kind {
-  /** Address, or template of addresses after RFC 6570. */
+export interface ResourceKind {
+  /** URI, or URI template (RFC 6570). */
   uri: string;
   name: string;
   title: string;
   description: string;
-  /** Operation that answers it; undefined for what needs no right. */
+  /** Operation that reads it; undefined for a kind that needs no right. */
   operation?: string;
   match: RegExp;
-  /** Input of the operation from the parts of the address. */
-  input(parts: readonly string[], page: Page): ToolAnswer;
+  /** Input of the operation from the variables of the URI. */
+  input(parts: readonly string[], page: Page): JsonObject;
 }
 
 export interface Page {
@@ -22,9 +22,9 @@ export interface Page {
 }
 
 const WHOLE_PAGE = 100;
-const paged = ({ page, per_page }: Page): ToolAnswer => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
+const paged = ({ page, per_page }: Page): JsonObject => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
 
-export const KINDS: readonly Kind[] = [
+export const RESOURCE_KINDS: readonly ResourceKind[] = [
   {
     uri: 'svc://sites',
     name: 'sites',
@@ -98,7 +98,7 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Digits name a row, anything else a domain or e-mail. */
+/** Digits are a row id, anything else is a domain or e-mail. */
 function reference(text: string | undefined): number | string {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : (text ?? '');
 }

@@ -1,12 +1,12 @@
-/** The fleet as MCP resources: the same answers as the reading tools give, by address. Era-neutral. */
+/** The fleet as MCP resources: the same outputs as the reading tools return, by URI. Independent of the protocol revision. */
 
 import type { Actor } from '../core/actor.js';
 import { errorHelp, knownCode } from '../core/error-help.js';
 import { ServiceError, STATUS } from '../core/errors.js';
 import type { Caller } from '../operation/operation.js';
-import { hasText, SITE_TEXT_NOTE, type ToolAnswer } from './answer.js';
 import type { ToolRegistry } from './registry.js';
-import { KINDS, type Kind, type Page } from './resource-kinds.js';
+import { type Page, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.js';
+import { hasText, type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
 export interface ResourceEntry {
   uri: string;
@@ -16,7 +16,7 @@ export interface ResourceEntry {
   mimeType: 'application/json';
 }
 
-/** What is read: the answer, and after it what to make of the texts in it. */
+/** One content of a resource: its JSON, or the note on texts that sites wrote. */
 export interface ResourceContent {
   [member: string]: unknown;
   uri: string;
@@ -26,7 +26,7 @@ export interface ResourceContent {
 
 export type TemplateEntry = Omit<ResourceEntry, 'uri'> & { uriTemplate: string };
 
-/** There is nothing at this address, for this caller. */
+/** There is no resource at this address for this caller. */
 export class UnknownResource extends Error {
   constructor(readonly uri: string) {
     super('There is no resource at this address.');
@@ -34,7 +34,7 @@ export class UnknownResource extends Error {
   }
 }
 
-/** Codes that mean: the thing itself is not there. */
+/** Error codes that mean that the resource does not exist. */
 const ABSENT: ReadonlySet<string> = new Set([
   'svc_site_not_found',
   'svc_client_not_found',
@@ -70,47 +70,47 @@ export class Resources {
   /** A resource as JSON, with a note where sites may have written in it. Rejects with UnknownResource or ServiceError. */
   async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
-    const content = (answer: ToolAnswer) => ({
+    const contentOf = (output: JsonObject) => ({
       uri,
       mimeType: 'application/json' as const,
-      text: JSON.stringify(answer),
+      text: JSON.stringify(output),
     });
-    if (kind.operation === undefined) return [content(describeError(parts[0] ?? '', uri))];
+    if (kind.operation === undefined) return [contentOf(describeError(parts[0] ?? '', uri))];
     try {
-      const answer = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
-      const json = content({ ...answer, ...nextPage(kind, answer) });
-      return hasText(answer) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
+      const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
+      const json = contentOf({ ...output, ...nextPage(kind, output) });
+      return hasText(output) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
     } catch (error) {
       if (error instanceof ServiceError && ABSENT.has(error.code)) throw new UnknownResource(uri);
       throw error;
     }
   }
 
-  #visible(actor: Actor): Kind[] {
-    return KINDS.filter(({ operation }) => operation === undefined || this.#registry.offers(operation, actor));
+  #visible(actor: Actor): ResourceKind[] {
+    return RESOURCE_KINDS.filter(({ operation }) => operation === undefined || this.#registry.offers(operation, actor));
   }
 
-  #find(uri: string, actor: Actor): { kind: Kind; parts: string[]; page: Page } {
+  #find(uri: string, actor: Actor): { kind: ResourceKind; parts: string[]; page: Page } {
     const [address = '', query = ''] = uri.slice(0, 2000).split('?', 2);
     for (const kind of this.#visible(actor)) {
       const match = kind.match.exec(address);
       const parts = match?.slice(1).map(decoded);
       if (parts === undefined || parts.includes(undefined)) continue;
-      const asked = new URLSearchParams(query);
-      const page = Object.fromEntries([...asked].filter(([name]) => name === 'page' || name === 'per_page'));
+      const search = new URLSearchParams(query);
+      const page = Object.fromEntries([...search].filter(([name]) => name === 'page' || name === 'per_page'));
       return { kind, parts: parts as string[], page };
     }
     throw new UnknownResource(uri);
   }
 }
 
-/** Lists of resources have no `truncated` of their own to say where the rest is: they name its address. */
-function nextPage(kind: Kind, { page, per_page, total }: ToolAnswer): ToolAnswer {
+/** The address of the next page: unlike a tool's output, a resource list has no `truncated` that says how to get the rest. */
+function nextPage(kind: ResourceKind, { page, per_page, total }: JsonObject): JsonObject {
   if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total !== 'number') return {};
   return page * per_page >= total ? {} : { next: `${kind.uri}?page=${page + 1}&per_page=${per_page}` };
 }
 
-function describeError(text: string, uri: string): ToolAnswer {
+function describeError(text: string, uri: string): JsonObject {
   const code = knownCode(text);
   if (code === undefined) throw new UnknownResource(uri);
   return { code, status: STATUS[code], ...errorHelp(code) };
@@ -124,7 +124,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** Job of an address that can be subscribed to. */
+/** Id of the job of a resource that can be subscribed to; undefined for other addresses. */
 export function jobOf(uri: string): string | undefined {
   const id = /^svc:\/\/jobs\/([^/?]{1,100})$/.exec(uri)?.[1];
   return id === undefined ? undefined : decoded(id);

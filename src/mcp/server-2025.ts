@@ -1,4 +1,4 @@
-/** The core as an MCP server of the revisions up to 2025-11-25. One server per connection or session. */
+/** MCP server for the revisions up to 2025-11-25. One per connection or session. */
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -21,18 +21,17 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Actor } from '../core/actor.js';
 import { asServiceError } from '../core/errors.js';
-import { errorData, failure } from './answer.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
-import { ConfirmationQuestion, type Dialogue, type Reply } from './confirm.js';
+import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
-import { sortRequests } from './dispatch.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { tokenNeeded } from './errors.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
+import { errorData, errorResult } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -41,15 +40,15 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 const RESOURCE_NOT_FOUND = -32002;
 const MAX_SUBSCRIPTIONS = 50;
 
-/** The only question asked has its answer checked here; the SDK's default validator builds an Ajv per session. */
+/** The result of the only elicitation is checked by `replyOf`; the SDK's default validator would build an Ajv per session. */
 const NO_VALIDATOR = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was asked for.' }),
 };
 
-/** Knows that its connection is about to close before it aborts the calls of it: those are not cancelled, only alone. */
+/** Knows that its connection is closing before it aborts the calls on it: those are not cancelled, only disconnected. */
 class SessionServer extends Server {
   closing = false;
-  /** What else ends with the connection. */
+  /** Called when the connection closes. */
   whenClosing: (() => void) | undefined;
 
   override async connect(transport: Transport): Promise<void> {
@@ -59,12 +58,11 @@ class SessionServer extends Server {
       this.whenClosing?.();
       before?.();
     };
-    sortRequests(this, transport);
     await super.connect(transport);
   }
 }
 
-/** @param actor who calls, read anew at each call: rights may change during a session */
+/** @param actor the caller, read at each call: rights may change during a session */
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   const server = new SessionServer(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
@@ -74,10 +72,10 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: core.registry.listTools(actor()) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const caller = participant(core, actor(), extra, server);
-    const dialogue = dialogueWith(server, extra, core.askMs);
-    const outcome = await core.registry.callTool(params.name, params.arguments, caller, dialogue);
-    // Asked "now", so never for later.
-    return outcome instanceof ConfirmationQuestion ? failure(tokenNeeded()) : outcome;
+    const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
+    const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
+    // The elicitation is of the kind `now`, so a question is never returned; refused all the same.
+    return outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded()) : outcome;
   });
   serveResources(core, server, actor);
   serveSubscriptions(core, server, actor);
@@ -106,7 +104,7 @@ function serveSubscriptions(core: McpCore, server: SessionServer, actor: () => A
     if (subscriptions.size >= MAX_SUBSCRIPTIONS)
       throw new McpError(ErrorCode.InvalidRequest, `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
     try {
-      const stop = await core.jobs.watch(uri, actor(), () => {
+      const stop = await core.jobs.subscribe(uri, actor(), () => {
         server.sendResourceUpdated({ uri }).catch(() => undefined);
       });
       if (server.closing || subscriptions.has(uri)) stop();
@@ -149,23 +147,23 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
 }
 
 /**
- * How a request takes part in its call. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the
- * Server"), and neither is a client's own time limit: both mean that nobody waits any longer.
+ * The caller of a request. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the Server"), and
+ * neither is a client's own time limit: both mean that the client stopped waiting.
  */
 function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
-  const left = new Cancellation({
-    left: () => extra.signal,
+  const cancellation = new Cancellation({
+    aborted: () => extra.signal,
     isClosing: () => server.closing,
-    hangup: () => hangupOf(extra),
+    hangUp: () => hangUpSignalOf(extra),
   });
   return {
     actor,
     request_id: core.newRequestId(),
     get signal() {
-      return left.signal;
+      return cancellation.signal;
     },
-    get gone() {
-      return left.gone;
+    get disconnected() {
+      return cancellation.disconnected;
     },
     progress: progressReporter(extra._meta?.progressToken, core.clock, (params) =>
       extra.sendNotification({ method: 'notifications/progress', params }),
@@ -173,19 +171,19 @@ function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionS
   };
 }
 
-function hangupOf({ authInfo }: Extra): AbortSignal | undefined {
+function hangUpSignalOf({ authInfo }: Extra): AbortSignal | undefined {
   const hangup = authInfo?.extra?.hangup;
   return typeof hangup === 'function' ? (hangup() as AbortSignal) : undefined;
 }
 
-/** Asking the user through the client, where it says that it can. */
-function dialogueWith(server: Server, extra: Extra, askMs: number): Dialogue | undefined {
+/** Elicitation through the client, when it has declared the capability. */
+function elicitationOf(server: Server, extra: Extra, askMs: number): Elicitation | undefined {
   const elicitation = server.getClientCapabilities()?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
   return { kind: 'now', ask: (question) => ask(extra, question, askMs) };
 }
 
-async function ask(extra: Extra, message: string, timeout: number): Promise<Reply> {
+async function ask(extra: Extra, message: string, timeout: number): Promise<ConfirmationReply> {
   const params = { mode: 'form' as const, message, requestedSchema: CONFIRM_FORM };
   try {
     const request = { method: 'elicitation/create' as const, params };

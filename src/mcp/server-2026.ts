@@ -1,6 +1,6 @@
-/** The core as an MCP server of revision 2026-07-28: no session, every request stands alone. */
+/** MCP server for the revision 2026-07-28: stateless, one per request over HTTP. */
 
-import type { ClientCapabilities, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
+import type { ClientCapabilities, ServerContext, Tool } from '@modelcontextprotocol/server';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,
@@ -11,21 +11,20 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault } from '../core/errors.js';
-import { errorData } from './answer.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
-import { ConfirmationQuestion, type Dialogue } from './confirm.js';
+import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
-import { sortRequests } from './dispatch.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
+import { errorData } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 const MINUTE = 60_000;
-/** What is offered changes with a restart or with the rights of the login, so it is fresh for minutes and for one client. */
+/** What is offered changes with a restart or with the rights of the login, so it is cacheable for minutes and by one client. */
 const OFFERED = { ttlMs: 5 * MINUTE, cacheScope: 'private' } as const;
 const NEVER_CHANGES = { ttlMs: 24 * 60 * MINUTE, cacheScope: 'public' } as const;
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const;
@@ -39,18 +38,12 @@ const CACHE_HINTS = {
   'resources/read': LIVE,
 } as const;
 
-/** The one thing that is asked for. */
-const ASKED = 'confirm';
+/** Key of the only input request. */
+const CONFIRMATION = 'confirm';
 
-class QuickServer extends Server {
-  override async connect(transport: Transport): Promise<void> {
-    sortRequests(this, transport);
-    await super.connect(transport);
-  }
-}
-
+/** @param actor the caller of the request */
 export function createModernServer(core: McpCore, actor: Actor): Server {
-  const server = new QuickServer(core.info, {
+  const server = new Server(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
     instructions: core.instructions,
     cacheHints: CACHE_HINTS,
@@ -61,11 +54,11 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
       params.name,
       params.arguments,
       participant(core, actor, ctx),
-      dialogueWith(ctx),
+      elicitationOf(ctx),
     );
     if (!(outcome instanceof ConfirmationQuestion)) return outcome;
     const question = inputRequired.elicit({ message: outcome.message, requestedSchema: CONFIRM_FORM });
-    return inputRequired({ inputRequests: { [ASKED]: question }, requestState: outcome.state });
+    return inputRequired({ inputRequests: { [CONFIRMATION]: question }, requestState: outcome.state });
   });
   serveResources(core, server, actor);
   servePrompts(core, server, actor);
@@ -108,34 +101,34 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
 }
 
 /**
- * Over HTTP a closed response is how a call is cancelled, but a broken connection looks the same, and its client has to
- * repeat the call; so the work outlives the connection by a few seconds. On stdio a cancellation is a message of its own.
+ * The caller of a request. Over HTTP a client cancels by closing the response, but a lost connection looks the same and makes
+ * the client repeat the call; so the work goes on for a few seconds. On stdio a cancellation is a message of its own.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
-  const left = new Cancellation({ left: () => ctx.mcpReq.signal, isClosing: () => false });
+  const cancellation = new Cancellation({ aborted: () => ctx.mcpReq.signal, isClosing: () => false });
   return {
     actor,
     request_id: core.newRequestId(),
     get signal() {
-      return left.signal;
+      return cancellation.signal;
     },
-    get gone() {
-      return left.gone;
+    get disconnected() {
+      return cancellation.disconnected;
     },
-    graceMs: ctx.http === undefined ? undefined : core.graceMs,
+    graceMs: ctx.http === undefined ? undefined : core.disconnectGraceMs,
     progress: progressReporter(ctx.mcpReq._meta?.progressToken, core.clock, (params) =>
       ctx.mcpReq.notify({ method: 'notifications/progress', params }),
     ),
   };
 }
 
-function dialogueWith(ctx: ServerContext): Dialogue | undefined {
+function elicitationOf(ctx: ServerContext): Elicitation | undefined {
   const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
   const elicitation = (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
   const state = ctx.mcpReq.requestState();
   const given = ctx.mcpReq.inputResponses;
-  const response = given !== undefined && Object.hasOwn(given, ASKED) ? given[ASKED] : undefined;
+  const response = given !== undefined && Object.hasOwn(given, CONFIRMATION) ? given[CONFIRMATION] : undefined;
   const { action, content } = (response ?? {}) as { action?: unknown; content?: unknown };
   return {
     kind: 'later',

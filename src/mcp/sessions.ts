@@ -1,6 +1,6 @@
 /**
- * Open MCP sessions: a bounded number, forgotten when idle, each bound to the principal that opened it. Principals share the
- * number: whoever has more than an equal part makes room at its own cost, and no principal can have all of them.
+ * The MCP session store: a bounded number of sessions, closed when idle, each bound to the principal that opened it. The places
+ * are shared: a principal with more than an equal share loses its own sessions first, and none can take all places.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -9,7 +9,7 @@ import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { principalOf } from './confirm.js';
-import { SessionTransport } from './transport.js';
+import { SessionTransport } from './session-transport.js';
 
 export interface Session {
   readonly transport: SessionTransport;
@@ -22,19 +22,19 @@ export interface SessionsParts {
   createServer(actor: () => Actor): Server;
   clock: Clock;
   log: Log;
-  /** Sessions at once; each costs about 50 kB. */
+  /** Sessions at once at most; each takes about 50 kB. */
   max: number;
   /** Milliseconds without a request or an open stream. */
   idleMs: number;
 }
 
 const SWEEP_EVERY_MS = 60_000;
-/** Of the number of sessions, what one principal can have at most: the others always find room. */
-const LARGEST_PART = 0.9;
+/** Largest part of the places that one principal can have, so that others always find room. */
+const MAX_SHARE = 0.9;
 
 export class Sessions {
   readonly #parts: SessionsParts;
-  /** In the order of last use. */
+  /** Ordered by last use. */
   readonly #open = new Map<string, Session>();
   readonly #sweeper: NodeJS.Timeout;
 
@@ -48,7 +48,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** The session of an id when it belongs to the caller; a foreign one looks like none. */
+  /** The session of an id when it belongs to the caller. One of another principal is undefined, as an unknown one is. */
   use(id: string, actor: Actor): Session | undefined {
     const session = this.#open.get(id);
     if (session === undefined || !isSame(session.actor, actor)) return undefined;
@@ -62,13 +62,13 @@ export class Sessions {
   }
 
   /**
-   * A session that its first request will open. Another one makes room when there are too many: one that rests before one that
-   * a client listens to, the longest unused first. Undefined when all that could make room are at work.
+   * Opens a session. When there are too many, another one is closed: an idle one before one that a client listens to, the least
+   * recently used first. Undefined when all that could be closed have calls running.
    */
-  async begin(actor: Actor): Promise<Session | undefined> {
+  async open(actor: Actor): Promise<Session | undefined> {
     if (!this.#makeRoom(actor)) return undefined;
     const id = randomUUID();
-    const transport = new SessionTransport({ sessionIdGenerator: () => id });
+    const transport = new SessionTransport(id);
     const session: Session = { transport, actor, lastUsed: this.#parts.clock.elapsed() };
     const server = this.#parts.createServer(() => session.actor);
     server.onclose = () => this.#open.delete(id);
@@ -78,8 +78,8 @@ export class Sessions {
     return session;
   }
 
-  /** Ends a session whose first request was refused. */
-  end(session: Session): void {
+  /** Closes a session whose initialize was refused. */
+  discard(session: Session): void {
     this.#close(session);
   }
 
@@ -112,11 +112,11 @@ export class Sessions {
     }
     const mine = counts.get(me) ?? 0;
     const own = (session: Session) => principalOf(session.actor) === me;
-    if (mine >= Math.ceil(max * LARGEST_PART)) return this.#evict(own);
+    if (mine >= Math.ceil(max * MAX_SHARE)) return this.#evict(own);
     if (this.#open.size < max) return true;
     const share = max / counts.size;
     if (mine + 1 > share && mine > 0) return this.#evict(own);
-    // Who has the most gives first; when all have their share, what rests may go, and what is listened to may not.
+    // The principal with the most sessions loses one first. When all have an equal share, only idle sessions are closed.
     const most = Math.max(...counts.values());
     return (
       this.#evict((session) => most > share && counts.get(principalOf(session.actor)) === most) ||
@@ -125,7 +125,7 @@ export class Sessions {
     );
   }
 
-  /** Ends one of these sessions that is not at work. */
+  /** Closes one of these sessions that has no call running. Returns whether there was one. */
   #evict(may: (session: Session) => boolean): boolean {
     const idle = [...this.#open.values()].filter((session) => session.transport.pending === 0 && may(session));
     const chosen = idle.find(({ transport }) => !transport.connected) ?? idle[0];
@@ -134,7 +134,7 @@ export class Sessions {
   }
 
   #close(session: Session): void {
-    // Removes itself from the map through `onclose`.
+    // `onclose` removes it from the map.
     session.transport.close().catch((error: unknown) => this.#parts.log.debug({ err: error }, 'mcp session close'));
   }
 }

@@ -1,17 +1,17 @@
-/** The lines of a client over stdio, without those that no message of ours can be: too long, or JSON beyond the bounds of `json.ts`. */
+/** Splits stdin into lines and refuses those that are too long, or JSON beyond the bounds of `core/json.ts`. */
 
 import { Transform, type TransformCallback } from 'node:stream';
 import { jsonProblem } from '../core/json.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 
-/** Longest line in bytes: what a body over HTTP may be. */
+/** Longest line in bytes: the limit of a body over HTTP. */
 const MAX_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Hands on whole lines. What is refused is told to `refuse`, with the id of the request where it can be had. */
-export class Lines extends Transform {
+/** Passes whole lines on. Calls `refuse` for the others, with the id of the request when it is readable. */
+export class LineFilter extends Transform {
   readonly #refuse: (message: string, id: string | number | null) => void;
-  /** Of the line that has not ended yet. */
+  /** Chunks of the line that has not ended yet. */
   #parts: Buffer[] = [];
   #size = 0;
 
@@ -31,7 +31,7 @@ export class Lines extends Transform {
     done();
   }
 
-  /** A last line without its end is no message. */
+  /** A last line without a line break is not a message. */
   override _flush(done: TransformCallback): void {
     this.#parts = [];
     done();
@@ -59,20 +59,20 @@ export class Lines extends Transform {
       this.#refuse(`The line ${problem}.`, idOf(parsed(text)));
       return;
     }
-    // A list takes two characters for each member. Looking at a short line would only take time.
+    // A list member takes two characters, so a short line cannot hold too many.
     const message = text.length > 2000 ? parsed(text) : undefined;
     if (holdsLongLists(message)) this.#refuse(`The line ${LISTS_TOO_LONG}.`, idOf(message));
     else this.push(line);
   }
 }
 
-/** A client waits for the answer to a request by its id. */
+/** Id of a request, by which its client waits for the response; null when there is none. */
 function idOf(message: unknown): string | number | null {
   const { id } = (message ?? {}) as { id?: unknown };
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** Undefined for what is no JSON, which the SDK tells. */
+/** Undefined for invalid JSON, which the SDK reports. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

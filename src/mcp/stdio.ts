@@ -1,4 +1,4 @@
-/** MCP over stdin and stdout, both eras. Nothing else may write to stdout while it runs. */
+/** MCP over stdin and stdout, for both eras. Nothing else may write to stdout while it runs. */
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -6,70 +6,66 @@ import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@model
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import type { McpCore } from './core.js';
-import { handRequest } from './dispatch.js';
-import { Listed, type ListRequest, listRequest } from './listed.js';
-import { isEvidentRequest } from './messages.js';
 import { createMcpServer } from './server-2025.js';
-import { Lines } from './stdio-lines.js';
-import { listenedUris, watchAll } from './subscriptions.js';
+import { LineFilter } from './stdio-lines.js';
+import { subscribeAll, subscribedUris } from './subscriptions.js';
 
 export interface StdioParts {
   core: McpCore;
   actor: Actor;
-  /** Ends the service at once: calls in flight are cancelled. */
+  /** Ends the service at once; running calls are cancelled. */
   signal: AbortSignal;
   stdin?: Readable;
   stdout?: Writable;
-  /** After the client has gone, calls in flight may still take this long. */
+  /** Milliseconds that running calls may take after the client has disconnected. */
   drainMs?: number;
 }
 
-/** A call on many sites takes at most about this long, and is not cut in the middle because its client went. */
+/** About the longest that a call on many sites takes: it is not interrupted because its client disconnected. */
 const DRAIN_MS = 45_000;
 
-/** Serves until stdin ends, stdout breaks or the signal comes; then resolves. The first message tells the era. */
+/** Serves until stdin ends, stdout breaks or the signal is aborted; then resolves. The first message decides the era. */
 export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
-  // Each answer that waits for a slow reader listens for room.
+  // Each response that waits for a slow reader listens for `drain`.
   stdout.setMaxListeners(0);
-  const lines = stdin.pipe(new Lines((message, id) => stdout.write(refusal(id, -32600, message))));
-  // A pipe ends with its source, but not when that is destroyed.
+  const lines = stdin.pipe(new LineFilter((message, id) => stdout.write(errorLine(id, -32600, message))));
+  // A pipe ends with its source, but not when the source is destroyed.
   stdin.once('close', () => lines.end());
-  const transport = new CountingTransport(lines, stdout);
+  const transport = new StdioTransport(lines, stdout);
   const subscriptions = new Subscriptions(core, actor);
-  transport.onIncoming = (message) => subscriptions.hear(message);
+  transport.onIncoming = (message) => subscriptions.onIncomingMessage(message);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const ended = new Promise<void>((resolve) => void lines.once('end', resolve));
-  // The client is gone: nobody reads what is still being made.
+  // The client is gone, so further responses have no reader.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
   const first = await Promise.race([firstMessage(lines), ended, broken, stopped]);
-  const serving = await begin(first, parts, transport, subscriptions);
+  const server = await startServer(first, parts, transport, subscriptions);
   const drainMs = parts.drainMs ?? DRAIN_MS;
   await Promise.race([ended, broken, stopped]);
   await transport.idle(drainMs, Promise.race([broken, stopped]));
-  await Promise.race([core.registry.inflight.idle(drainMs), stopped]);
+  await Promise.race([core.registry.runningCalls.idle(drainMs), stopped]);
   if (signal.aborted) await transport.cancelOpen();
   subscriptions.close();
-  transport.lead(undefined);
-  await serving.close();
+  await server.close();
   stdin.unpipe(lines);
   stdin.pause();
 }
 
-interface Serving {
+interface StdioServer {
   close(): Promise<void>;
 }
 
-/** The servers of the new era are loaded for its clients only: all others would wait for them at each start. */
-async function begin(
+/** Starts the server for the era of the first message. The SDK of the new era is loaded for its clients only: loading it delays the start. */
+async function startServer(
   first: unknown,
   { core, actor }: StdioParts,
-  transport: CountingTransport,
+  transport: StdioTransport,
   subscriptions: Subscriptions,
-): Promise<Serving> {
+): Promise<StdioServer> {
   const onerror = (error: Error) => core.log.warn({ err: error }, 'mcp message not understood');
   if (isInitializeRequest(first)) {
     const server = createMcpServer(core, () => actor);
@@ -86,39 +82,37 @@ async function begin(
       if (era === 'modern') {
         const server = createModernServer(core, actor);
         subscriptions.server = server;
-        transport.lead(server);
         return server;
       }
-      transport.lead(undefined);
-      // All that is asked of a server of the old era is `connect` and `close`, and those of both SDKs are the same.
+      // The entry only calls `connect` and `close` of a server of the old era, and these are the same in both SDKs.
       return createMcpServer(core, () => actor) as unknown as Server;
     },
-    // The same holds for the transport.
+    // The transports of both SDKs have the same interface.
     { transport: transport as unknown as Transport, onerror },
   );
 }
 
-/** A first line longer than this is no greeting. */
-const MAX_GREETING = 64 * 1024;
+/** A longer first line is not `initialize`. */
+const MAX_FIRST_LINE = 64 * 1024;
 
-/** The first line as JSON, left in the stream for whoever reads on; undefined for a line that is none, or at the end. */
+/** Peeks at the first line as JSON and leaves it in the stream; undefined for invalid JSON, or when the stream ends. */
 function firstMessage(stdin: Readable): Promise<unknown> {
-  const seen: Buffer[] = [];
+  const chunks: Buffer[] = [];
   return new Promise((resolve) => {
-    const look = () => {
+    const readFirstLine = () => {
       for (let chunk = stdin.read() as Buffer | null; chunk !== null; chunk = stdin.read() as Buffer | null) {
-        seen.push(Buffer.from(chunk));
+        chunks.push(Buffer.from(chunk));
       }
-      const all = Buffer.concat(seen);
+      const all = Buffer.concat(chunks);
       const end = all.indexOf('\n');
-      if (end < 0 && all.length < MAX_GREETING && !stdin.readableEnded) return;
-      stdin.off('readable', look);
-      stdin.off('end', look);
+      if (end < 0 && all.length < MAX_FIRST_LINE && !stdin.readableEnded) return;
+      stdin.off('readable', readFirstLine);
+      stdin.off('end', readFirstLine);
       if (!stdin.readableEnded && all.length > 0) stdin.unshift(all);
       resolve(parsed(all.toString('utf8', 0, Math.max(end, 0))));
     };
-    stdin.on('readable', look);
-    stdin.on('end', look);
+    stdin.on('readable', readFirstLine);
+    stdin.on('end', readFirstLine);
   });
 }
 
@@ -130,7 +124,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a client of 2026-07-28 listens to. The SDK answers these messages itself and tells nobody. */
+/** Subscriptions of a client of 2026-07-28. The SDK answers `subscriptions/listen` itself, without calling a handler. */
 class Subscriptions {
   server: Server | undefined;
   readonly #core: McpCore;
@@ -142,12 +136,12 @@ class Subscriptions {
     this.#actor = actor;
   }
 
-  hear(message: JSONRPCMessage): void {
+  onIncomingMessage(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    const uris = listenedUris(message);
+    const uris = subscribedUris(message);
     if (uris.length > 0 && 'id' in message) {
-      const tell = (uri: string) => void this.server?.sendResourceUpdated({ uri }).catch(() => undefined);
-      this.#stops.set(message.id, watchAll(this.#core.jobs, uris, this.#actor, tell));
+      const notify = (uri: string) => void this.server?.sendResourceUpdated({ uri }).catch(() => undefined);
+      this.#stops.set(message.id, subscribeAll(this.#core.jobs, uris, this.#actor, notify));
     }
     if (message.method !== 'notifications/cancelled') return;
     const id = (message.params as { requestId?: RequestId } | undefined)?.requestId;
@@ -160,90 +154,51 @@ class Subscriptions {
   }
 }
 
-/** To a line that is no JSON, whose id nobody can know. The SDK tells only its own side of it. */
-const PARSE_ERROR = refusal(null, -32700, 'The line is not valid JSON.');
+/** The response to a line that is not valid JSON. The SDK reports it to the server only. */
+const PARSE_ERROR = errorLine(null, -32700, 'The line is not valid JSON.');
 
-function refusal(id: RequestId | null, code: number, message: string): string {
+function errorLine(id: RequestId | null, code: number, message: string): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`;
 }
 
-/** Requests that the entry of the SDK answers itself once it knows the era. */
-const AT_THE_ENTRY: ReadonlySet<string> = new Set(['initialize', 'subscriptions/listen']);
-
-/** Knows which requests are not answered yet, so that a script may write its calls, close stdin and read on. */
-class CountingTransport extends StdioServerTransport {
+/** Tracks unanswered requests, so that a script may write its calls, close stdin and read the responses. */
+class StdioTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
-  /** By id, the method. */
-  readonly #open = new Map<RequestId, string>();
-  readonly #lists = new Listed();
-  readonly #asked = new Map<RequestId, ListRequest>();
+  /** Ids of requests without a response. */
+  readonly #open = new Set<RequestId>();
   readonly #stdout: Writable;
   #whenIdle: (() => void) | undefined;
-  #lead: ((request: JSONRPCMessage) => void) | undefined;
-  #decided = false;
 
   constructor(stdin: Readable, stdout: Writable) {
     super(stdin, stdout);
     this.#stdout = stdout;
   }
 
-  /** The server has put its handler in place before it starts the transport. */
+  /** The server has set its handlers before it starts the transport. */
   override start(): Promise<void> {
     const handle = this.onmessage;
     this.onmessage = (message: JSONRPCMessage) => {
-      if (this.#listAgain(message)) return;
-      // A subscription is never answered while it lives.
+      // A subscription has no response while it is open.
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
-        this.#open.set(message.id, message.method);
+        this.#open.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
       this.onIncoming?.(message);
-      const hand = this.#knowsTheWay(message) ? this.#lead : handle;
-      hand?.(message);
+      handle?.(message);
     };
-    const complain = this.onerror;
+    const reportError = this.onerror;
     this.onerror = (error: Error) => {
       if (error instanceof SyntaxError) this.#stdout.write(PARSE_ERROR);
-      complain?.(error);
+      reportError?.(error);
     };
     return super.start();
   }
 
-  /**
-   * Where requests go as soon as the era is decided; undefined = to the entry of the SDK. It holds each message against five
-   * schemas to find the few that are its own: a seventh of a small call.
-   */
-  lead(server: object | undefined): void {
-    this.#lead = server === undefined ? undefined : (request) => handRequest(server, request);
-    this.#decided = false;
-  }
-
-  #knowsTheWay(message: JSONRPCMessage): boolean {
-    if (!this.#decided || this.#lead === undefined || !isEvidentRequest(message)) return false;
-    return 'method' in message && !AT_THE_ENTRY.has(message.method);
-  }
-
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
-    if ('method' in message || !('id' in message) || message.id === undefined) return;
-    const asked = this.#asked.get(message.id);
-    if (asked !== undefined && 'result' in message) this.#lists.keep(asked, message.result);
-    // Who only discovers may still go on in the other era; any other result came from the server that stays.
-    const method = this.#open.get(message.id);
-    if ('result' in message && method !== undefined && method !== 'server/discover') this.#decided = true;
-    this.#done(message.id);
+    if (!('method' in message) && message.id !== undefined) this.#done(message.id);
   }
 
-  /** Answers a list that was answered before; true when that is done. */
-  #listAgain(message: JSONRPCMessage): boolean {
-    const asked = listRequest(message);
-    if (asked === undefined) return false;
-    const answer = this.#lists.answer(asked);
-    if (answer === undefined) this.#asked.set(asked.id, asked);
-    else this.#stdout.write(answer);
-    return answer !== undefined;
-  }
-
-  /** Resolves when every request is answered, after `ms`, or when it is `over` anyway. */
+  /** Resolves when every request is answered, after `ms`, or with `over`. */
   async idle(ms: number, over: Promise<void>): Promise<void> {
     if (this.#open.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -255,22 +210,21 @@ class CountingTransport extends StdioServerTransport {
     clearTimeout(timer);
   }
 
-  /** As if the client had cancelled whatever it still waits for: a mere end of the connection lets calls go on. */
+  /** Cancels all open requests as their client would: closing the connection alone lets calls go on. */
   async cancelOpen(): Promise<void> {
-    for (const requestId of [...this.#open.keys()]) {
+    for (const requestId of [...this.#open]) {
       this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** A cancelled request gets no answer. */
+  /** A cancelled request gets no response. */
   #cancelled(params: unknown): void {
     const id = (params as { requestId?: RequestId } | undefined)?.requestId;
     if (id !== undefined) this.#done(id);
   }
 
   #done(id: RequestId): void {
-    this.#asked.delete(id);
     this.#open.delete(id);
     if (this.#open.size === 0) this.#whenIdle?.();
   }

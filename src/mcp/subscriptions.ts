@@ -1,4 +1,4 @@
-/** `subscriptions/listen` of 2026-07-28: which jobs a request wants to hear of, and their watching. */
+/** `subscriptions/listen` of 2026-07-28: the jobs that a request subscribes to. */
 
 import type { Actor } from '../core/actor.js';
 import type { JobNotifications } from './job-notifications.js';
@@ -6,13 +6,14 @@ import { jobOf } from './resources.js';
 
 const MAX_JOBS = 50;
 
-export function isListening(message: unknown): boolean {
+/** Whether a message is a `subscriptions/listen` request. */
+export function isListenRequest(message: unknown): boolean {
   return (message as { method?: unknown } | null)?.method === 'subscriptions/listen';
 }
 
-/** Addresses of jobs that a message subscribes to; none when it is another message. */
-export function listenedUris(message: unknown): string[] {
-  if (!isListening(message)) return [];
+/** URIs of the jobs that a message subscribes to; none for any other message. */
+export function subscribedUris(message: unknown): string[] {
+  if (!isListenRequest(message)) return [];
   const { params } = message as { params?: { notifications?: unknown } };
   const uris = (params?.notifications as { resourceSubscriptions?: unknown } | null | undefined)?.resourceSubscriptions;
   if (!Array.isArray(uris)) return [];
@@ -20,8 +21,8 @@ export function listenedUris(message: unknown): string[] {
   return [...new Set(jobs)].slice(0, MAX_JOBS);
 }
 
-/** Watches what the principal may read of these, quietly leaving out the rest, until the answered function is called. */
-export function watchAll(
+/** Subscribes to those of these jobs that the principal may read and ignores the others. The returned function ends it. */
+export function subscribeAll(
   jobs: JobNotifications,
   uris: readonly string[],
   actor: Actor,
@@ -31,7 +32,7 @@ export function watchAll(
   const stops: (() => void)[] = [];
   for (const uri of uris) {
     jobs
-      .watch(uri, actor, () => onChange(uri))
+      .subscribe(uri, actor, () => onChange(uri))
       .then(
         (stop) => (stopped ? stop() : stops.push(stop)),
         () => undefined,

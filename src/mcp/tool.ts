@@ -1,18 +1,18 @@
-/** One operation as an MCP tool: what a model reads before it calls. Every conversation pays for each character of it. */
+/** The MCP tool definition of an operation. Models read it before they call, so every character costs tokens in every conversation. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 
-/** Where lists end by themselves anyway. The check stays; models need not read it. */
+/** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
 
 const TRUNCATED = { type: 'string', description: 'Only when something was cut to fit: what, and how to get the rest.' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 
-/** @param policy of confirmations: destructive tools show its token where one is needed */
+/** @param policy confirmation policy: destructive tools show the token when it requires one */
 export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool {
   const contract = contractOf(operation);
   const { readonly, destructive, idempotent, instructions } = contract.annotations;
@@ -36,17 +36,17 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
   };
 }
 
-/** Whether it may contact sites: records of clients, tags and jobs stay in our own store. */
+/** Whether it may contact sites: clients, tags and jobs are records of our own store. */
 function reachesOut(operation: GroupedOperation): boolean {
   return operation.engine && (operation.group === 'sites' || operation.group === 'updates');
 }
 
-/** Whether its answers may hold texts that sites wrote themselves. */
+/** Whether its output may contain texts that sites wrote. */
 export function carriesSiteText({ group, id }: GroupedOperation): boolean {
   return (group !== 'clients' && group !== 'tags') || id.endsWith('-sites-v1');
 }
 
-/** Names of the lists in an answer. */
+/** Names of the lists in an output. */
 export function listsOf(output: JsonSchema): string[] {
   return Object.entries(output.properties as Record<string, JsonSchema>)
     .filter(([, member]) => member.type === 'array')
@@ -60,12 +60,12 @@ function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): O
   return { ...schema, properties: { ...own, ...members } } as ObjectSchema;
 }
 
-/** Limits that every call is held to, and that no model needs to read to stay within them. */
+/** Keywords that are enforced, but that models need not read. */
 const UNREAD = new Set(['maxLength', 'minLength', 'additionalProperties', 'pattern']);
 
 /**
- * Leaves out what a model does not act on: lengths, the common limits of ids and lists, and defaults that mean "nothing".
- * The call is still judged by the whole schema, which discovery publishes. Alternatives are written
+ * Omits what a model does not act on: lengths, the common limits of ids and lists, and defaults that mean "nothing".
+ * A call is still validated against the whole schema, which discovery publishes. Alternatives are written
  * as `anyOf`: lists of types are shorter, but some model APIs refuse them, and one refused tool costs all of them.
  */
 function compact(schema: JsonSchema, input = false): JsonSchema {

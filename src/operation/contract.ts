@@ -1,4 +1,4 @@
-/** An operation as published facts: JSON Schemas and hints. The only importer of zod-to-json-schema. */
+/** The published contract of an operation: JSON Schemas and annotations. The only importer of zod-to-json-schema. */
 
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import type { z } from '../../schemas/zod.js';
@@ -20,7 +20,7 @@ export interface Contract {
 
 const cache = new WeakMap<Operation, Contract>();
 
-/** Computed once per operation: the conversion costs a thousand times more than reading it. */
+/** The contract of an operation, computed once: converting the schemas is expensive. */
 export function contractOf(operation: Operation): Contract {
   const known = cache.get(operation);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ export function toolName(id: string): string {
   return id.replaceAll('/', '-');
 }
 
-/** A zod schema as JSON Schema, inlined and without dialect marker. Throws on an empty result: that is the converter's silent failure. */
+/** A zod schema as JSON Schema, inlined and without `$schema`. Throws on an empty result, which is how the converter fails. */
 export function jsonSchema(schema: z.ZodTypeAny): JsonSchema {
   const { $schema: _dialect, ...converted } = zodToJsonSchema(schema, {
     $refStrategy: 'none',

@@ -1,11 +1,10 @@
-/**
- * One operation as one value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`.
- */
+/** The definition of an operation, as one value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`. */
 
 import { z } from '../../schemas/zod.js';
 import type { Toolset } from '../config/types.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor, Right } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
+import { requirePermission } from '../core/permission.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
 import { compileInputParser } from '../validation/input-parser.js';
@@ -22,7 +21,7 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   /** `svc/<name>-v1`; the file name is `<name>-v1.ts`. */
   id: `svc/${string}`;
   title: string;
-  /** For people and models: what it does, when to use it, what it costs. */
+  /** Description for people and models: what it does, when to use it, what it costs. */
   about: string;
   /** Advice for automated callers; '' when none (operations §2). */
   instructions?: string;
@@ -43,8 +42,8 @@ export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
   (
     | { effect: 'read' | 'write'; handle: Handler<I, O> }
     /**
-     * `preview` looks the targets up, checks access and answers the dry run; nothing changes in it. It runs before the
-     * confirmation is judged, so that a missing target beats a missing confirmation (operations §1.9).
+     * `preview` loads the targets, checks access and returns the result of the dry run; it changes nothing. It runs before the
+     * confirmation is checked, so that a missing target beats a missing confirmation (operations §1.9).
      */
     | { effect: 'destroy'; preview: Handler<I, O>; handle: Handler<I, O> }
   );
@@ -58,17 +57,22 @@ export interface Operation {
   /** Methods the run endpoint accepts (operations §1.2, §8.0 "Accept"). */
   readonly methods: readonly RunMethod[];
   readonly effect: Effect;
+  /** The right of the caller that it takes. */
+  readonly needs: Right;
   readonly idempotent: boolean;
   readonly multi: boolean;
   /** Must run where the writer connection and the child sites are: the engine thread. */
   readonly engine: boolean;
   readonly input: AnyObject;
   readonly output: AnyObject;
-  /** Checks the right, validates, confirms, runs, strips. Rejects with ServiceError. */
+  /**
+   * Checks the right, parses the input, requires the confirmation, runs the verb, and keeps of its result what the output
+   * declares. Rejects with ServiceError.
+   */
   call(raw: unknown, ctx: Ctx): Promise<Record<string, unknown>>;
 }
 
-/** Who makes one call, and how it may be watched and cut short. */
+/** Who makes one call, how its progress is reported, and how it is cancelled. */
 export interface Caller {
   actor: Actor;
   request_id: string;
@@ -84,20 +88,22 @@ export interface GroupedOperation extends Operation {
   readonly group: Toolset;
 }
 
+/** Makes an operation of its definition. Fields that the input does not declare are refused. */
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
   const input = definition.input.strict();
-  // Made with the first answer: 62 of them would be felt at the start of the process.
-  let quick: ReturnType<typeof compileSerializer> | undefined;
-  let quickIn: ReturnType<typeof compileInputParser> | undefined;
+  const needs = definition.effect === 'read' ? 'read' : 'write';
+  // Compiled with the first call: doing it for all operations would slow down the start of the process.
+  let fastParse: ReturnType<typeof compileInputParser> | undefined;
+  let fastSerialize: ReturnType<typeof compileSerializer> | undefined;
   const parse = (raw: unknown) => {
-    const long = tooLong(input, raw);
-    if (long.length > 0) throw invalidInput(new z.ZodError(long), raw);
-    quickIn ??= compileInputParser(input);
-    return quickIn(raw ?? {}) ?? parseInput(input, raw);
+    const issues = tooLong(input, raw);
+    if (issues.length > 0) throw invalidInput(new z.ZodError(issues), raw);
+    fastParse ??= compileInputParser(input);
+    return fastParse(raw ?? {}) ?? parseInput(input, raw);
   };
-  const strip = (value: unknown) => {
-    quick ??= compileSerializer(definition.output);
-    return quick(value) ?? parseOutput(definition.output, value, definition.id);
+  const serialize = (value: unknown) => {
+    fastSerialize ??= compileSerializer(definition.output);
+    return fastSerialize(value) ?? parseOutput(definition.output, value, definition.id);
   };
   return {
     id: definition.id,
@@ -107,22 +113,23 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     run: definition.run,
     methods: acceptedMethods(definition),
     effect: definition.effect,
+    needs,
     idempotent: definition.idempotent,
     multi: definition.multi ?? false,
     engine: definition.effect !== 'read' || definition.live === true,
     input,
     output: definition.output,
     async call(raw, ctx) {
-      requireRight(ctx, definition.effect);
+      requirePermission(ctx.actor, needs, ctx.config.read_only);
       const parsed = parse(raw) as z.output<I>;
       if (definition.effect === 'destroy') {
         const { confirm, dry_run } = parsed as { confirm?: boolean; dry_run?: boolean };
         if (confirm && dry_run) throw bothConfirmAndDryRun();
         const preview = await definition.preview(parsed, ctx);
-        if (dry_run) return strip(preview);
+        if (dry_run) return serialize(preview);
         if (!confirm) throw confirmationRequired(definition.id);
       }
-      return strip(await definition.handle(parsed, ctx));
+      return serialize(await definition.handle(parsed, ctx));
     },
   };
 }
@@ -133,20 +140,6 @@ function acceptedMethods(definition: { run: 'GET' | 'POST'; effect: Effect; idem
   if (definition.effect === 'read' && definition.run === 'POST') methods.push('GET');
   if (definition.effect === 'destroy' && definition.idempotent) methods.push('DELETE');
   return methods;
-}
-
-function requireRight(ctx: Ctx, effect: Effect): void {
-  const needed = effect === 'read' ? 'read' : 'write';
-  if (ctx.config.read_only && needed === 'write') {
-    throw new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
-      advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-    });
-  }
-  if (!ctx.actor.rights.includes(needed)) {
-    throw new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
-      advice: `Use a login or key with the ${needed} permission.`,
-    });
-  }
 }
 
 function parseInput(schema: AnyObject, raw: unknown): unknown {

@@ -11,6 +11,7 @@ import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { readOnlyError } from '../core/permission.js';
 import { requireModule } from '../domain/settings/modules.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
@@ -146,11 +147,8 @@ function allowOf(methods: readonly string[]): string[] {
 }
 
 function requireRight(actor: Actor, route: Route, readOnly: boolean): void {
-  if (readOnly && route.needs === 'write') {
-    throw new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
-      advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-    });
-  }
+  const refused = readOnlyError(route.needs, readOnly);
+  if (refused !== undefined) throw refused;
   if (actor.rights.includes(route.needs)) return;
   const who = actor.type === 'key' ? 'key' : 'login';
   throw new ServiceError('svc_rest_insufficient_permission', `This ${who} lacks the ${route.needs} permission.`, {

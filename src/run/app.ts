@@ -1,6 +1,6 @@
 /**
- * The way in for WordPress-abilities clients: runs and discovery below `/wp-json/wp-abilities/v1`, and the same below
- * the root for short (operations §1, §2).
+ * HTTP app for WordPress Abilities clients: run endpoint and discovery below `/wp-json/wp-abilities/v1`, and the same below
+ * the root as a short alias (operations §1, §2).
  */
 
 import { Hono } from 'hono';
@@ -9,50 +9,50 @@ import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { requirePermission } from '../core/permission.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
 import { contractOf } from '../operation/contract.js';
 import type { GroupedOperation, Invoke } from '../operation/operation.js';
 import { bodyInput } from './body.js';
-import { operationNotFound } from './discovery.js';
-import { createExplorer } from './explorer.js';
+import { operationNotFound } from './discovery-entries.js';
+import { createDiscovery } from './discovery-routes.js';
 import { hasQueryInput, queryInput } from './query.js';
-import { errorAnswer, noRoute, type RunContext, routeDescription, wrongMethod } from './respond.js';
+import { errorResponse, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
   operations: readonly GroupedOperation[];
   invoke: Invoke;
   auth: Auth;
   log: Log;
-  /** Refuses what changes something before its input is looked at. */
+  /** Refuses every operation that changes something. */
   readOnly: boolean;
-  /** Ask browsers for a login where one is missing. */
+  /** Send `WWW-Authenticate`, so that browsers ask for a missing login. */
   challenge: boolean;
 }
 
-/** Where the collections stand: the namespace of WordPress, and the short alias. */
-const MOUNTS = ['/wp-json/wp-abilities/v1', ''] as const;
+/** Base paths of the collections: the namespace of WordPress, and the short alias. */
+const BASE_PATHS = ['/wp-json/wp-abilities/v1', ''] as const;
 const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  const run = runner(parts);
-  const discovery = createExplorer(parts);
-  // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
-  const answering = (mount: string) => async (c: RunContext) => {
+  const run = createRunner(parts);
+  const discovery = createDiscovery(parts);
+  const handlerAt = (mount: string) => async (c: RunContext) => {
     try {
-      return await at(c, mount);
+      return await route(c, mount);
     } catch (error) {
       const known = asServiceError(error);
       if (isOurFault(known)) {
         const { request_id } = c.env.arrival;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
       }
-      return errorAnswer(c, known, parts.challenge);
+      return errorResponse(c, known, parts.challenge);
     }
   };
 
-  function at(c: RunContext, mount: string): Promise<Response> {
+  function route(c: RunContext, mount: string): Promise<Response> {
     const [, collection] = /^\/(abilities|categories)(?:\/|$)/.exec(c.req.path.slice(mount.length)) ?? [];
     if (collection === undefined) throw noRoute();
     const rest = pathBelow(c, `${mount}/${collection}`);
@@ -63,14 +63,13 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
     return runs === undefined ? discovery.operation(c, mount, rest) : run(c, runs);
   }
 
-  const [namespace, short] = MOUNTS;
-  // Where two patterns fit a path, Hono would chain their handlers: so one for all that is below the namespace.
-  app.all(`${namespace}/*`, answering(namespace));
-  for (const collection of ['abilities', 'categories']) app.all(`${short}/${collection}/*`, answering(short));
+  const [namespace, short] = BASE_PATHS;
+  app.all(`${namespace}/*`, handlerAt(namespace));
+  for (const collection of ['abilities', 'categories']) app.all(`${short}/${collection}/*`, handlerAt(short));
   return app;
 }
 
-/** The rest of the path without slashes around it. Names are of `[A-Za-z0-9-/]`; anything else is no route. */
+/** The rest of the path without surrounding slashes. Names consist of `[A-Za-z0-9-/]`; for anything else there is no route. */
 function pathBelow(c: RunContext, prefix: string): string {
   const below = c.req.path.slice(prefix.length).replaceAll(/%2f/gi, '/');
   const rest = withoutTrailingSlashes(below.replace(/^\//, ''));
@@ -78,7 +77,7 @@ function pathBelow(c: RunContext, prefix: string): string {
   return rest;
 }
 
-function runner({ operations, invoke, auth, readOnly }: RunParts) {
+function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
 
   return async (c: RunContext, id: string): Promise<Response> => {
@@ -90,24 +89,16 @@ function runner({ operations, invoke, auth, readOnly }: RunParts) {
     if (operation === undefined) throw operationNotFound(id);
     requireMethod(c.req.method, operation);
     const input = await readInput(c, operation);
-    // A change that was begun is finished even when its caller hangs up; looking at sites is not.
+    // A change is finished even when its caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
     return c.json(await invoke(operation, input, { actor, request_id: arrival.request_id, signal }));
   };
 }
 
-/** Login and right come before everything else, so that nobody without them learns what exists (operations §1.6). */
+/** Login and right come before everything else, so that a caller without them does not learn what exists (operations §1.6). */
 function requireRight(actor: Actor, operation: GroupedOperation | undefined, readOnly: boolean): void {
-  const needed = operation === undefined || operation.effect === 'read' ? 'read' : 'write';
-  if (readOnly && needed === 'write') {
-    throw new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
-      advice: 'Ask the operator to unset SITEFLEET_READ_ONLY.',
-    });
-  }
-  if (actor.rights.includes(needed) || (operation === undefined && actor.rights.length > 0)) return;
-  throw new ServiceError('svc_permission_denied', `This login lacks the right to ${needed}.`, {
-    advice: `Use a login with the ${needed} right.`,
-  });
+  if (operation === undefined && actor.rights.length > 0) return;
+  requirePermission(actor, operation?.needs ?? 'read', readOnly);
 }
 
 function requireMethod(method: string, operation: GroupedOperation): void {

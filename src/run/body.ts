@@ -7,20 +7,25 @@ import { utf8 } from '../http/utf8.js';
 /**
  * The input that a body carries; `{}` for an empty body or an empty wrapper. Anything else that would have to be
  * guessed is refused: no input means "all sites" to many operations. For the same reason, and because a form of any web
- * page can send it, an empty body has to be marked as JSON where the operation `acts`: does more than read what is stored.
+ * page can send it, an empty body has to be marked as JSON when the operation has effects.
+ * @param hasEffects whether the operation does more than read stored data
  * @throws ServiceError `rest_invalid_json`, `invalid_content_type`, or `ability_invalid_input` naming `input`
  */
-export function bodyInput(bytes: ArrayBuffer, contentType: string | undefined, acts: boolean): Record<string, unknown> {
+export function bodyInput(
+  bytes: ArrayBuffer,
+  contentType: string | undefined,
+  hasEffects: boolean,
+): Record<string, unknown> {
   const text = utf8(bytes);
   if (text === undefined) throw unreadable('The body is not UTF-8.');
   if (text.trim() === '') {
-    if (!acts || isJson(contentType)) return {};
+    if (!hasEffects || isJson(contentType)) return {};
     throw new ServiceError('invalid_content_type', 'The body is empty, and the request is not marked as JSON.', {
       advice: 'Send the header "Content-Type: application/json", and the body {"input": {…}} where there is input.',
     });
   }
   if (!isJson(contentType)) {
-    throw refuse(
+    throw invalidInput(
       'The body is not marked as JSON, so its input cannot be read.',
       'Send the header "Content-Type: application/json" and the body {"input": {…}}.',
     );
@@ -44,11 +49,11 @@ function unreadable(message: string): ServiceError {
 
 function unwrap(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw refuse('The body is not a JSON object.', 'Send the body {"input": {…}}.');
+    throw invalidInput('The body is not a JSON object.', 'Send the body {"input": {…}}.');
   }
   const stray = Object.keys(body).find((name) => name !== 'input');
   if (stray !== undefined) {
-    throw refuse(
+    throw invalidInput(
       `The body has the field ${JSON.stringify(stray.slice(0, 80))} outside of input, so it would not be seen.`,
       'Wrap all fields: {"input": {…}}.',
     );
@@ -56,11 +61,11 @@ function unwrap(body: unknown): Record<string, unknown> {
   const input = (body as { input?: unknown }).input ?? {};
   if (Array.isArray(input) && input.length === 0) return {};
   if (typeof input !== 'object' || Array.isArray(input)) {
-    throw refuse('input is not a JSON object.', 'Send an object: {"input": {…}}.');
+    throw invalidInput('input is not a JSON object.', 'Send an object: {"input": {…}}.');
   }
   return input as Record<string, unknown>;
 }
 
-function refuse(message: string, advice: string): ServiceError {
+function invalidInput(message: string, advice: string): ServiceError {
   return new ServiceError('ability_invalid_input', message, { field: 'input', advice });
 }

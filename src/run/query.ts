@@ -10,10 +10,10 @@ import type { JsonSchema } from '../operation/contract.js';
 
 type Fields = Map<string, unknown>;
 
-/** `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that begins like them. */
+/** Names of input fields: `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that begins like them. */
 const INPUT = /^input(?:$|\[)/;
 
-/** Whether a query string carries input at all. */
+/** Whether a query string carries input. */
 export function hasQueryInput(query: URLSearchParams): boolean {
   for (const [name, value] of query) if (INPUT.test(name) && value !== '') return true;
   return false;
@@ -21,12 +21,12 @@ export function hasQueryInput(query: URLSearchParams): boolean {
 
 /**
  * The input of a GET or DELETE run; `{}` when there is none.
- * @param schema the operation's input schema: comma lists are split only where it wants a list
+ * @param schema the operation's input schema: comma lists are split only for fields that are lists
  * @throws ServiceError `ability_invalid_input` with the field at fault
  */
 export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
   if (query.size > MAX_PAIRS) {
-    throw refuse(
+    throw invalidInput(
       'input',
       `The address holds more than ${MAX_PAIRS} fields.`,
       'Send the input as one field: input={…} as JSON.',
@@ -44,7 +44,7 @@ export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<s
     }
   }
   if (whole !== undefined && fields.size > 0 && Object.keys(whole).length > 0) {
-    throw refuse('input', 'input is given both as JSON and field by field.', 'Use one of the two forms.');
+    throw invalidInput('input', 'input is given both as JSON and field by field.', 'Use one of the two forms.');
   }
   if (fields.size === 0) return whole ?? {};
   return withLists(fields, schema);
@@ -55,12 +55,20 @@ function wholeInput(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
   const json = readJson(text);
   if (json.problem !== undefined) {
-    throw refuse('input', `input ${json.problem}.`, 'Send fields as input[name]=value, or input={"name":"value"}.');
+    throw invalidInput(
+      'input',
+      `input ${json.problem}.`,
+      'Send fields as input[name]=value, or input={"name":"value"}.',
+    );
   }
   const { value } = json;
   if (value === null || (Array.isArray(value) && value.length === 0)) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw refuse('input', 'input is not a JSON object.', 'Send fields as input[name]=value, or input={"name":"value"}.');
+  throw invalidInput(
+    'input',
+    'input is not a JSON object.',
+    'Send fields as input[name]=value, or input={"name":"value"}.',
+  );
 }
 
 function setField(fields: Fields, name: string, value: string): void {
@@ -68,7 +76,7 @@ function setField(fields: Fields, name: string, value: string): void {
   const field = match?.[1];
   if (field === undefined) {
     const known = /^input\[([^[\]]+)\]/.exec(name)?.[1] ?? 'input';
-    throw refuse(
+    throw invalidInput(
       known,
       `${name.slice(0, 80)} is not a form of input.`,
       'Send input[name]=value, or input[name][]=value for lists.',
@@ -88,7 +96,7 @@ function setField(fields: Fields, name: string, value: string): void {
 
 function addMember(members: Members, field: string, index: string, value: string): void {
   if (index !== '' && !/^\d{1,6}$/.test(index)) {
-    throw refuse(
+    throw invalidInput(
       field,
       `${field} holds nested fields, which a query string cannot carry.`,
       'Send a list as input[name][]=value.',
@@ -125,9 +133,9 @@ function wantsList(schema: JsonSchema, field: string): boolean {
 }
 
 function twice(field: string): ServiceError {
-  return refuse(field, `${field} is given more than once.`, 'Send it once; a list as input[name][]=value.');
+  return invalidInput(field, `${field} is given more than once.`, 'Send it once; a list as input[name][]=value.');
 }
 
-function refuse(field: string, message: string, advice: string): ServiceError {
+function invalidInput(field: string, message: string, advice: string): ServiceError {
   return new ServiceError('ability_invalid_input', message, { field, advice });
 }

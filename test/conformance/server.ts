@@ -26,7 +26,7 @@ export async function startConformanceServer(): Promise<ConformanceServer> {
   // Fixtures talk while they run, so they are answered as events like the product's own talking tools.
   const registry = {
     ...own.registry,
-    mayAsk: (name: unknown) => String(name).startsWith('test_') || own.registry.mayAsk(name),
+    mayElicit: (name: unknown) => String(name).startsWith('test_') || own.registry.mayElicit(name),
   };
   const core: McpCore = { ...own, registry };
   const mcp = createMcpHttp({

@@ -10,7 +10,7 @@ import { LOCAL } from '../support/mcp-clients.js';
 
 function setup() {
   const clock = handClock();
-  const inflight = new CallDeduplication(clock);
+  const calls = new CallDeduplication(clock);
   const started: { caller: Caller; finish: (answer: object) => void; fail: (error: Error) => void }[] = [];
   const work = (caller: Caller) =>
     new Promise<Record<string, unknown>>((resolve, reject) => {
@@ -25,27 +25,27 @@ function setup() {
       actor: LOCAL,
       request_id: 'r',
       signal: cancel.signal,
-      gone: gone.signal,
+      disconnected: gone.signal,
       progress: (step) => progress.push(step),
       ...change,
     };
-    const answer = inflight.run('key', me, work);
+    const answer = calls.run('key', me, work);
     answer.catch(() => undefined);
     return { answer, progress, cancel: () => cancel.abort(), hangUp: () => gone.abort() };
   };
-  return { clock, inflight, started, join };
+  return { clock, calls, started, join };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('Inflight', () => {
   it('runs equal calls once and tells all of them', async () => {
-    const { started, join, inflight } = setup();
+    const { started, join, calls } = setup();
     const [a, b] = [join(), join()];
     started[0]?.caller.progress?.({ done: 1, total: 2, message: 'x' });
     started[0]?.finish({ n: 1 });
     expect(await Promise.all([a.answer, b.answer])).toEqual([{ n: 1 }, { n: 1 }]);
-    expect([started.length, a.progress.length, b.progress.length, inflight.size]).toEqual([1, 1, 1, 0]);
+    expect([started.length, a.progress.length, b.progress.length, calls.size]).toEqual([1, 1, 1, 0]);
     join();
     expect(started).toHaveLength(2);
   });
@@ -117,38 +117,41 @@ describe('departure', () => {
   ])('%s', (_name, reason, closing, expected) => {
     for (const looksBefore of [true, false]) {
       const both = new AbortController();
-      const left = new Cancellation({ left: () => both.signal, isClosing: () => closing });
-      if (looksBefore) expect([left.signal.aborted, left.gone.aborted]).toEqual([false, false]);
+      const cancellation = new Cancellation({ aborted: () => both.signal, isClosing: () => closing });
+      if (looksBefore) expect([cancellation.signal.aborted, cancellation.disconnected.aborted]).toEqual([false, false]);
       both.abort(reason);
-      expect([left.signal.aborted, left.gone.aborted]).toEqual([expected === 'signal', expected === 'gone']);
+      expect([cancellation.signal.aborted, cancellation.disconnected.aborted]).toEqual([
+        expected === 'signal',
+        expected === 'gone',
+      ]);
     }
   });
 
   it('a hang-up, whether before or after somebody looks', () => {
     for (const looksBefore of [true, false]) {
       const hangup = new AbortController();
-      const left = new Cancellation({
-        left: () => new AbortController().signal,
+      const cancellation = new Cancellation({
+        aborted: () => new AbortController().signal,
         isClosing: () => false,
-        hangup: () => hangup.signal,
+        hangUp: () => hangup.signal,
       });
-      if (looksBefore) expect(left.gone.aborted).toBe(false);
+      if (looksBefore) expect(cancellation.disconnected.aborted).toBe(false);
       hangup.abort();
-      expect([left.signal.aborted, left.gone.aborted]).toEqual([false, true]);
+      expect([cancellation.signal.aborted, cancellation.disconnected.aborted]).toEqual([false, true]);
     }
   });
 
   it('makes no signals that nobody looks at', () => {
     let asked = 0;
-    const left = new Cancellation({
-      left: () => {
+    const cancellation = new Cancellation({
+      aborted: () => {
         asked++;
         return new AbortController().signal;
       },
       isClosing: () => false,
     });
     expect(asked).toBe(0);
-    expect(left.signal).toBe(left.signal);
-    expect([left.gone.aborted, asked]).toEqual([false, 1]);
+    expect(cancellation.signal).toBe(cancellation.signal);
+    expect([cancellation.disconnected.aborted, asked]).toEqual([false, 1]);
   });
 });

@@ -95,7 +95,7 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
     await until(() => fetched() > before);
     cancel.abort('the user said stop');
     await expect(calling).rejects.toThrow();
-    await until(() => mcp.core.registry.inflight.size === 0);
+    await until(() => mcp.core.registry.runningCalls.size === 0);
     // What was on its way when it stopped.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const after = fetched();
@@ -215,7 +215,7 @@ describe('a client that hangs up', () => {
     calling.catch(() => undefined);
     await until(() => stats() > before);
     await first.close();
-    await until(() => mcp.core.registry.inflight.size === 0);
+    await until(() => mcp.core.registry.runningCalls.size === 0);
     const spent = stats();
     const second = await connect(['2025-11-25', 'http'], mcp.target);
     open.push(second);
@@ -235,7 +235,7 @@ describe('a client that hangs up', () => {
     const input = { site_ids_or_domains: [5, 6] };
     const before = mcp.app.fleet.stats().requests;
     await expect(driver.call('svc-check-sites-v1', input, { timeout: 300 })).rejects.toThrow(/time/i);
-    const running = mcp.core.registry.inflight.size;
+    const running = mcp.core.registry.runningCalls.size;
     const again = await driver.call('svc-check-sites-v1', input);
     expect(running).toBe(1);
     expect(again.structuredContent).toMatchObject({ total_errors: 0 });

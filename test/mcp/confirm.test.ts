@@ -217,7 +217,7 @@ describe('with a person asked', () => {
   });
 
   it('a question that nobody answers ends in a refusal, before clients give up', async () => {
-    expect(mcp.core.askMs).toBe(45_000);
+    expect(mcp.core.elicitationTimeoutMs).toBe(45_000);
     const { service } = mcp.app;
     const core = createMcpCore({
       operations: service.operations,
@@ -229,7 +229,7 @@ describe('with a person asked', () => {
       confirm: 'elicit',
       version: '0.0.0',
       newRequestId: () => 'r',
-      askMs: 150,
+      elicitationTimeoutMs: 150,
     });
     const driver = await connect(['2025-11-25', 'stdio'], { ...mcp.target, core, answer: () => new Promise(() => {}) });
     open.push(driver);
@@ -298,21 +298,21 @@ describe('with a person asked', () => {
   });
 });
 
-describe('seals', () => {
+describe('tokens', () => {
   it('are for one use, one purpose, one text, five minutes and one process', () => {
     const clock = handClock();
-    const seals = new ConfirmationTokens(clock);
-    const made = seals.mint('preview', 'a');
-    expect(seals.use('preview', made, 'b')).toBe('other');
-    expect(seals.use('question', made, 'a')).toBe('other');
-    expect(new ConfirmationTokens(clock).use('preview', made, 'a')).toBe('other');
+    const tokens = new ConfirmationTokens(clock);
+    const made = tokens.issue('preview', 'a');
+    expect(tokens.redeem('preview', made, 'b')).toBe('other');
+    expect(tokens.redeem('question', made, 'a')).toBe('other');
+    expect(new ConfirmationTokens(clock).redeem('preview', made, 'a')).toBe('other');
     for (const bad of ['', 'x', made.slice(1), `${made}=`, `${made} `])
-      expect(seals.use('preview', bad, 'a')).toBe('other');
-    expect(seals.use('preview', made, 'a')).toBeUndefined();
-    expect(seals.use('preview', made, 'a')).toBe('used');
-    const old = seals.mint('preview', 'a');
+      expect(tokens.redeem('preview', bad, 'a')).toBe('other');
+    expect(tokens.redeem('preview', made, 'a')).toBeUndefined();
+    expect(tokens.redeem('preview', made, 'a')).toBe('used');
+    const old = tokens.issue('preview', 'a');
     clock.move(5 * 60_000);
-    expect(seals.use('preview', old, 'a')).toBe('expired');
-    expect(seals.use('preview', made, 'a')).toBe('expired');
+    expect(tokens.redeem('preview', old, 'a')).toBe('expired');
+    expect(tokens.redeem('preview', made, 'a')).toBe('expired');
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Actor } from '../../src/core/actor.js';
 import type { ErrorBody } from '../../src/core/errors.js';
 import { listen } from '../../src/http/server.js';
 import { addUser, basic, type Surfaces, startSurfaces } from '../support/surfaces.js';
@@ -263,6 +264,25 @@ describe('order of checks (operations §1.6)', () => {
       expect.stringContaining('SITEFLEET_READ_ONLY'),
     ]);
     await locked.close();
+  });
+
+  it.each([
+    ['a read-only server', { read_only: true }, ['read', 'write'] as const],
+    ['a login that only reads', {}, ['read'] as const],
+  ])('refuses changes with the same words as a tool does: %s', async (_name, config, rights) => {
+    const ways = await startWays(config);
+    await addUser(ways, 'caller', [...rights]);
+    const headers = { authorization: basic('caller', 'correct horse'), 'content-type': 'application/json' };
+    const response = await ways.http.request(WORK, { method: 'POST', body: '{}', headers });
+    const { code, message, data } = (await response.json()) as ErrorBody;
+    const actor: Actor = { type: 'user', id: 1, name: 'caller', rights, via: 'mcp', denied_sites: [] };
+    const caller = { actor, request_id: 'r', signal: new AbortController().signal };
+    const result = await ways.registry.callTool('svc-work-things-v1', {}, caller);
+    expect(result).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: `${code}: ${message}\nNext step: ${data.advice}` }],
+    });
+    await ways.close();
   });
 });
 

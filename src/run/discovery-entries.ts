@@ -1,4 +1,4 @@
-/** What clients read before they run anything: the operations and their categories (operations §2). */
+/** Discovery entries: operations and categories as clients read them before a run (operations §2). */
 
 import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
@@ -48,7 +48,7 @@ export interface CategoryEntry {
   meta: Record<string, never>;
 }
 
-/** All operations as discovery shows them, in the order of their groups. Computed once. */
+/** All operations as discovery shows them, in the order of their groups. */
 export function operationEntries(operations: readonly GroupedOperation[]): OperationEntry[] {
   const rank = new Map(GROUPS.map(({ group }, index) => [group, index]));
   const sorted = [...operations].sort((a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0));
@@ -72,11 +72,12 @@ export function operationEntries(operations: readonly GroupedOperation[]): Opera
   });
 }
 
+/** All categories as discovery shows them: one per group. */
 export function categoryEntries(): CategoryEntry[] {
   return GROUPS.map(({ group, label, description }) => ({ slug: categorySlug(group), label, description, meta: {} }));
 }
 
-/** Operations whose fields are all optional may be run with no input at all, and their schema says so. */
+/** An operation whose fields are all optional may be run without input, and the schema says so. */
 function inputSchema(schema: JsonSchema): JsonSchema {
   const required = Array.isArray(schema.required) && schema.required.length > 0;
   return required ? schema : { ...schema, type: ['object', 'null'] };
@@ -90,6 +91,7 @@ export interface Filters {
   idempotent: boolean | undefined;
 }
 
+/** Whether an entry passes all filters. */
 export function matches(entry: OperationEntry, filters: Filters): boolean {
   const { annotations } = entry.meta;
   return (
@@ -103,7 +105,7 @@ export function matches(entry: OperationEntry, filters: Filters): boolean {
 
 type Links = Record<string, { href: string }[]>;
 
-/** An operation with its links, cut down to the context and the asked fields. `root` is the URL of `…/abilities`. */
+/** An operation with its links, reduced to the context and the requested fields. `root` is the URL of `…/abilities`. */
 export function showOperation(entry: OperationEntry, root: string, view: View, fields: Fields): object {
   const self = `${root}/${entry.name}`;
   const links: Links = {
@@ -146,7 +148,7 @@ export function categoryNotFound(slug: string): ServiceError {
 /** Paths of `_fields`: `name`, `meta.annotations`; undefined for everything. */
 export type Fields = readonly (readonly string[])[] | undefined;
 
-/** The members that the paths name, in the order of the entry. */
+/** The members that the field paths name, in the order of the entry. */
 function pick(value: Record<string, unknown>, fields: Fields): Record<string, unknown> {
   if (fields === undefined) return value;
   const picked: Record<string, unknown> = {};

@@ -1,10 +1,10 @@
-/** Query parameters and headers that the two collections of discovery share (operations §2). */
+/** Query parameters and headers of the two discovery collections (operations §2). */
 
 import { queryOf } from '../http/request-url.js';
-import type { Fields, Filters, View } from './discovery.js';
-import { invalidParam, type RunContext } from './respond.js';
+import type { Fields, Filters, View } from './discovery-entries.js';
+import { invalidParam, type RunContext } from './responses.js';
 
-/** The page a query asks for. Throws `rest_invalid_param` outside the bounds. */
+/** The requested page. Throws `rest_invalid_param` outside the bounds. */
 export function paging(query: URLSearchParams): { page: number; perPage: number } {
   return { page: bounded(query, 'page', 1, Number.MAX_SAFE_INTEGER), perPage: bounded(query, 'per_page', 50, 100) };
 }
@@ -17,19 +17,21 @@ function bounded(query: URLSearchParams, name: string, standard: number, max: nu
   throw invalidParam(name, max === 100 ? 'must be a whole number from 1 to 100' : 'must be a whole number from 1');
 }
 
+/** The requested `context`. Throws `rest_invalid_param`. */
 export function viewOf(query: URLSearchParams): View {
   const text = query.get('context') ?? 'view';
   if (text === 'view' || text === 'edit' || text === 'embed') return text;
   throw invalidParam('context', 'must be view, edit or embed');
 }
 
-/** `_fields=name,meta.annotations` or `_fields[]=name&_fields[]=label`. */
+/** The requested fields: `_fields=name,meta.annotations` or `_fields[]=name&_fields[]=label`. */
 export function fieldsOf(query: URLSearchParams): Fields {
   const texts = [...query.entries()].filter(([name]) => /^_fields(\[\d*\])?$/.test(name)).map(([, value]) => value);
   const names = texts.flatMap((text) => text.split(/[\s,]+/)).filter((name) => name !== '');
   return names.length === 0 ? undefined : names.map((name) => name.split('.'));
 }
 
+/** The requested filters. Throws `rest_invalid_param`. */
 export function filtersOf(query: URLSearchParams): Filters {
   const annotation = (name: string) => flag(query, `meta[annotations][${name}]`);
   return {
@@ -49,8 +51,8 @@ function flag(query: URLSearchParams, name: string): boolean | undefined {
   throw invalidParam(name, 'must be true or false');
 }
 
-/** One page of a collection with its counting headers. `url` is the collection's own. */
-export function collectionAnswer<T>(
+/** One page of a collection with its count and `Link` headers. `url` is the collection's own. */
+export function collectionResponse<T>(
   c: RunContext,
   all: readonly T[],
   url: string,

@@ -1,10 +1,9 @@
-/** Discovery: what the operations are, for clients that ask before they run (operations §2). */
+/** Route handlers of discovery: the operations and their categories (operations §2). */
 
 import type { Auth } from '../auth/auth.js';
 import { ServiceError } from '../core/errors.js';
 import { queryOf } from '../http/request-url.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import { collectionAnswer, fieldsOf, filtersOf, viewOf } from './collection.js';
 import {
   type CategoryEntry,
   categoryEntries,
@@ -15,19 +14,20 @@ import {
   operationNotFound,
   showCategory,
   showOperation,
-} from './discovery.js';
-import { type RunContext, routeDescription } from './respond.js';
+} from './discovery-entries.js';
+import { collectionResponse, fieldsOf, filtersOf, viewOf } from './discovery-query.js';
+import { type RunContext, routeDescription } from './responses.js';
 
 const READ_METHODS = ['GET', 'HEAD'] as const;
 
 /** Handlers of the four discovery routes. `mount` is the path above `…/abilities`. */
-export function createExplorer({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
+export function createDiscovery({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
   const entries = operationEntries(operations);
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const categories = categoryEntries();
 
-  /** Login and method of a discovery request; the answer of an OPTIONS when it is one. */
-  async function enter(c: RunContext): Promise<Response | undefined> {
+  /** Checks login and method of a discovery request. Returns the response to an OPTIONS request. */
+  async function authorize(c: RunContext): Promise<Response | undefined> {
     if (c.req.method === 'OPTIONS') return routeDescription(c, READ_METHODS);
     await auth.basic(c.env.arrival, 'run').catch((error: unknown) => {
       throw asForbidden(error);
@@ -40,7 +40,7 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
 
   return {
     async operations(c: RunContext, mount: string): Promise<Response> {
-      const early = await enter(c);
+      const early = await authorize(c);
       if (early !== undefined) return early;
       const query = queryOf(c.req.url);
       const filters = filtersOf(query);
@@ -48,11 +48,11 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
       const fields = fieldsOf(query);
       const root = `${mountUrl(c, mount)}/abilities`;
       const found = entries.filter((entry) => matches(entry, filters));
-      return collectionAnswer(c, found, root, (entry: OperationEntry) => showOperation(entry, root, view, fields));
+      return collectionResponse(c, found, root, (entry: OperationEntry) => showOperation(entry, root, view, fields));
     },
 
     async operation(c: RunContext, mount: string, name: string): Promise<Response> {
-      const early = await enter(c);
+      const early = await authorize(c);
       if (early !== undefined) return early;
       const entry = byName.get(name);
       if (entry === undefined) throw operationNotFound(name);
@@ -61,19 +61,19 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
     },
 
     async categories(c: RunContext, mount: string): Promise<Response> {
-      const early = await enter(c);
+      const early = await authorize(c);
       if (early !== undefined) return early;
       const query = queryOf(c.req.url);
       viewOf(query);
       const fields = fieldsOf(query);
       const root = mountUrl(c, mount);
-      return collectionAnswer(c, categories, `${root}/categories`, (entry: CategoryEntry) =>
+      return collectionResponse(c, categories, `${root}/categories`, (entry: CategoryEntry) =>
         showCategory(entry, root, fields),
       );
     },
 
     async category(c: RunContext, mount: string, slug: string): Promise<Response> {
-      const early = await enter(c);
+      const early = await authorize(c);
       if (early !== undefined) return early;
       const entry = categories.find((category) => category.slug === slug);
       if (entry === undefined) throw categoryNotFound(slug);
@@ -82,7 +82,7 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
   };
 }
 
-/** Discovery says "no login" with the platform's code (operations §2). */
+/** Discovery reports a missing login with the platform's code (operations §2). */
 function asForbidden(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'svc_permission_denied') return error;
   return new ServiceError('rest_forbidden', error.message, { advice: error.advice ?? '' });

@@ -1,0 +1,176 @@
+/**
+ * The transport of one MCP session over HTTP (revisions up to 2025-11-25). The SDK's own transport decides once between JSON
+ * and an event stream, but the choice belongs to the request: JSON costs a fifth less and cannot carry progress. So every
+ * HTTP request gets an SDK transport of its own, as its stateless mode intends, and this class connects them to one server.
+ */
+
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type MessageExtraInfo,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { rpcError } from './http-errors.js';
+
+/** One HTTP request of the session. */
+class Exchange {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** JSON-RPC requests in its body that have no response yet. */
+  readonly unanswered = new Set<RequestId>();
+
+  constructor(sessionId: string, enableJsonResponse: boolean) {
+    this.transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse });
+    this.transport.sessionId = sessionId;
+  }
+}
+
+export class SessionTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+
+  /** HTTP requests whose response is still open. */
+  readonly #open = new Set<Exchange>();
+  readonly #byRequest = new Map<RequestId, Exchange>();
+  /** The GET that listens for messages outside of calls. */
+  #listener: Exchange | undefined;
+  #isClosed = false;
+
+  constructor(readonly sessionId: string) {}
+
+  async start(): Promise<void> {}
+
+  /** Requests that wait for their response. */
+  get pending(): number {
+    return this.#byRequest.size;
+  }
+
+  /** Whether a client is connected now, be it only to listen. */
+  get connected(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /**
+   * Handles a POST whose body was parsed already.
+   * @param stream whether to respond with an event stream instead of JSON
+   */
+  async post(request: Request, body: unknown, stream: boolean): Promise<Response> {
+    const exchange = this.#begin(!stream);
+    exchange.transport.onmessage = (message, extra) => {
+      if (isJSONRPCRequest(message)) {
+        exchange.unanswered.add(message.id);
+        this.#byRequest.set(message.id, exchange);
+      }
+      this.onmessage?.(message, extra);
+    };
+    // This is how handlers learn of a client that hung up: the SDK passes nothing else of the request on.
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
+    const response = await exchange.transport.handleRequest(request, { parsedBody: body, authInfo });
+    return this.#deliver(exchange, response);
+  }
+
+  /** Handles the GET that listens to the session; one at a time. */
+  async listen(request: Request): Promise<Response> {
+    if (this.#listener !== undefined)
+      return rpcError(409, -32000, 'Conflict: Only one SSE stream is allowed per session');
+    const exchange = this.#begin(false);
+    this.#listener = exchange;
+    const response = await exchange.transport.handleRequest(request);
+    return this.#deliver(exchange, response);
+  }
+
+  /** Handles the DELETE that ends the session. */
+  async end(request: Request): Promise<Response> {
+    const exchange = this.#begin(true);
+    const response = await exchange.transport.handleRequest(request);
+    this.#finish(exchange);
+    if (response.ok) await this.close();
+    return response;
+  }
+
+  async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
+    const isResponse = !('method' in message);
+    const id = isResponse ? message.id : relatedRequestId;
+    if (id === undefined) {
+      await this.#listener?.transport.send(message);
+      return;
+    }
+    const exchange = this.#byRequest.get(id);
+    if (exchange === undefined) throw new Error(`No connection established for request ID: ${String(id)}`);
+    try {
+      await exchange.transport.send(message, isResponse ? undefined : { relatedRequestId: id });
+    } finally {
+      if (isResponse) this.#answered(id, exchange);
+    }
+  }
+
+  #answered(id: RequestId, exchange: Exchange): void {
+    if (this.#byRequest.get(id) === exchange) this.#byRequest.delete(id);
+    exchange.unanswered.delete(id);
+    if (exchange.unanswered.size === 0) this.#finish(exchange);
+  }
+
+  /**
+   * Ends the HTTP response of a cancelled request. The protocol sends no result for it, which would leave the
+   * request hanging until its client closes the connection.
+   */
+  async release(id: RequestId): Promise<void> {
+    if (!this.#byRequest.has(id)) return;
+    await this.send({ jsonrpc: '2.0', id, error: { code: -32800, message: 'The request was cancelled.' } });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const { transport } of [...this.#open]) await transport.close();
+    this.#open.clear();
+    this.#byRequest.clear();
+    this.#listener = undefined;
+    this.onclose?.();
+  }
+
+  #begin(asJson: boolean): Exchange {
+    const exchange = new Exchange(this.sessionId, asJson);
+    exchange.transport.onerror = (error) => this.onerror?.(error);
+    this.#open.add(exchange);
+    return exchange;
+  }
+
+  #finish(exchange: Exchange): void {
+    this.#open.delete(exchange);
+    if (this.#listener === exchange) this.#listener = undefined;
+  }
+
+  /** Names the session in the response. An event stream counts as open until it ends or its client stops reading. */
+  #deliver(exchange: Exchange, response: Response): Response {
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (response.ok) response.headers.set('mcp-session-id', this.sessionId);
+    if (!isStream || response.body === null) {
+      this.#finish(exchange);
+      return response;
+    }
+    return new Response(
+      onEnd(response.body, () => this.#finish(exchange)),
+      response,
+    );
+  }
+}
+
+/** The same stream; `ended` is called when it is over or its reader gives up. */
+function onEnd(source: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (!done) return controller.enqueue(value);
+      ended();
+      controller.close();
+    },
+    cancel(reason) {
+      ended();
+      return reader.cancel(reason);
+    },
+  });
+}
