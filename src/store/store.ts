@@ -7,7 +7,9 @@ import { createUsers } from './access/users.js';
 import { createAudits } from './audits/audits.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
-import { createSchedule } from './cluster/schedule.js';
+import { createLeases } from './cluster/leases.js';
+import { createMembers } from './cluster/members.js';
+import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createJobs } from './jobs/jobs.js';
@@ -25,6 +27,7 @@ import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
 import { createHistory } from './sites/change-history.js';
 import { createContent } from './sites/content-sites.js';
+import { createDueSites } from './sites/due.js';
 import { createReports } from './sites/findings.js';
 import { createInventory } from './sites/inventory.js';
 import { createSiteRecords } from './sites/records.js';
@@ -59,7 +62,10 @@ export function createStore(db: Db, vault: Vault) {
     costs: createCosts(db),
     jobs: createJobs(db),
     clockSteps: createClockSteps(db),
-    schedule: createSchedule(db),
+    leases: createLeases(db),
+    members: createMembers(db),
+    runs: createRuns(db),
+    dueSites: createDueSites(db),
     users: createUsers(db),
     keys: createKeys(db),
     content: createContent(db),

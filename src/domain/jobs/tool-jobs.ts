@@ -108,7 +108,7 @@ export async function runToolJobs(ctx: Ctx): Promise<string> {
     try {
       await workOff(ctx, job.id, job.kind, owner);
     } finally {
-      if (ctx.signal.aborted) await ctx.store.toolJobs.letGo(job.id, owner);
+      if (ctx.signal.aborted) await ctx.store.toolJobs.release(job.id, owner);
     }
   }
 }

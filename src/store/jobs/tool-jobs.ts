@@ -125,7 +125,7 @@ export function createToolJobs(db: Db) {
     },
 
     /** Lets another process, or the next start, go on. */
-    async letGo(id: string, owner: string): Promise<void> {
+    async release(id: string, owner: string): Promise<void> {
       await db.run(`UPDATE tool_job SET owner = NULL, lease_until = NULL WHERE ${MINE}`, [id, owner]);
     },
 
