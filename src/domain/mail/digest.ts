@@ -1,6 +1,6 @@
 /** The daily digest: what is pending, what is lost, what was done (REST §6.10.4). */
 
-import { shownMessage } from '../../../schemas/site-words.js';
+import { shownMessage } from '../../../schemas/site-text.js';
 import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';

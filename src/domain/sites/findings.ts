@@ -1,6 +1,6 @@
 /** What the last look told about a site: abandoned items, security findings, changes made on the site itself. */
 
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';

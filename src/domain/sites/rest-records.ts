@@ -1,6 +1,6 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
-import { shownMessage } from '../../../schemas/site-words.js';
+import { shownMessage } from '../../../schemas/site-text.js';
 import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
 import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
 import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';

@@ -1,6 +1,6 @@
 /** One look at one site: fetch, judge, store. The same function now and from the queue. */
 
-import { storedMessage } from '../../../schemas/site-words.js';
+import { storedMessage } from '../../../schemas/site-text.js';
 import type { Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { hashToken } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 

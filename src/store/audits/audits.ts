@@ -3,7 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, join, offset } from '../driver/lists.js';
+import { except, join, offset } from '../driver/sql-fragments.js';
 
 export type AuditStrategy = 'desktop' | 'mobile';
 export type AuditStatus = 'pending' | 'running' | 'completed' | 'failed';

@@ -1,6 +1,6 @@
 /** The processes that share work on this database. Each is a row of the lease table, which it renews while it lives. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
 /** Rows of processes that died are kept this long. */

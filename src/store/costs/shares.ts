@@ -2,7 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except } from '../driver/lists.js';
+import { except } from '../driver/sql-fragments.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
 export interface CoveringCost extends Row {

@@ -5,7 +5,7 @@ import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js'
 import { StorageError } from './db.js';
 import { Lru } from './lru.js';
 import { remoteError, wasDropped } from './remote-errors.js';
-import { dropStrays } from './remote-strays.js';
+import { dropStrays } from './stray-rejections.js';
 import { assertScript, inspectSql, type SqlFacts } from './sql-text.js';
 import { closedError } from './sqlite-errors.js';
 import { type Bound, bindValues, rowBuilder } from './values.js';

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, join, offset } from '../driver/lists.js';
+import { among, join, offset } from '../driver/sql-fragments.js';
 
 export interface NewAlert {
   /** Names the occasion: a second alert with the same key is none. */

@@ -1,7 +1,7 @@
 /** Lists of sites by something that ends: certificates and domains. Whether one still holds depends on the time: it is asked when reading. */
 
 import { type Db, type Row, sql } from '../driver/db.js';
-import { included, offset } from '../driver/lists.js';
+import { included, offset } from '../driver/sql-fragments.js';
 import { sitePredicate } from '../sites/filter.js';
 
 export interface ExpiryFilter<S extends string> {

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { included, offset } from '../driver/lists.js';
+import { included, offset } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import { createSecretSeals } from '../sites/secrets.js';
 import type { Vault } from '../vault/vault.js';

@@ -3,7 +3,7 @@
 import { fold } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except } from '../driver/lists.js';
+import { except } from '../driver/sql-fragments.js';
 import { idList } from './filter.js';
 import type { SiteRow } from './sites.js';
 

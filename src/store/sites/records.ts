@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './filter.js';
 import type { ChangeRow } from './findings.js';
 import type { SiteFilter, SiteRow } from './sites.js';

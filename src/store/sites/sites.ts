@@ -2,7 +2,7 @@
 
 import { fold } from '../../../schemas/fold.js';
 import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
 import {
   countStatement,

@@ -3,7 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
-import { among, except, type Fragment, join, offset } from '../driver/lists.js';
+import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 
 export interface TagItemRow extends Row {
   id: number;

@@ -3,7 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type Fragment, join, offset } from '../driver/lists.js';
+import { type Fragment, join, offset } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SETTINGS, UNIT } from './sql.js';
 
 export type Recurrence = 'none' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';

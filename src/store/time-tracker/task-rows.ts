@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { TASK_ORDERS } from '../../../schemas/time.js';
 import type { Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, type Fragment, join } from '../driver/lists.js';
+import { except, type Fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SECONDS, SETTINGS, UNIT } from './sql.js';
 
 export type TimerMode = 'count_up' | 'count_down';

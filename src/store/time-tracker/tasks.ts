@@ -2,7 +2,7 @@
 
 import type { Db, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, offset } from '../driver/lists.js';
+import { except, offset } from '../driver/sql-fragments.js';
 import { PRESENT_DIRECTION, PRESENT_UNIT, SETTINGS } from './sql.js';
 import {
   COLUMNS,
