@@ -53,7 +53,7 @@ const MAX_PARTS = 5000;
  * What a list may be written as, for a preprocess: comma text, one number, or an array. Answers the members trimmed, without
  * empties and repeats; more of them than any list takes are left as they are, for the array to refuse by their number.
  */
-export function members(value: unknown): unknown {
+export function listMembers(value: unknown): unknown {
   const parts =
     typeof value === 'string' ? value.split(',', MAX_PARTS + 1) : typeof value === 'number' ? [value] : value;
   if (!Array.isArray(parts) || parts.length > MAX_PARTS) return parts;

@@ -1,6 +1,6 @@
 /** Words of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
-import { bounded, members } from './bounded.js';
+import { bounded, listMembers } from './bounded.js';
 import { type Fields, onOff } from './settings.js';
 import { z } from './zod.js';
 
@@ -72,7 +72,7 @@ const MAX_CODES = 100;
 /** A list or comma text of HTTP codes, without repeats, in order. */
 export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preprocess(
   (value) => {
-    const parts = members(value);
+    const parts = listMembers(value);
     if (!Array.isArray(parts) || parts.length > MAX_CODES) return parts;
     const codes = parts.map((part: unknown) =>
       typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part,

@@ -1,6 +1,6 @@
 /** Words about posts (REST §6.12). */
 
-import { bounded, members } from './bounded.js';
+import { bounded, listMembers } from './bounded.js';
 import { timestamp } from './common.js';
 import { onOff } from './setting-fields.js';
 import { z } from './zod.js';
@@ -75,7 +75,7 @@ const MAX_TEXT = 1_000_000;
 
 /** A list of names: comma text or an array; trimmed, without empties and repeats. */
 const names = z.preprocess(
-  members,
+  listMembers,
   bounded(
     z
       .array(

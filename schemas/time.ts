@@ -1,6 +1,6 @@
 /** Words of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
 
-import { bounded, members } from './bounded.js';
+import { bounded, listMembers } from './bounded.js';
 import { int, plainText } from './common.js';
 import { calendarDate, price } from './cost.js';
 import { z } from './zod.js';
@@ -36,7 +36,7 @@ const optionalPrice = z.preprocess((value) => (value === '' ? null : value), pri
 const title = plainText(255).pipe(z.string().min(1, 'must hold at least one visible character'));
 const ids = (of: string) =>
   z
-    .preprocess((value) => (value === null ? [] : members(value)), bounded(z.array(int(1)).max(1000)))
+    .preprocess((value) => (value === null ? [] : listMembers(value)), bounded(z.array(int(1)).max(1000)))
     .transform((list) => [...new Set(list)])
     .describe(`Ids of ${of}, as a list or comma-separated; replaces the present ones.`);
 

@@ -28,7 +28,7 @@ import { createSettings } from './settings/settings.js';
 import { createHistory } from './sites/change-history.js';
 import { createContent } from './sites/content-sites.js';
 import { createDueSites } from './sites/due.js';
-import { createReports } from './sites/findings.js';
+import { createFindings } from './sites/findings.js';
 import { createInventory } from './sites/inventory.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
@@ -49,7 +49,7 @@ export function createStore(db: Db, vault: Vault) {
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
-    reports: createReports(db),
+    findings: createFindings(db),
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),

@@ -57,7 +57,7 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
 /** Tells which sites are in bad health, by the last report of each and the rule of each. */
 export async function reportHealth(ctx: Ctx): Promise<string> {
   const global = await healthRule(ctx);
-  const judged = (await ctx.store.reports.health()).flatMap((row) => {
+  const judged = (await ctx.store.findings.health()).flatMap((row) => {
     const rule = ruleOf(row, global);
     return rule.told ? [{ row, threshold: rule.threshold }] : [];
   });

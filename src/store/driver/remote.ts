@@ -5,9 +5,9 @@ import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js'
 import { StorageError } from './db.js';
 import { Lru } from './lru.js';
 import { remoteError, wasDropped } from './remote-errors.js';
-import { dropStrays } from './stray-rejections.js';
 import { assertScript, inspectSql, type SqlFacts } from './sql-text.js';
 import { closedError } from './sqlite-errors.js';
+import { ignoreStrayRejections } from './stray-rejections.js';
 import { type Bound, bindValues, rowBuilder } from './values.js';
 
 export interface RemoteOptions {
@@ -33,7 +33,7 @@ interface Link {
  * @throws TypeError for another or an invalid URL
  */
 export function openRemote(url: string, token?: string, options: RemoteOptions = {}): Db {
-  dropStrays();
+  ignoreStrayRejections();
   return new RemoteDb(url, token, options);
 }
 

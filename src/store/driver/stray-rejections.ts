@@ -6,7 +6,7 @@
 
 let listening = false;
 
-export function dropStrays(): void {
+export function ignoreStrayRejections(): void {
   if (listening) return;
   listening = true;
   process.on('unhandledRejection', (reason) => {

@@ -4,7 +4,7 @@ import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { included, offset } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
-import { createSecretSeals } from '../sites/secrets.js';
+import { createSecretSealer } from '../sites/secrets.js';
 import type { Vault } from '../vault/vault.js';
 
 /** Own settings of a monitor; null = the global one. */
@@ -47,11 +47,11 @@ export interface Login {
   pass: string;
 }
 
-export type MonitorWord = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
+export type MonitorStatus = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
 
 export interface MonitorFilter {
   /** OR-ed; empty = all. */
-  status: readonly MonitorWord[];
+  status: readonly MonitorStatus[];
   search?: string | undefined;
   include?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
@@ -181,7 +181,7 @@ export function createMonitors(db: Db, vault: Vault) {
 
 /** Logins out of rows of `site_id`, `http_user`, `http_pass`; sites without one are absent. */
 export function loginsOf(rows: readonly Row[], vault: Vault): Map<number, Login> {
-  const { open } = createSecretSeals(vault);
+  const { open } = createSecretSealer(vault);
   return new Map(
     rows.flatMap(({ site_id, http_user, http_pass }) => {
       const id = Number(site_id);

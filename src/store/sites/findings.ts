@@ -26,7 +26,7 @@ export interface ChangeRow extends Row {
   duration: number | null;
 }
 
-export function createReports(db: Db) {
+export function createFindings(db: Db) {
   return {
     /** Items whose last release is at or before `before` (unix seconds), by site URL then slug. */
     async abandoned(

@@ -9,7 +9,7 @@ import { reachOf, type SiteConnection } from './rows.js';
 const AT_ONCE = 500;
 
 /** Seals and opens a column of one site's secrets. */
-export function createSecretSeals(vault: Vault) {
+export function createSecretSealer(vault: Vault) {
   const place = (siteId: number, column: string) => `site_secret:${siteId}:${column}`;
   const seal = (siteId: number, column: string, plain: string | null) =>
     plain === null ? null : vault.seal(plain, place(siteId, column));
@@ -19,7 +19,7 @@ export function createSecretSeals(vault: Vault) {
 }
 
 export function createSiteSecrets(db: Db, vault: Vault) {
-  const { seal, open } = createSecretSeals(vault);
+  const { seal, open } = createSecretSealer(vault);
 
   /**
    * Databases from before schema 7 have unique ids in the clear, and a migration knows no key: they are sealed when one is

@@ -19,7 +19,7 @@ import {
   siteRows,
 } from './filter.js';
 import type { NewSite, SiteRecord, SiteRow } from './rows.js';
-import { createSecretSeals, createSiteSecrets } from './secrets.js';
+import { createSecretSealer, createSiteSecrets } from './secrets.js';
 
 export type { SiteFilter } from './filter.js';
 export type { NewSite, SiteConnection, SiteRecord, SiteRow, SiteStatus } from './rows.js';
@@ -29,7 +29,7 @@ const LAST_ATTEMPT = 20;
 
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
-  const { seal } = createSecretSeals(vault);
+  const { seal } = createSecretSealer(vault);
 
   return {
     ...createSiteSecrets(db, vault),
