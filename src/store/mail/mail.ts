@@ -1,5 +1,6 @@
 /** The outbox: one mail per occasion, tried until it is taken or given up. */
 
+import { shownSyncError } from '../../../schemas/site-text.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { AlertRow } from '../monitoring/alerts.js';
@@ -146,7 +147,8 @@ export function createMail(db: Db) {
           limit,
         ),
         sql(
-          `SELECT s.id, s.name, s.url, s.sync_error FROM site s WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
+          `SELECT s.id, s.name, s.url, s.sync_error, d.sync_error_quoted FROM site s JOIN site_detail d ON d.site_id = s.id
+           WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
           limit,
         ),
         sql(
@@ -163,7 +165,7 @@ export function createMail(db: Db) {
       return {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
         most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
-        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: String(row.sync_error) })),
+        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: reasonOf(row) })),
         disconnected_total: Number(totals[0]?.lost ?? 0),
         down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
         down_total: Number(totals[0]?.down ?? 0),
@@ -175,6 +177,11 @@ export function createMail(db: Db) {
 
 function namesOf(row: Row): { id: number; name: string; url: string } {
   return { id: Number(row.id), name: String(row.name), url: String(row.url) };
+}
+
+/** Why a site is disconnected, as it is shown. */
+function reasonOf(row: Row): string {
+  return shownSyncError({ sync_error: String(row.sync_error), sync_error_quoted: Number(row.sync_error_quoted) });
 }
 
 export type Digest = Awaited<ReturnType<ReturnType<typeof createMail>['digest']>>;

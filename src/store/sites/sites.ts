@@ -2,6 +2,7 @@
 
 import { fold } from '../../../schemas/fold.js';
 import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
+import { guard, guardedBatch } from '../driver/guard.js';
 import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
 import {
@@ -118,11 +119,10 @@ export function createSites(db: Db, vault: Vault) {
         );
         const id = Number(next?.id ?? 1);
         try {
-          await db.batch([
-            // No row for a known site: the next statement then breaks its foreign key, and the batch leaves nothing.
+          const isNew = guard('NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)', site.url_key);
+          const added = await guardedBatch(db, isNew, [
             sql(
-              `INSERT INTO site (id, url, url_key, name, search, client_id, created_at)
-               SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)`,
+              'INSERT INTO site (id, url, url_key, name, search, client_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
               id,
               site.url,
               site.url_key,
@@ -130,7 +130,6 @@ export function createSites(db: Db, vault: Vault) {
               searchText(site.name, site.url),
               site.client_id,
               now,
-              site.url_key,
             ),
             sql(
               'INSERT INTO site_detail (site_id, admin_username, ssl_verify) VALUES (?, ?, ?)',
@@ -150,10 +149,8 @@ export function createSites(db: Db, vault: Vault) {
             ...tagStatements(id, site.tags),
             ...inventory(id),
           ]);
-          return id;
+          return added ? id : undefined;
         } catch (error) {
-          const taken = await db.one('SELECT id FROM site WHERE url_key = ?', [site.url_key]);
-          if (taken !== undefined) return undefined;
           // Another process took the same id between the two statements: choose again.
           const raced = error instanceof StorageError && error.kind === 'unique';
           if (!raced || attempt === LAST_ATTEMPT) throw error;
