@@ -1,8 +1,9 @@
 /** Words of the mail settings (REST §6.10.4). */
 
-import { bounded, listMembers } from './bounded.js';
+import { listMembers } from './lists.js';
 import { onOff } from './settings.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export interface MailKind {
   label: string;

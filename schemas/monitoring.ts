@@ -1,8 +1,9 @@
 /** Words of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
-import { bounded, listMembers } from './bounded.js';
+import { listMembers } from './lists.js';
 import { type Fields, onOff } from './settings.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export const MONITOR_TYPES = ['http', 'ping', 'keyword'] as const;
 export const MONITOR_METHODS = ['head', 'get', 'post', 'push', 'patch', 'delete', 'put', 'options'] as const;

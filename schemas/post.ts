@@ -1,9 +1,10 @@
 /** Words about posts (REST §6.12). */
 
-import { bounded, listMembers } from './bounded.js';
 import { timestamp } from './common.js';
+import { listMembers } from './lists.js';
 import { onOff } from './setting-fields.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export const POST_STATUSES = ['publish', 'pending', 'private', 'future', 'draft', 'trash'] as const;
 export type PostStatus = (typeof POST_STATUSES)[number];

@@ -1,9 +1,10 @@
 /** Words of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
 
-import { bounded, listMembers } from './bounded.js';
 import { int, plainText } from './common.js';
 import { calendarDate, price } from './cost.js';
+import { listMembers } from './lists.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export const TIMER_MODES = ['count_up', 'count_down'] as const;
 export const TASK_STATUSES = ['idle', 'running', 'paused', 'completed'] as const;

@@ -3,10 +3,11 @@
  * forms parse to the same value.
  */
 
-import { bounded, listMembers } from '../../schemas/bounded.js';
 import { int } from '../../schemas/common.js';
 import { isCalendarDate } from '../../schemas/days.js';
+import { listMembers } from '../../schemas/lists.js';
 import { z } from '../../schemas/zod.js';
+import { bounded } from '../../schemas/zod-internals.js';
 
 export { int } from '../../schemas/common.js';
 
