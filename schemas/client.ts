@@ -3,7 +3,7 @@
 import { int, lineText, list, plainText, timestamp } from './common.js';
 import { z } from './zod.js';
 
-export const clientStatus = z.enum(['active', 'suspended']);
+const clientStatus = z.enum(['active', 'suspended']);
 
 export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('State.');
 

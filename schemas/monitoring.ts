@@ -58,7 +58,7 @@ function range(from: number, to: number): number[] {
 }
 
 /** Codes that may be called up. */
-export const STATUS_CODES: ReadonlySet<number> = new Set([
+const STATUS_CODES: ReadonlySet<number> = new Set([
   100,
   101,
   ...range(200, 206),

@@ -35,7 +35,7 @@ export const postItem = z.object({
 });
 export type PostItem = z.output<typeof postItem>;
 
-export const galleryImage = z.object({
+const galleryImage = z.object({
   id: z.number().int(),
   src: z.string(),
   title: z.string(),
@@ -107,7 +107,7 @@ const imageUrl = z
 const scalar = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]);
 
 /** Fields of a post that can be written; all optional here. */
-export const postFields = z.object({
+const postFields = z.object({
   post_title: z.string().max(2000),
   post_content: z.string().max(MAX_TEXT).describe('HTML; the site filters it.'),
   post_status: z.enum(POST_STATUSES),

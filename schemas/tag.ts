@@ -3,7 +3,7 @@
 import { id, lineText, timestamp } from './common.js';
 import { z } from './zod.js';
 
-export const tagColor = z.string().nullable().describe('#RRGGBB, or null when none was chosen.');
+const tagColor = z.string().nullable().describe('#RRGGBB, or null when none was chosen.');
 
 export const tagListItem = z.object({
   id: z.number().int(),

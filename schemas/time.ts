@@ -23,7 +23,7 @@ export const PAYMENT_STATUSES = [
   'write_off',
 ] as const;
 export const RECURRENCES = ['none', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
-export const ROUNDING_MINUTES = [1, 5, 6, 10, 15, 30, 60] as const;
+const ROUNDING_MINUTES = [1, 5, 6, 10, 15, 30, 60] as const;
 const CURRENCY_POSITIONS = ['left', 'right', 'left_space', 'right_space'] as const;
 
 /** A year of hours: more on one task is a slip of the keyboard. */

@@ -7,7 +7,7 @@ export const updateTypes = list(z.enum(['core', 'plugins', 'themes', 'translatio
   .describe('Empty = all types.');
 
 /** Update types in entries. */
-export const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
+const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
 
 /** Puts on an ignore list, or takes off. */
 export const ignoreAction = z.enum(['add', 'remove']).describe('add = ignore, remove = restore.');

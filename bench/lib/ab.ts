@@ -6,7 +6,7 @@ import { median, middleHalf, type Range } from './stats.js';
 /** One side of a comparison. `slice` does some work and answers its cost: time per piece, or a rate. */
 export type Slice = () => number | Promise<number>;
 
-export interface CompareOptions {
+interface CompareOptions {
   rounds: number;
   /** Rounds thrown away at most before the disturbed ones count as well. Default twice `rounds`. */
   maxDiscarded?: number;

@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import { median } from './stats.js';
 
 /** Rounds whose calibration drifts further than this from the usual are thrown away. */
-export const MAX_DRIFT = 0.25;
+const MAX_DRIFT = 0.25;
 
 const BLOCK = Buffer.alloc(64 * 1024, 'calibration');
 
 /** Milliseconds for a fixed piece of work: a loop and some hashing, about 10 ms on a machine of today. */
-export function calibrationMs(): number {
+function calibrationMs(): number {
   const began = performance.now();
   let x = 1;
   for (let i = 0; i < 2_000_000; i++) x = (Math.imul(x, 1_664_525) + 1_013_904_223) | 0;

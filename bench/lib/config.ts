@@ -24,7 +24,7 @@ export function benchConfig(change: Partial<Config> & { db: string }): Config {
   );
 }
 
-export const ACTOR: Actor = {
+const ACTOR: Actor = {
   type: 'system',
   id: null,
   name: 'bench',

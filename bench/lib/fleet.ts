@@ -44,7 +44,7 @@ export interface FleetSums {
   cpuMs: number;
 }
 
-export interface RigOptions {
+interface RigOptions {
   dir: string;
   name: string;
   groups: readonly number[];

@@ -3,7 +3,7 @@
 import Database from 'libsql';
 import { databaseFile } from '../../src/config/config.js';
 
-export interface BareStatement {
+interface BareStatement {
   /** Rows as arrays. */
   all(...args: unknown[]): unknown[][];
   run(...args: unknown[]): void;

@@ -11,7 +11,7 @@ export interface Options {
 }
 
 /** The ratio must be at most, or at least, this. */
-export type Goal = { atMost: number } | { atLeast: number };
+type Goal = { atMost: number } | { atLeast: number };
 
 export interface Measure {
   name: string;

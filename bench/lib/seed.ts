@@ -6,7 +6,7 @@ import { searchText } from '../../src/store/sites/filter.js';
 import type { Vault } from '../../src/store/vault/vault.js';
 import { SeededRandom } from './random.js';
 
-export interface SeedOptions {
+interface SeedOptions {
   sites: number;
   seed?: number;
   /** Plugins per site; three themes come on top. */
@@ -176,7 +176,7 @@ function siteRow(random: SeededRandom, id: number): unknown[] {
 }
 
 /** A site that really answers: for the sites of a simulated fleet. */
-export interface LiveSite {
+interface LiveSite {
   url: string;
   admin: string;
   private_key: string;

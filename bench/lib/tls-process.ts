@@ -10,7 +10,7 @@ import { TASK_CALLER } from './config.js';
 import { type BenchEngine, type Rig, startEngine } from './fleet.js';
 import { cpuMs, serveCommands } from './process.js';
 
-export interface TlsSpec {
+interface TlsSpec {
   db: string;
   ids: readonly number[];
 }

@@ -2,7 +2,7 @@
 
 import type { Db } from '../driver/db.js';
 
-export type PrincipalName = `user:${number}` | `key:${number}`;
+type PrincipalName = `user:${number}` | `key:${number}`;
 
 /** A subselect that answers the denied ids of a principal as JSON text. `principal` is an SQL expression. */
 export function deniedSites(principal: string): string {
@@ -42,5 +42,3 @@ export function createDenials(db: Db) {
     },
   };
 }
-
-export type Denials = ReturnType<typeof createDenials>;

@@ -25,7 +25,7 @@ export interface KeyRow {
   created_at: number;
 }
 
-export interface NewKey {
+interface NewKey {
   scope: KeyScope;
   description: string;
   enabled: boolean;
@@ -84,7 +84,7 @@ function refPredicate(ref: KeyRef): { where: string; arg: Value } {
     : { where: "legacy_id = ? AND version = 'v1'", arg: ref };
 }
 
-export function rightsOf(scope: KeyScope): ('read' | 'write')[] {
+function rightsOf(scope: KeyScope): ('read' | 'write')[] {
   return scope === 'read_write' ? ['read', 'write'] : [scope];
 }
 

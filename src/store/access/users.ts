@@ -6,7 +6,7 @@ import { deniedSites, principalDenials } from './denials.js';
 
 export type UserRight = 'read' | 'write';
 
-export interface UserRow {
+interface UserRow {
   id: number;
   name: string;
   rights: UserRight[];
@@ -15,9 +15,9 @@ export interface UserRow {
 }
 
 /** `last`: nobody could log in by name any more. */
-export type UserOutcome = 'done' | 'absent' | 'last';
+type UserOutcome = 'done' | 'absent' | 'last';
 
-export interface NewUser {
+interface NewUser {
   name: string;
   /** As `hashPassword` made it. */
   password_hash: string;

@@ -44,7 +44,7 @@ export interface ClaimedAudit extends Row {
   site_status: string;
 }
 
-export interface AuditResult {
+interface AuditResult {
   engine: string;
   response_code: number | null;
   performance: number | null;
@@ -63,7 +63,7 @@ export interface AuditSite extends Row {
   status: 'connected' | 'disconnected' | 'suspended';
 }
 
-export interface ScorePoint extends Row {
+interface ScorePoint extends Row {
   at: number;
   strategy: AuditStrategy;
   performance: number | null;

@@ -6,7 +6,7 @@ import { sql } from '../driver/db.js';
 /** Rows of processes that died are kept this long. */
 const KEPT_MS = 3_600_000;
 
-export interface ScheduleRun extends Row {
+interface ScheduleRun extends Row {
   name: string;
   last_started: number | null;
   last_finished: number | null;
@@ -15,7 +15,7 @@ export interface ScheduleRun extends Row {
 }
 
 /** The part that one process ran of an entry that all processes share. */
-export interface SchedulePart extends Row {
+interface SchedulePart extends Row {
   name: string;
   owner: string;
   last_started: number;

@@ -17,7 +17,7 @@ export interface CoveringCost extends Row {
   covered_sites: number | null;
 }
 
-export interface CoveredSite extends Row {
+interface CoveredSite extends Row {
   cost_id: number;
   site_id: number;
   site_name: string;

@@ -44,7 +44,7 @@ export interface Db {
 }
 
 /** What callers read instead of the general text for the kind of failure. It names no folders: anyone may read it. */
-export interface PublicMessage {
+interface PublicMessage {
   message: string;
   advice: string;
 }

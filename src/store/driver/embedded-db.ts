@@ -34,7 +34,7 @@ interface Prepared {
   build: (values: unknown[]) => Row;
 }
 
-export interface EmbeddedSettings {
+interface EmbeddedSettings {
   mode: 'writer' | 'reader';
   cacheStatements: number;
   /** Null in memory. */

@@ -9,7 +9,7 @@ import { fileError, hasCode, storageError } from './sqlite-errors.js';
 
 export { backup } from './files.js';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** A file has one writer and any number of readers. Memory is seen by the one connection that opened it. */
   mode: 'writer' | 'reader';
   /** How many prepared statements are kept, 500 by default. */

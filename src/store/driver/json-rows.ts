@@ -8,7 +8,7 @@
 import type { Db, Row, Statement } from './db.js';
 import { rowBuilder } from './values.js';
 
-export interface JsonRows<T extends Row> {
+interface JsonRows<T extends Row> {
   /** All rows of a SELECT that names these columns, in its order. */
   all(db: Db, rows: Statement): Promise<T[]>;
   /** The same with the first value of another SELECT, read in the same snapshot. */

@@ -2,7 +2,7 @@ import type { Replica, ReplicaOptions } from '../replica/replica.js';
 import type { Db } from './db.js';
 import type { FileIdentity } from './file-guard.js';
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Access token of a server; a file has none. */
   token?: string | undefined;
   /** One writer per file, any number of readers. Default writer. */

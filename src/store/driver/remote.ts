@@ -10,7 +10,7 @@ import { closedError } from './sqlite-errors.js';
 import { ignoreStrayRejections } from './stray-rejections.js';
 import { type Bound, bindValues, rowBuilder } from './values.js';
 
-export interface RemoteOptions {
+interface RemoteOptions {
   /** A reader refuses to write, as an embedded one does. Default writer. */
   mode?: 'writer' | 'reader';
   /** How long one call may take, 30 s by default. */

@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-export type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
+type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
 export interface JobRow extends Row {
   id: string;
@@ -29,13 +29,13 @@ export interface JobProgress extends JobRow {
   failed: number;
 }
 
-export interface JobError extends Row {
+interface JobError extends Row {
   site_id: number;
   code: string;
   message: string;
 }
 
-export interface NewJob {
+interface NewJob {
   id: string;
   type: string;
   params: unknown;
@@ -50,7 +50,7 @@ export interface NewJob {
   next_run_at: number;
 }
 
-export interface SiteOutcome {
+interface SiteOutcome {
   position: number;
   /** '' = success. */
   code: string;
@@ -58,9 +58,9 @@ export interface SiteOutcome {
 }
 
 /** States of a job's site row. */
-export const WAITING = 0;
-export const STARTED = 1;
-export const SUCCEEDED = 2;
+const WAITING = 0;
+const STARTED = 1;
+const SUCCEEDED = 2;
 export const FAILED = 3;
 export const REFUSED = 4;
 

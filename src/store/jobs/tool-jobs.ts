@@ -5,7 +5,7 @@ import { StorageError, sql } from '../driver/db.js';
 
 export type ToolKind = 'destroy' | 'renew' | 'disconnect';
 
-export interface ToolJobRow extends Row {
+interface ToolJobRow extends Row {
   id: string;
   kind: ToolKind;
   status: 'pending' | 'processing' | 'completed' | 'failed';
@@ -15,7 +15,7 @@ export interface ToolJobRow extends Row {
   completed_at: number | null;
 }
 
-export interface ToolJobProgress extends ToolJobRow {
+interface ToolJobProgress extends ToolJobRow {
   succeeded: number;
   failed: number;
 }

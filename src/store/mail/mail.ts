@@ -5,7 +5,7 @@ import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { AlertRow } from '../monitoring/alerts.js';
 
-export type MailStatus = 'queued' | 'sending' | 'sent' | 'failed';
+type MailStatus = 'queued' | 'sending' | 'sent' | 'failed';
 
 export interface NewMail {
   /** Names the occasion: a second mail with the same key is none. */

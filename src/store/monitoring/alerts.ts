@@ -56,13 +56,6 @@ export function createAlerts(db: Db) {
       return db.all<AlertRow>(`SELECT ${COLUMNS} FROM alert WHERE delivered_at IS NULL ORDER BY id LIMIT ?`, [limit]);
     },
 
-    async delivered(ids: readonly number[], at: number): Promise<void> {
-      await db.run('UPDATE alert SET delivered_at = ? WHERE id IN (SELECT value FROM json_each(?))', [
-        at,
-        JSON.stringify(ids),
-      ]);
-    },
-
     /** One page, newest first, with the true total. Alerts of no single site are seen by all. */
     async list(
       filter: { site_ids?: readonly number[] | undefined; denied: readonly number[] },

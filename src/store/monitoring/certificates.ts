@@ -55,8 +55,6 @@ export interface CertificateRecord {
 
 export type CertificateFilter = ExpiryFilter<CertificateStatus>;
 
-export type CertificateClock = ExpiryClock;
-
 const STATUS = `CASE WHEN c.valid_to IS NULL THEN 'unknown' WHEN c.valid_to <= ? THEN 'expired' WHEN c.status = 'invalid' THEN 'invalid'
   WHEN c.valid_to <= ? THEN 'expiring' ELSE 'valid' END`;
 const COLUMNS = `s.id AS site_id, s.url, s.name, d.ssl_verify, ${STATUS} AS status, c.issuer_o, c.issuer_cn, c.subject_cn, c.subject_alt_names,
@@ -70,7 +68,7 @@ export function createCertificates(db: Db) {
      * why that is enough): at most `most`, and no more than this process's part. Turns up to `lapsed` have come. Suspended sites wait.
      */
     async claim(
-      at: CertificateClock,
+      at: ExpiryClock,
       until: number,
       { most, members, lapsed = at.now }: { most: number; members: number; lapsed?: number },
     ): Promise<CertificateRow[]> {
@@ -90,7 +88,7 @@ export function createCertificates(db: Db) {
       );
     },
 
-    one(siteId: number, at: CertificateClock): Promise<CertificateRow | undefined> {
+    one(siteId: number, at: ExpiryClock): Promise<CertificateRow | undefined> {
       return db.one<CertificateRow>(`SELECT ${COLUMNS} FROM site s ${OF_SITE} WHERE s.id = ?`, [
         at.now,
         at.expiring,
@@ -101,7 +99,7 @@ export function createCertificates(db: Db) {
     /** One page in URL order with the true total. */
     list(
       filter: CertificateFilter,
-      at: CertificateClock,
+      at: ExpiryClock,
       page: number,
       perPage: number,
     ): Promise<{ items: CertificateRow[]; total: number }> {

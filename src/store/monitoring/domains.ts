@@ -6,7 +6,7 @@ import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.j
 
 export type DomainStatus = 'valid' | 'expiring' | 'expired' | 'unknown';
 
-export interface DomainFields {
+interface DomainFields {
   registrar: string | null;
   registrar_url: string | null;
   registrar_iana_id: string | null;
@@ -18,7 +18,7 @@ export interface DomainFields {
   source: 'rdap' | 'whois' | 'manual';
 }
 
-export interface DomainRow extends Row {
+interface DomainRow extends Row {
   name: string;
   registrar: string | null;
   registrar_url: string | null;
@@ -58,8 +58,6 @@ export interface SiteDomainRow extends Row {
 }
 
 export type DomainFilter = ExpiryFilter<DomainStatus>;
-
-export type DomainClock = ExpiryClock;
 
 const DOMAIN = `name, registrar, registrar_url, registrar_iana_id, creation_date, updated_date, expiry_date, domain_status, name_servers,
   source, error, last_check, failures, next_check_at`;
@@ -149,14 +147,14 @@ export function createDomains(db: Db) {
       );
     },
 
-    one(siteId: number, at: DomainClock): Promise<SiteDomainRow | undefined> {
+    one(siteId: number, at: ExpiryClock): Promise<SiteDomainRow | undefined> {
       return db.one<SiteDomainRow>(`SELECT ${COLUMNS} FROM ${TABLES} WHERE s.id = ?`, [at.now, at.expiring, siteId]);
     },
 
     /** One page in URL order with the true total. */
     list(
       filter: DomainFilter,
-      at: DomainClock,
+      at: ExpiryClock,
       page: number,
       perPage: number,
     ): Promise<{ items: SiteDomainRow[]; total: number }> {

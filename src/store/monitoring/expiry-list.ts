@@ -21,7 +21,7 @@ export interface ExpiryClock {
 }
 
 /** Text of SQL; `status` binds the two instants of the clock, and so do `columns`. */
-export interface ExpiryTables {
+interface ExpiryTables {
   columns: string;
   status: string;
   /** With `s` as the site; every site has one row. */

@@ -47,7 +47,7 @@ export interface Login {
   pass: string;
 }
 
-export type MonitorStatus = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
+type MonitorStatus = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
 
 export interface MonitorFilter {
   /** OR-ed; empty = all. */

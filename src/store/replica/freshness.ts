@@ -1,6 +1,6 @@
 /** Keeps something in sync: by the clock, and at once for who needs what was written a moment ago. */
 
-export interface FreshnessParts {
+interface FreshnessParts {
   /** Brings everything over that was written before it began. */
   sync(): Promise<void>;
   /** Told after each sync; waited for before the next. */

@@ -6,7 +6,7 @@ import { StorageError } from '../driver/db.js';
 import type { ReplicaFiles } from './files.js';
 import type { SyncReply, SyncRequest } from './process.js';
 
-export interface SyncerParts {
+interface SyncerParts {
   /** Program of the process; it calls `serveSyncs`. */
   program: URL;
   files: Pick<ReplicaFiles, 'path' | 'mark'>;

@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-export interface ChangeEvent extends Row {
+interface ChangeEvent extends Row {
   source: string;
   context: string;
   action: string;
@@ -13,7 +13,7 @@ export interface ChangeEvent extends Row {
   created: number;
 }
 
-export interface RecordRow extends Row {
+interface RecordRow extends Row {
   id: number;
   action: string;
   /** JSON object. */
@@ -21,7 +21,7 @@ export interface RecordRow extends Row {
   at: number;
 }
 
-export interface UptimeDay extends Row {
+interface UptimeDay extends Row {
   /** Days since the epoch, UTC. */
   day: number;
   up_s: number;
@@ -33,7 +33,7 @@ export interface UptimeDay extends Row {
   ping_max: number | null;
 }
 
-export interface IncidentOf extends Row {
+interface IncidentOf extends Row {
   id: number;
   started_at: number;
   ended_at: number | null;

@@ -15,7 +15,7 @@ export interface HistoryEntry {
   at: number;
 }
 
-export interface HistoryRow extends Row {
+interface HistoryRow extends Row {
   id: number;
   context: HistoryContext;
   action: string;

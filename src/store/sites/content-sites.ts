@@ -7,7 +7,7 @@ import { except } from '../driver/sql-fragments.js';
 import { idList } from './filter.js';
 import type { SiteRow } from './sites.js';
 
-export interface ContentChoice {
+interface ContentChoice {
   /** Tags by name or by id in digits. */
   groups: readonly string[];
   clients: readonly number[];

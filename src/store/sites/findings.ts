@@ -5,7 +5,7 @@ import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from './filter.js';
 
-export interface AbandonedRow extends Row {
+interface AbandonedRow extends Row {
   site_id: number;
   site_url: string;
   slug: string;

@@ -119,7 +119,7 @@ function wantedExtensions(
 
 // Offers
 
-export type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
+type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
 
 /** Offers after this look: parts the look brought replace the stored ones of their type. */
 export function wantedOffers(snapshot: Snapshot, stored: StoredInventory): WantedOffer[] {

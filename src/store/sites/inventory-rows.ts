@@ -4,8 +4,6 @@ import type { Row } from '../driver/db.js';
 
 export const KIND = { plugin: 0, theme: 1 } as const;
 export const TYPE = { core: 0, plugin: 1, theme: 2, translation: 3 } as const;
-export type UpdateType = keyof typeof TYPE;
-export const TYPE_NAMES: readonly UpdateType[] = ['core', 'plugin', 'theme', 'translation'];
 
 /** Slug of the core offer everywhere (operations §5.5). */
 export const CORE_SLUG = 'platform';

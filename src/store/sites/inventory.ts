@@ -123,7 +123,7 @@ export function createInventory(db: Db) {
 }
 
 /** The last attempt as it was when a sync began: a sync whose site was synced by another process since is not stored. */
-export interface SyncStart {
+interface SyncStart {
   last_attempt: number | null;
 }
 

@@ -7,7 +7,7 @@ import { countStatement, idList, pageStatement, sitePredicate, siteRows } from '
 import type { ChangeRow } from './findings.js';
 import type { SiteFilter, SiteRow } from './sites.js';
 
-export interface SiteTag {
+interface SiteTag {
   id: number;
   name: string;
   color: string | null;

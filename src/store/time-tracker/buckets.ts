@@ -37,7 +37,7 @@ export interface BucketFilter {
 }
 
 /** A span of time in ms, `to` exclusive. */
-export interface BucketPeriod {
+interface BucketPeriod {
   bucket_id: number;
   from: number;
   to: number;

@@ -33,7 +33,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof TimeSettings)[];
 
 /** In force when neither the client nor the global row says otherwise; also what clearing a global setting means. */
-export const TIME_DEFAULTS: TimeSettings = {
+const TIME_DEFAULTS: TimeSettings = {
   timer_mode: 'count_up',
   currency_symbol: '$',
   currency_position: 'left',

@@ -7,7 +7,7 @@ import { sql } from '../driver/db.js';
 import { except, type Fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SECONDS, SETTINGS, UNIT } from './sql.js';
 
-export type TimerMode = 'count_up' | 'count_down';
+type TimerMode = 'count_up' | 'count_down';
 export type TaskStatus = 'idle' | 'running' | 'paused' | 'completed';
 
 export interface TaskFields {

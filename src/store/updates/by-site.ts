@@ -18,7 +18,7 @@ export interface SiteOffer extends Row {
   active: number;
 }
 
-export interface SiteOfferFilter {
+interface SiteOfferFilter {
   /** Numbers of the update types; empty = all. */
   types: readonly number[];
   search: string;

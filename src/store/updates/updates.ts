@@ -18,7 +18,7 @@ export interface FleetOffer extends Row {
   new_version: string;
 }
 
-export interface OfferFilter {
+interface OfferFilter {
   /** Numbers of the update types; empty = all. */
   types: readonly number[];
   /** Sites in the order wanted; undefined = the whole fleet in URL order. */
@@ -26,7 +26,7 @@ export interface OfferFilter {
   denied: readonly number[];
 }
 
-export interface IgnoredRow extends Row {
+interface IgnoredRow extends Row {
   site_id: number;
   site_url: string;
   site_name: string;
