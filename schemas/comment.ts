@@ -1,4 +1,4 @@
-/** Words about comments (REST §6.4). */
+/** Schemas of comments (REST §6.4). */
 
 import { timestamp } from './common.js';
 import { z } from './zod.js';

@@ -1,4 +1,4 @@
-/** Words used by more than one noun: references, paging, item errors, and the lenient scalars of the wire. */
+/** Schemas that several nouns share: references, paging, item errors, and scalars as they are sent in JSON and query strings. */
 
 import { z } from './zod.js';
 import { bounded, integerOrText } from './zod-internals.js';
@@ -93,7 +93,7 @@ export const siteRef = integerOrText().describe('Id or domain.');
 
 export const clientRef = integerOrText().describe('Id or e-mail.');
 
-/** `whenEmpty` tells what an empty list means. */
+/** `whenEmpty` says what an empty list means. */
 export const siteRefs = (whenEmpty: string) => list(integerOrText()).describe(`Ids or domains; ${whenEmpty}.`);
 
 export const page = () => int(1).default(1).describe('Page.');
@@ -115,7 +115,7 @@ export const siteError = z.object({
 /** A failed plugin or theme of one site. */
 export const slugError = z.object({ slug: z.string(), code: z.string(), message: z.string() });
 
-/** Members of every queued answer (operations §6). All absent on immediate answers. */
+/** Fields of every output of a queued call (operations §6). All absent when the work was done at once. */
 export const queuedFields = {
   queued: z.boolean().describe('True when the work goes on in the background.'),
   job_id: z.string().optional(),

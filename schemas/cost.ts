@@ -1,4 +1,4 @@
-/** Words about costs (operations §5.9): entries of the operations, and the record with its input rules. */
+/** Schemas of costs (operations §5.9): entries of the operations, and the record with its input rules. */
 
 import { date, id, list, plainText, timestamp } from './common.js';
 import { isCalendarDate } from './days.js';

@@ -1,4 +1,4 @@
-/** Words of the mail settings (REST §6.10.4). */
+/** Schemas of the mail settings (REST §6.10.4). */
 
 import { listMembers } from './lists.js';
 import { onOff } from './settings.js';

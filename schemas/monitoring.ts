@@ -1,4 +1,4 @@
-/** Words of the monitoring defaults (REST §6.10.3, §6.11.2). */
+/** Schemas of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
 import { listMembers } from './lists.js';
 import { type Fields, onOff } from './settings.js';

@@ -1,4 +1,4 @@
-/** Words about posts (REST §6.12). */
+/** Schemas of posts (REST §6.12). */
 
 import { timestamp } from './common.js';
 import { listMembers } from './lists.js';

@@ -1,4 +1,4 @@
-/** Words of the settings: every field with what it accepts, its standard value and what it does (REST §6.10). */
+/** Settings (REST §6.10): every field with what it accepts, its default and what it does. */
 
 import { among, clock, type Fields, field, line, map, onOff, type ValuesOf, whole } from './setting-fields.js';
 

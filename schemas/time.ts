@@ -1,4 +1,4 @@
-/** Words of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
+/** Schemas of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
 
 import { int, plainText } from './common.js';
 import { calendarDate, price } from './cost.js';

@@ -1,4 +1,4 @@
-/** All that is stored, by noun. */
+/** The store: one object per noun, each with its queries over one database. */
 
 import { createDenials } from './access/denials.js';
 import { createIdempotency } from './access/idempotency.js';

@@ -1,4 +1,4 @@
-/** API keys: only digests are stored, so that a copy of the database logs nobody in (REST §1.2). */
+/** API keys (REST §1.2). Only digests are stored, so that a copy of the database does not let anyone log in. */
 
 import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from '../driver/db.js';
@@ -95,7 +95,7 @@ export function createKeys(db: Db) {
     return row === undefined ? undefined : keyOf(row);
   }
 
-  /** A write that was refused: was it for want of the row, or to keep a writer? */
+  /** Why a write changed nothing: the key is absent, or it is the last that can write. */
   async function refused(ref: KeyRef): Promise<KeyOutcome> {
     return (await find(ref)) === undefined ? 'absent' : 'last_writer';
   }

@@ -14,7 +14,7 @@ interface UserRow {
   created_at: number;
 }
 
-/** `last`: nobody could log in by name any more. */
+/** `last`: it is the only user, without whom no login by name is left. */
 type UserOutcome = 'done' | 'absent' | 'last';
 
 interface NewUser {
@@ -27,7 +27,7 @@ interface NewUser {
 
 const COLUMNS = 'u.id, u.name, u.rights, u.created_at';
 
-/** Two spellings of one name are one name. */
+/** The form in which names are compared: without regard to case and compatible characters. */
 function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }

@@ -34,7 +34,7 @@ export interface AuditChoice {
   schedule: AuditSchedule | null;
 }
 
-/** A claimed audit: whoever holds it writes its end. */
+/** A claimed audit: the process that holds the claim writes its result. */
 export interface ClaimedAudit extends Row {
   id: number;
   site_id: number;
@@ -85,7 +85,7 @@ const NEWEST = `a.id IN (
 
 export function createAudits(db: Db) {
   return {
-    /** Queues audits; one that is open already stays the only one. Answers the sites for which something was queued. */
+    /** Queues audits, at most one open one per site and strategy; returns the sites that one was queued for. */
     async request(wanted: readonly { site_id: number; strategy: AuditStrategy }[], now: number): Promise<Set<number>> {
       const rows = await db.all(
         `INSERT OR IGNORE INTO audit (site_id, strategy, requested_at)

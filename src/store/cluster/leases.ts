@@ -6,7 +6,7 @@ export function createLeases(db: Db) {
   return {
     /**
      * Acquires or renews a lease.
-     * @param lapsed leases that end by then are over
+     * @param lapsed leases that end by then have expired
      * @returns its fence, which grows with every change of the owner; null when another process holds it
      */
     async acquire(name: string, owner: string, lapsed: number, until: number): Promise<number | null> {

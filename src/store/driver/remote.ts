@@ -28,7 +28,7 @@ interface Link {
  * Opens a libSQL server (sqld, Turso). Nothing is sent before the first call.
  *
  * A read whose connection drops is sent once more. A write is not: the server may have done it before the connection
- * broke, and doing it twice would be worse than a StorageError `unavailable`, after which the caller looks and decides.
+ * broke, and doing it twice would be worse than a StorageError `unavailable`, after which the caller can read and decide.
  * @param url `libsql://`, `https://`, `http://`, `wss://` or `ws://`
  * @throws TypeError for another or an invalid URL
  */

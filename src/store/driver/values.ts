@@ -1,3 +1,5 @@
+/** Values on their way into SQLite and rows on their way out, the same for both drivers. */
+
 import type { Row, Value } from './db.js';
 import { StorageError } from './db.js';
 import { excerpt } from './sql-text.js';

@@ -1,4 +1,4 @@
-/** Uptime monitors: settings, plan, lists. Whose turn it is: monitor-claims.ts; what checks leave behind: monitor-results.ts. */
+/** Uptime monitors: settings, plan and lists. Claims are in claims.ts, results in results.ts. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -135,7 +135,7 @@ export function createMonitors(db: Db, vault: Vault) {
       return Number(row?.n ?? 0);
     },
 
-    /** Only the given settings change; the plan is made anew from the global interval and switch. */
+    /** Changes the given settings, and plans the monitor again by the global interval and switch. */
     async saveSettings(
       siteId: number,
       change: Partial<MonitorOwnSettings>,
@@ -164,7 +164,7 @@ export function createMonitors(db: Db, vault: Vault) {
       return { planned: String(row?.planned ?? ''), due: row?.due === 1, down: row?.down === 1 };
     },
 
-    /** Makes the plan of every monitor that follows a global setting anew, unless another process did so meanwhile. */
+    /** Plans every monitor that follows a global setting again, unless another process has done so. */
     async replan(
       global: { active: number; interval_min: number },
       planned: { before: string; after: string },

@@ -1,4 +1,4 @@
-/** Which sites a live read of content is about. */
+/** The sites that a live read of content is about, by tags and clients. */
 
 import { fold } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';

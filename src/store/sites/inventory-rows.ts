@@ -43,11 +43,11 @@ export interface StoredInventory {
 
 export const NO_INVENTORY: StoredInventory = { extensions: [], offers: [] };
 
-/** Where a site stands before a look is stored. */
+/** The state of a site before a snapshot is stored. */
 export interface SaveTarget {
   site_id: number;
   url_key: string;
   content_hash: string;
-  /** 1 = disconnected by hand before the look: its success lifts the mark. A mark set meanwhile stays. */
+  /** 1 = a user had disconnected it before the sync: success reconnects it. A mark set in the meantime stays. */
   disconnected?: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What a site has installed and on offer. A look at a site is compared with what is stored, and only differences are
- * written; an unchanged site is recognised by a digest and costs one small write.
+ * Inventories of sites: installed plugins and themes, and available updates. A snapshot is compared with what is stored, and
+ * only differences are written; an unchanged site is recognised by a digest and costs one small write.
  */
 
 import type { Snapshot } from '../../../schemas/snapshot.js';
@@ -72,7 +72,7 @@ export function createInventory(db: Db) {
       );
     },
 
-    /** Statements that store the first look at a new site. */
+    /** Statements that store the first snapshot of a new site. */
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
         ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),

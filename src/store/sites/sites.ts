@@ -25,7 +25,7 @@ import { createSecretSealer, createSiteSecrets } from './secrets.js';
 export type { SiteFilter } from './filter.js';
 export type { NewSite, SiteConnection, SiteRecord, SiteRow, SiteStatus } from './rows.js';
 
-/** How often an id is chosen anew when other processes add sites at the same moment. */
+/** How often another id is tried when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;
 
 export function createSites(db: Db, vault: Vault) {
@@ -86,7 +86,7 @@ export function createSites(db: Db, vault: Vault) {
 
     /**
      * Stores a new site with its secrets, tags and first inventory, or nothing. The id is chosen first because it
-     * authenticates the sealed secrets. Answers undefined when the same site (by url_key) is stored already.
+     * authenticates the sealed secrets. Returns undefined when the same site (by url_key) is stored already.
      */
     async add(
       site: NewSite,
@@ -107,7 +107,7 @@ export function createSites(db: Db, vault: Vault) {
       }
     },
 
-    /** `add`, with nobody else in this process doing the same. */
+    /** `add`, while no other call of this process adds a site. */
     async addInTurn(
       site: NewSite,
       now: number,
@@ -151,9 +151,9 @@ export function createSites(db: Db, vault: Vault) {
           ]);
           return added ? id : undefined;
         } catch (error) {
-          // Another process took the same id between the two statements: choose again.
-          const raced = error instanceof StorageError && error.kind === 'unique';
-          if (!raced || attempt === LAST_ATTEMPT) throw error;
+          // Another process took the same id between the two statements: try the next one.
+          const idTaken = error instanceof StorageError && error.kind === 'unique';
+          if (!idTaken || attempt === LAST_ATTEMPT) throw error;
         }
       }
     },
@@ -202,13 +202,13 @@ export function createSites(db: Db, vault: Vault) {
       if (statements.length > 0) await db.batch(statements);
     },
 
-    /** The record and all that hangs on it. False when it was gone already. */
+    /** Deletes the site and everything that belongs to it. False when there was none. */
     async remove(id: number): Promise<boolean> {
       const result = await db.run('DELETE FROM site WHERE id = ?', [id]);
       return result.changes > 0;
     },
 
-    /** Sets or lifts a mark on any number of sites; answers the ids that changed. */
+    /** Sets or lifts a mark on any number of sites; returns the ids that changed. */
     async mark(ids: readonly number[], marks: { suspended?: boolean; disconnected?: boolean }): Promise<number[]> {
       const columns = Object.entries(marks).filter(([, value]) => value !== undefined);
       const sets = columns.map(([name]) => `${name} = ?`).join(', ');
@@ -221,7 +221,7 @@ export function createSites(db: Db, vault: Vault) {
       return rows.map((row) => Number(row.id));
     },
 
-    /** Outcome of a visit of the front page (operations §5.12). */
+    /** Stores the result of a check of the front page (operations §5.12). */
     async recordCheck(
       id: number,
       check: { state: -1 | 0 | 1; http_status: number; response_time_ms: number; at: number },
@@ -238,7 +238,7 @@ export function createSites(db: Db, vault: Vault) {
       ]);
     },
 
-    /** The child's own spelling of the address; false, and left alone, when another site has it already. */
+    /** Stores the child's own spelling of the URL. False, and nothing changes, when another site has it. */
     async moveUrl(id: number, to: { url: string; url_key: string }): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE site SET url = ?, url_key = ?, search = substr(search, 1, instr(search, char(31))) || ? WHERE id = ? AND url <> ?

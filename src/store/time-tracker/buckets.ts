@@ -1,4 +1,4 @@
-/** Buckets of hours, whom they serve, and what of them is used. */
+/** Buckets of hours: the clients they serve, and how much of them is used. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';

@@ -1,4 +1,4 @@
-/** Settings of the time tracker: the global ones, and what single clients have otherwise. */
+/** Settings of the time tracker: the global ones, and those that clients override. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';

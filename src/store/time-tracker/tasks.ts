@@ -148,7 +148,7 @@ export function createTimeTasks(db: Db) {
           ),
         );
       }
-      // Last: it may change the status that the others look at.
+      // Last: it may change the status that the other statements compare with.
       if (logged !== undefined) statements.push(...relog(id, seen, logged, now));
       const [first] = await db.batch(statements);
       return (first?.changes ?? 0) > 0;
