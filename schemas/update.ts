@@ -1,3 +1,5 @@
+/** Schemas of updates: available ones, ignored ones, and the results of applying them. */
+
 import { list } from './common.js';
 import { z } from './zod.js';
 

@@ -1,4 +1,4 @@
-/** A database full of made-up sites, in seconds: the store's own tables, filled set by set. */
+/** Fills a database with made-up sites within seconds, by set-based inserts into the store's tables. */
 
 import { storedUrl } from '../../src/domain/sites/urls.js';
 import { type Db, sql } from '../../src/store/driver/db.js';
@@ -74,7 +74,7 @@ export async function seedFleet(db: Db, options: SeedOptions): Promise<void> {
     await seedBatch(db, random, first, last, plugins);
     onProgress?.(last, sites);
   }
-  // What the planner believes of the tables would otherwise come from when they were empty.
+  // Without this the planner's statistics are those of empty tables.
   // A libSQL server takes no such statement from a client.
   if (db.kind === 'embedded') await db.run('ANALYZE');
 }
@@ -175,7 +175,7 @@ function siteRow(random: SeededRandom, id: number): unknown[] {
   return [id, url, url_key, name, searchText(name, url), client, fate < 0.02 ? 1 : 0, error];
 }
 
-/** A site that really answers: for the sites of a simulated fleet. */
+/** A site of a simulated fleet, which really answers. */
 interface LiveSite {
   url: string;
   admin: string;
