@@ -1,4 +1,4 @@
-/** Words of the performance audits (REST §6.7). */
+/** Schemas of performance audits (REST §6.7). */
 
 import { int, plainText } from './common.js';
 import { z } from './zod.js';

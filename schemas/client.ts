@@ -1,9 +1,9 @@
-/** Words about clients that more than one operation uses. */
+/** Schemas of clients that more than one operation uses. */
 
 import { int, lineText, list, plainText, timestamp } from './common.js';
 import { z } from './zod.js';
 
-export const clientStatus = z.enum(['active', 'suspended']);
+const clientStatus = z.enum(['active', 'suspended']);
 
 export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('State.');
 
@@ -39,7 +39,7 @@ export const clientListItem = client.pick({
   created_at: true,
 });
 
-/** What identifies the client in answers about its parts. */
+/** Fields that identify the client in outputs about its parts. */
 export const clientHead = { client_id: clientId, client_name: clientName };
 
 const EMAIL_MAX = 191;
@@ -56,7 +56,7 @@ export const clientEmailOrNone = z
 
 export const clientNameInput = lineText(255);
 
-/** Ids as callers send them: 0 and negative numbers are ids that nobody has, not malformed input. */
+/** Ids as callers send them: 0 and negative numbers are unknown ids, not malformed input. */
 export const ids = () => list(int());
 
 /** Optional text of a client, the same for a new and a known one; limits of operations §5.4. */

@@ -1,4 +1,4 @@
-/** Words about comments (REST §6.4). */
+/** Schemas of comments (REST §6.4). */
 
 import { timestamp } from './common.js';
 import { z } from './zod.js';
@@ -7,7 +7,7 @@ import { z } from './zod.js';
 export const COMMENT_STATUSES = ['approved', 'pending', 'spam', 'trash'] as const;
 export type CommentStatus = (typeof COMMENT_STATUSES)[number];
 
-export const COMMENT_ACTIONS = ['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore', 'delete'] as const;
+const COMMENT_ACTIONS = ['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore', 'delete'] as const;
 export type CommentAction = (typeof COMMENT_ACTIONS)[number];
 
 export const commentStatusFilter = z

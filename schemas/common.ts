@@ -1,7 +1,7 @@
-/** Words used by more than one noun: references, paging, item errors, and the lenient scalars of the wire. */
+/** Schemas that several nouns share: references, paging, item errors, and scalars as they are sent in JSON and query strings. */
 
-import { bounded } from './bounded.js';
 import { z } from './zod.js';
+import { bounded, integerOrText } from './zod-internals.js';
 
 /** Members of one list input at most (operations §1.5). */
 export const MAX_LIST = 5000;
@@ -88,25 +88,13 @@ export function token(max: number) {
 
 export const id = () => int(1);
 
-/** Integer or text, without limits: whatever names nothing is simply not found. */
-const ref = () => new IdOrText(z.union([z.number().int(), z.string()])._def);
-
-/** Looks at the type first: a union of zod makes an error for each alternative that does not fit, which a list has 5,000 times. */
-class IdOrText extends z.ZodUnion<[z.ZodNumber, z.ZodString]> {
-  override _parse(input: z.ParseInput): z.ParseReturnType<number | string> {
-    const [number, text] = this._def.options;
-    if (typeof input.data === 'string') return text._parse(input);
-    return typeof input.data === 'number' ? number._parse(input) : super._parse(input);
-  }
-}
-
 /** A site by id, domain or URL (operations §4.1). */
-export const siteRef = ref().describe('Id or domain.');
+export const siteRef = integerOrText().describe('Id or domain.');
 
-export const clientRef = ref().describe('Id or e-mail.');
+export const clientRef = integerOrText().describe('Id or e-mail.');
 
-/** `whenEmpty` tells what an empty list means. */
-export const siteRefs = (whenEmpty: string) => list(ref()).describe(`Ids or domains; ${whenEmpty}.`);
+/** `whenEmpty` says what an empty list means. */
+export const siteRefs = (whenEmpty: string) => list(integerOrText()).describe(`Ids or domains; ${whenEmpty}.`);
 
 export const page = () => int(1).default(1).describe('Page.');
 export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
@@ -127,7 +115,7 @@ export const siteError = z.object({
 /** A failed plugin or theme of one site. */
 export const slugError = z.object({ slug: z.string(), code: z.string(), message: z.string() });
 
-/** Members of every queued answer (operations §6). All absent on immediate answers. */
+/** Fields of every output of a queued call (operations §6). All absent when the work was done at once. */
 export const queuedFields = {
   queued: z.boolean().describe('True when the work goes on in the background.'),
   job_id: z.string().optional(),

@@ -1,13 +1,13 @@
-/** Words about costs (operations §5.9): entries of the operations, and the record with its input rules. */
+/** Schemas of costs (operations §5.9): entries of the operations, and the record with its input rules. */
 
 import { date, id, list, plainText, timestamp } from './common.js';
 import { isCalendarDate } from './days.js';
 import { z } from './zod.js';
 
-export const COST_TYPES = ['subscription', 'lifetime'] as const;
-export const LICENSE_TYPES = ['single_site', 'multi_site'] as const;
-export const COST_STATUSES = ['active', 'canceled', 'onhold', 'expired', 'pending_cancelation'] as const;
-export const RENEWAL_TYPES = ['weekly', 'monthly', 'quarterly', 'yearly'] as const;
+const COST_TYPES = ['subscription', 'lifetime'] as const;
+const LICENSE_TYPES = ['single_site', 'multi_site'] as const;
+const COST_STATUSES = ['active', 'canceled', 'onhold', 'expired', 'pending_cancelation'] as const;
+const RENEWAL_TYPES = ['weekly', 'monthly', 'quarterly', 'yearly'] as const;
 
 export type RenewalType = (typeof RENEWAL_TYPES)[number];
 

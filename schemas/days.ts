@@ -1,4 +1,4 @@
-/** Days as `YYYY-MM-DD`. */
+/** Calendar days as `YYYY-MM-DD`. */
 
 /** Whether a text is a day that exists. `Date.parse` alone takes February 30 for March 2. */
 export function isCalendarDate(text: string): boolean {

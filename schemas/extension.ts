@@ -1,3 +1,5 @@
+/** Schemas of plugins and themes. */
+
 import { list } from './common.js';
 import { z } from './zod.js';
 

@@ -1,4 +1,4 @@
-/** How names are compared, in every list and by every way of searching. */
+/** The form in which names are compared, in lists and searches. */
 
 /**
  * Form in which names are compared: SQLite folds ASCII only, so case is folded before storing and before searching.

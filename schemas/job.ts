@@ -1,3 +1,5 @@
+/** Schemas of jobs. */
+
 import { z } from './zod.js';
 
 /** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */

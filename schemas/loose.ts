@@ -1,4 +1,4 @@
-/** Reading PHP's JSON: `[]` for an empty map, maps for lists with holes, numbers as strings (child protocol §1.1). */
+/** Reads JSON as PHP writes it: `[]` for an empty map, maps for lists with holes, numbers as strings (child protocol §1.1). */
 
 export type JsonMap = { readonly [key: string]: unknown };
 

@@ -1,8 +1,9 @@
-/** Words of the mail settings (REST §6.10.4). */
+/** Schemas of the mail settings (REST §6.10.4). */
 
-import { bounded, members } from './bounded.js';
+import { listMembers } from './lists.js';
 import { onOff } from './settings.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export interface MailKind {
   label: string;
@@ -71,7 +72,7 @@ const ADDRESS =
 
 /** Addresses as comma text or list: at most 20, each once. */
 export const recipients = z.preprocess(
-  members,
+  listMembers,
   bounded(z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20)),
 );
 

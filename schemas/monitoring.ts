@@ -1,8 +1,9 @@
-/** Words of the monitoring defaults (REST §6.10.3, §6.11.2). */
+/** Schemas of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
-import { bounded, members } from './bounded.js';
+import { listMembers } from './lists.js';
 import { type Fields, onOff } from './settings.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export const MONITOR_TYPES = ['http', 'ping', 'keyword'] as const;
 export const MONITOR_METHODS = ['head', 'get', 'post', 'push', 'patch', 'delete', 'put', 'options'] as const;
@@ -57,7 +58,7 @@ function range(from: number, to: number): number[] {
 }
 
 /** Codes that may be called up. */
-export const STATUS_CODES: ReadonlySet<number> = new Set([
+const STATUS_CODES: ReadonlySet<number> = new Set([
   100,
   101,
   ...range(200, 206),
@@ -72,7 +73,7 @@ const MAX_CODES = 100;
 /** A list or comma text of HTTP codes, without repeats, in order. */
 export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preprocess(
   (value) => {
-    const parts = members(value);
+    const parts = listMembers(value);
     if (!Array.isArray(parts) || parts.length > MAX_CODES) return parts;
     const codes = parts.map((part: unknown) =>
       typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part,

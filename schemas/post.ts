@@ -1,9 +1,10 @@
-/** Words about posts (REST §6.12). */
+/** Schemas of posts (REST §6.12). */
 
-import { bounded, members } from './bounded.js';
 import { timestamp } from './common.js';
+import { listMembers } from './lists.js';
 import { onOff } from './setting-fields.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export const POST_STATUSES = ['publish', 'pending', 'private', 'future', 'draft', 'trash'] as const;
 export type PostStatus = (typeof POST_STATUSES)[number];
@@ -34,7 +35,7 @@ export const postItem = z.object({
 });
 export type PostItem = z.output<typeof postItem>;
 
-export const galleryImage = z.object({
+const galleryImage = z.object({
   id: z.number().int(),
   src: z.string(),
   title: z.string(),
@@ -75,7 +76,7 @@ const MAX_TEXT = 1_000_000;
 
 /** A list of names: comma text or an array; trimmed, without empties and repeats. */
 const names = z.preprocess(
-  members,
+  listMembers,
   bounded(
     z
       .array(
@@ -106,7 +107,7 @@ const imageUrl = z
 const scalar = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]);
 
 /** Fields of a post that can be written; all optional here. */
-export const postFields = z.object({
+const postFields = z.object({
   post_title: z.string().max(2000),
   post_content: z.string().max(MAX_TEXT).describe('HTML; the site filters it.'),
   post_status: z.enum(POST_STATUSES),

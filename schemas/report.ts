@@ -1,4 +1,4 @@
-/** Words of the pro reports (REST §6.8). */
+/** Formats and segments of the pro reports (REST §6.8). */
 
 export const REPORT_FORMATS = ['raw', 'normal', 'json', 'csv', 'html'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];

@@ -1,4 +1,4 @@
-/** What a setting is made of, and the forms that settings take. */
+/** The fields of settings: how one is declared, and the kinds of values they take. */
 
 import { z } from './zod.js';
 

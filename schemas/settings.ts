@@ -1,4 +1,4 @@
-/** Words of the settings: every field with what it accepts, its standard value and what it does (REST §6.10). */
+/** Settings (REST §6.10): every field with what it accepts, its default and what it does. */
 
 import { among, clock, type Fields, field, line, map, onOff, type ValuesOf, whole } from './setting-fields.js';
 
@@ -11,7 +11,7 @@ const UPDATES =
   'Not acted on: no plugin, theme or site can be marked as trusted here, so nothing is updated by itself.';
 const BACKUPS = 'Not acted on: the child plugin offers no backups that this service could start or look up.';
 
-export const WIDGETS = [
+const WIDGETS = [
   'overview',
   'recent_posts',
   'recent_pages',
@@ -96,7 +96,7 @@ export const GENERAL = {
   svc_chunked_backup_tasks: field(onOff, 1, 'Make backups in steps.', { idle: BACKUPS }),
 } satisfies Fields;
 
-export const SYNC_PARTS = [
+const SYNC_PARTS = [
   'wp_updates',
   'plugin_updates',
   'theme_updates',
@@ -118,7 +118,6 @@ export const SYNC_PARTS = [
   'child_site_actions_data',
   'othersData',
 ] as const;
-export type SyncPart = (typeof SYNC_PARTS)[number];
 
 /** Parts that cost the child much and that nothing here stores: off unless switched on. */
 const UNUSED_PARTS: ReadonlySet<string> = new Set(['users', 'directories', 'totalsize', 'dbsize', 'othersData']);

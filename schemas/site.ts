@@ -1,3 +1,5 @@
+/** Schemas of sites. */
+
 import { lineText } from './common.js';
 import { z } from './zod.js';
 

@@ -1,4 +1,4 @@
-/** What one look at a child site brought: the word that network, verbs and storage share. Plain shapes, no zod. */
+/** The snapshot of a child site that a sync reads: plain types, shared by the child client, the domain and the store. */
 
 export type ExtensionKind = 'plugin' | 'theme';
 

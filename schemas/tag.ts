@@ -1,9 +1,9 @@
-/** Words about tags that more than one operation uses. */
+/** Schemas of tags that more than one operation uses. */
 
 import { id, lineText, timestamp } from './common.js';
 import { z } from './zod.js';
 
-export const tagColor = z.string().nullable().describe('#RRGGBB, or null when none was chosen.');
+const tagColor = z.string().nullable().describe('#RRGGBB, or null when none was chosen.');
 
 export const tagListItem = z.object({
   id: z.number().int(),
@@ -15,7 +15,7 @@ export const tagListItem = z.object({
 /** One tag in full (operations §8.3). */
 export const tag = tagListItem.extend({ created_at: timestamp, updated_at: timestamp });
 
-/** What identifies the tag in answers about its parts. */
+/** Fields that identify the tag in outputs about its parts. */
 export const tagHead = { tag_id: z.number().int(), tag_name: z.string() };
 
 export const tagRef = id().describe('Tag id.');

@@ -1,4 +1,4 @@
-/** Text from child sites is data of strangers: cleaned once here, before anything stores or shows it. */
+/** Cleans text from child sites, which is untrusted, before it is stored or shown. */
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
@@ -40,7 +40,7 @@ const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([A-Za-z]{2,8}));/gi;
 const TAG = /<[A-Za-z/!?][^<>]*>/g;
 const SCRIPT_BLOCK = /<(script|style)\b[^<>]*>[^<]*<\/\1\s*>/gi;
 /** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
-const UNSEEN = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
+const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 
 /** HTML entities as characters, one pass: `&amp;lt;` becomes `&lt;`, never `<`. Unknown ones stay. */
 export function decodeEntities(text: string): string {
@@ -68,7 +68,7 @@ function raw(value: unknown, max: number): string {
   return text.length > max * 4 + 1000 ? text.slice(0, max * 4 + 1000) : text;
 }
 
-/** Printable ASCII: nothing unseen can be in it, and the slow pattern need not look. */
+/** Printable ASCII holds no invisible characters, so the slow pattern is skipped. */
 const PRINTABLE = /^[ -~]*$/;
 
 function withoutMarkup(text: string): string {
@@ -83,20 +83,20 @@ export function plainText(value: unknown, max: number): string {
   let bare = withoutMarkup(decodeEntities(withoutMarkup(text)));
   // What is left of a cut or nested tag must not read as the beginning of one.
   if (bare.includes('<')) bare = bare.replace(/<(?=[A-Za-z/!?])/g, ' ');
-  if (!PRINTABLE.test(bare)) bare = bare.replace(/\s+/g, ' ').replace(UNSEEN, '');
+  if (!PRINTABLE.test(bare)) bare = bare.replace(/\s+/g, ' ').replace(INVISIBLE, '');
   if (bare.includes('  ')) bare = bare.replace(/ {2,}/g, ' ');
   return cut(bare.trim(), max);
 }
 
-/** Text whose markup and line breaks belong to it (comments, excerpts): only unseen characters go, and the length is capped. */
+/** Text whose markup and line breaks belong to it (comments, excerpts): only invisible characters are removed, and the length is capped. */
 export function richText(value: string, max: number): string {
-  const kept = raw(value, max).replace(UNSEEN, (char) => (char === '\n' || char === '\t' ? char : ''));
+  const kept = raw(value, max).replace(INVISIBLE, (char) => (char === '\n' || char === '\t' ? char : ''));
   return cut(kept, max);
 }
 
 /** An identifier kept exactly as sent (slugs go back to the child), or null when it cannot be one. */
 export function exactText(value: unknown, max: number): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;
-  UNSEEN.lastIndex = 0;
-  return UNSEEN.test(value) ? null : value;
+  INVISIBLE.lastIndex = 0;
+  return INVISIBLE.test(value) ? null : value;
 }

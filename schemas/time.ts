@@ -1,9 +1,10 @@
-/** Words of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
+/** Schemas of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
 
-import { bounded, members } from './bounded.js';
 import { int, plainText } from './common.js';
 import { calendarDate, price } from './cost.js';
+import { listMembers } from './lists.js';
 import { z } from './zod.js';
+import { bounded } from './zod-internals.js';
 
 export const TIMER_MODES = ['count_up', 'count_down'] as const;
 export const TASK_STATUSES = ['idle', 'running', 'paused', 'completed'] as const;
@@ -22,7 +23,7 @@ export const PAYMENT_STATUSES = [
   'write_off',
 ] as const;
 export const RECURRENCES = ['none', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
-export const ROUNDING_MINUTES = [1, 5, 6, 10, 15, 30, 60] as const;
+const ROUNDING_MINUTES = [1, 5, 6, 10, 15, 30, 60] as const;
 const CURRENCY_POSITIONS = ['left', 'right', 'left_space', 'right_space'] as const;
 
 /** A year of hours: more on one task is a slip of the keyboard. */
@@ -36,7 +37,7 @@ const optionalPrice = z.preprocess((value) => (value === '' ? null : value), pri
 const title = plainText(255).pipe(z.string().min(1, 'must hold at least one visible character'));
 const ids = (of: string) =>
   z
-    .preprocess((value) => (value === null ? [] : members(value)), bounded(z.array(int(1)).max(1000)))
+    .preprocess((value) => (value === null ? [] : listMembers(value)), bounded(z.array(int(1)).max(1000)))
     .transform((list) => [...new Set(list)])
     .describe(`Ids of ${of}, as a list or comma-separated; replaces the present ones.`);
 

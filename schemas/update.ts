@@ -1,3 +1,5 @@
+/** Schemas of updates: available ones, ignored ones, and the results of applying them. */
+
 import { list } from './common.js';
 import { z } from './zod.js';
 
@@ -7,7 +9,7 @@ export const updateTypes = list(z.enum(['core', 'plugins', 'themes', 'translatio
   .describe('Empty = all types.');
 
 /** Update types in entries. */
-export const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
+const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
 
 /** Puts on an ignore list, or takes off. */
 export const ignoreAction = z.enum(['add', 'remove']).describe('add = ignore, remove = restore.');

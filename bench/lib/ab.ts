@@ -1,16 +1,16 @@
-/** Two things measured in one run: A, B, B, A in each round, so that a machine that gets slower hurts both alike. */
+/** Compares two things in one run: A, B, B, A in each round, so that a machine that slows down affects both alike. */
 
 import { Calibration } from './calibrate.js';
 import { median, middleHalf, type Range } from './stats.js';
 
-/** One side of a comparison. `slice` does some work and answers its cost: time per piece, or a rate. */
+/** One side of a comparison. `slice` does some work and returns its cost: time per piece, or a rate. */
 export type Slice = () => number | Promise<number>;
 
-export interface CompareOptions {
+interface CompareOptions {
   rounds: number;
-  /** Rounds thrown away at most before the disturbed ones count as well. Default twice `rounds`. */
+  /** At most so many rounds are discarded before disturbed ones count as well. Default twice `rounds`. */
   maxDiscarded?: number;
-  /** Slices before the first round whose cost is not looked at. Default 1. */
+  /** Warm-up slices before the first round. Default 1. */
   warmups?: number;
   /** False for slices in which this process mostly waits: then its own speed says nothing. Default true. */
   calibrate?: boolean;
@@ -70,7 +70,7 @@ async function abba(a: Slice, b: Slice): Promise<Round> {
   return { a: (first + fourth) / 2, b: (second + third) / 2 };
 }
 
-/** A slice that calls `work` as often as fits in about `ms` and answers the milliseconds of one call. */
+/** A slice that calls `work` as often as fits in about `ms` and returns the milliseconds of one call. */
 export function repeated(work: (i: number) => unknown, ms: number): Slice {
   let count = 0;
   let next = 0;

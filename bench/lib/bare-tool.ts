@@ -1,4 +1,4 @@
-/** What the bare servers' one tool answers: a constant, or the count of sites as the driver alone reads it. */
+/** The result of the bare servers' one tool: a constant, or the count of sites as the driver alone reads it. */
 
 import { openBare } from './native.js';
 

@@ -1,4 +1,4 @@
-/** What HTTP and MCP cost at the least on this machine: `node:http` and the bare SDKs, each on a port of its own. */
+/** The baseline of HTTP and MCP on this machine: `node:http` and the bare SDKs, each on a port of its own. */
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
@@ -41,7 +41,7 @@ const answering = (body: () => string | Buffer): RequestListener => {
   return (request, response) => {
     request.resume();
     const content = body();
-    // What an answer of ours carries as well: the same bytes go over the wire on both sides.
+    // The headers of our responses: the same bytes go over the wire on both sides.
     for (const [name, value] of STANDARD_HEADERS) response.setHeader(name, value);
     response.setHeader('x-request-id', randomUUID());
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) });

@@ -1,4 +1,4 @@
-/** The shortest time in which work of known length can be done: what a fan-out is measured against. */
+/** The shortest time in which work of known length can be done, as the baseline of a fan-out. */
 
 /**
  * Time that greedy list scheduling takes: `slots` workers, each taking the next piece of the sequence when it is free.

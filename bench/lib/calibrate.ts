@@ -1,16 +1,16 @@
-/** Tells whether the machine was ours while something was measured. */
+/** Detects other load on the machine during a measurement. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { median } from './stats.js';
 
-/** Rounds whose calibration drifts further than this from the usual are thrown away. */
-export const MAX_DRIFT = 0.25;
+/** Rounds whose calibration drifts further than this from the usual are discarded. */
+const MAX_DRIFT = 0.25;
 
 const BLOCK = Buffer.alloc(64 * 1024, 'calibration');
 
 /** Milliseconds for a fixed piece of work: a loop and some hashing, about 10 ms on a machine of today. */
-export function calibrationMs(): number {
+function calibrationMs(): number {
   const began = performance.now();
   let x = 1;
   for (let i = 0; i < 2_000_000; i++) x = (Math.imul(x, 1_664_525) + 1_013_904_223) | 0;
@@ -20,7 +20,7 @@ export function calibrationMs(): number {
   return performance.now() - began;
 }
 
-/** Ticks since boot that somebody else used or that the host took away; 0 where /proc does not tell. */
+/** Ticks since boot that other processes used or that the host took away; 0 where there is no /proc. */
 function stolenTicks(): number {
   try {
     const fields = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]?.split(' ').map(Number) ?? [];
@@ -30,7 +30,7 @@ function stolenTicks(): number {
   }
 }
 
-/** Compares the machine before and after each round with what it usually was. */
+/** Compares the speed of the machine before and after each round with its usual speed. */
 export class Calibration {
   readonly #usual: number[] = [];
 
@@ -39,7 +39,7 @@ export class Calibration {
     for (let i = 0; i < 5; i++) this.#usual.push(calibrationMs());
   }
 
-  /** Starts watching; the result tells, once, whether the time since then was disturbed. */
+  /** Starts a measurement; calling the result, once, returns whether it was disturbed. */
   watch(): () => boolean {
     const before = calibrationMs();
     const stolen = stolenTicks();

@@ -7,7 +7,7 @@ import type { TaskCaller } from '../../src/engine/client.js';
 import type { Caller } from '../../src/operation/operation.js';
 import { SECRET_KEY } from './database.js';
 
-/** The defaults, but on loopback, and without the politeness that would be measured instead of the program. */
+/** The defaults, but on loopback, and without the pauses between calls, which would be measured instead of the program. */
 export function benchConfig(change: Partial<Config> & { db: string }): Config {
   return readConfig(
     { SITEFLEET_SECRET_KEY: SECRET_KEY },
@@ -24,7 +24,7 @@ export function benchConfig(change: Partial<Config> & { db: string }): Config {
   );
 }
 
-export const ACTOR: Actor = {
+const ACTOR: Actor = {
   type: 'system',
   id: null,
   name: 'bench',

@@ -1,4 +1,4 @@
-/** Databases of the benchmarks: seeded once per run, copied for whoever writes. */
+/** Databases of the benchmarks: seeded once per run, and copied for scenarios that write. */
 
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { createVault, keyId, type Vault } from '../../src/store/vault/vault.js';
 import { seedFleet } from './seed.js';
 
-/** The same in all processes of a run. It seals nothing that is worth a secret. */
+/** The same key in all processes of a run. It seals nothing that is really secret. */
 export const SECRET_KEY = '5b'.repeat(32);
 
 export function benchVault(): Vault {
@@ -24,7 +24,7 @@ export async function openWriter(url: string): Promise<Db> {
   return db;
 }
 
-/** `file:` URL of a database with so many made-up sites; it is shared, so nobody writes to it. */
+/** `file:` URL of a database with so many made-up sites; it is shared and must not be written to. */
 export async function seeded(dir: string, sites: number): Promise<string> {
   mkdirSync(dir, { recursive: true });
   const path = join(dir, `fleet-${sites}.db`);

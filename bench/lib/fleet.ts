@@ -24,7 +24,7 @@ export interface FleetSpec {
   plugins: number;
   latency: LatencySpec;
   tls?: { key: string; cert: string };
-  /** False leaves out checking signatures, which is the sites' work and not ours. */
+  /** False skips the verification of signatures, which is work of the sites and not ours. */
   verify: boolean;
   publicKeys: readonly string[];
   /** Name of the dashboard the sites are connected to. */
@@ -44,7 +44,7 @@ export interface FleetSums {
   cpuMs: number;
 }
 
-export interface RigOptions {
+interface RigOptions {
   dir: string;
   name: string;
   groups: readonly number[];

@@ -91,7 +91,7 @@ export class Connection {
     }
   }
 
-  /** Settles one answer if all of it is there; answers where it ends, else -1. */
+  /** Settles one response if all of it is there; returns where it ends, else -1. */
   #readOne(): number {
     const all = this.#received;
     const head = headOf(all);
@@ -146,7 +146,7 @@ export function checked(reply: Reply): Reply {
 /** Requests that a connection has under way: each send wakes the server once for all of them, as a busy network does. */
 const DEPTH = 1;
 
-/** As many requests as `connections` get through in `ms`, each sending the next ones when it has its answers. */
+/** How many requests `connections` complete in `ms`, each sending the next ones when it has its responses. */
 export async function closedLoop(url: string, exchange: Exchange, connections: number, ms: number): Promise<number> {
   const one = wireOf(new URL(url).host, exchange);
   const wire = Buffer.concat(Array<Buffer>(DEPTH).fill(one));

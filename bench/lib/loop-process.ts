@@ -1,4 +1,4 @@
-/** The serving thread of a service, watched for how late its timers are, while another thread stores sites. */
+/** Measures how late timers of a serving thread are while another thread stores sites. */
 
 import { Worker } from 'node:worker_threads';
 import { serveCommands } from './process.js';

@@ -1,9 +1,9 @@
-/** The driver without anything of ours around it: the floor that storage is measured against. */
+/** The bare driver, as the baseline of storage. */
 
 import Database from 'libsql';
 import { databaseFile } from '../../src/config/config.js';
 
-export interface BareStatement {
+interface BareStatement {
   /** Rows as arrays. */
   all(...args: unknown[]): unknown[][];
   run(...args: unknown[]): void;

@@ -1,7 +1,7 @@
 /**
- * A processor for who asks and another for who answers. Two processes that exchange one small message at a time are up to
- * three times as fast while the system keeps both on one processor, and it does that for minutes or not at all: without a
- * place for each, the ratio of two such pairs tells where they happened to run.
+ * Pins the client to one processor and the server to another. Two processes that exchange one small message at a time are up
+ * to three times as fast while the system keeps both on one processor, which it does for minutes or not at all: without
+ * pinning, the ratio of two such pairs depends on where they happened to run.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -9,12 +9,12 @@ import { readFileSync } from 'node:fs';
 
 const [CLIENT, SERVER] = processors();
 
-/** Places the process that measures; false where that cannot be done: no Linux, one processor, no `taskset`. */
+/** Pins the measuring process; false where that is impossible: no Linux, one processor, no `taskset`. */
 export function placeClient(): boolean {
   return place(process.pid, CLIENT);
 }
 
-/** Places a process with the threads that it has; those it starts later stay with it. */
+/** Pins a process with its present threads; those it starts later inherit it. */
 export function placeServer(pid: number): boolean {
   return place(pid, SERVER);
 }
@@ -24,7 +24,7 @@ function place(pid: number, processor: number | undefined): boolean {
   return spawnSync('taskset', ['-a', '-c', '-p', String(processor), String(pid)], { stdio: 'ignore' }).status === 0;
 }
 
-/** Numbers of those this process may run on, before it is placed itself. */
+/** Numbers of the processors this process may run on, before it is pinned itself. */
 function processors(): number[] {
   let status: string;
   try {

@@ -1,9 +1,9 @@
-/** Processes beside the one that measures: each answers commands over IPC and ends when its parent lets go. */
+/** Child processes of the measuring one: each runs commands over IPC and ends when its parent disconnects. */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Longest that any command takes; beyond it something hangs. */
+/** The longest that a command may take; beyond it something hangs. */
 const PATIENCE_MS = 120_000;
 
 interface Answer {
@@ -14,7 +14,7 @@ interface Answer {
 
 export interface Helper<Ready> {
   readonly pid: number;
-  /** What it said when it was ready. */
+  /** Its message when it was ready. */
   readonly ready: Ready;
   ask<T>(command: string, payload?: unknown): Promise<T>;
   close(): Promise<void>;
@@ -72,7 +72,7 @@ async function ended(child: ChildProcess): Promise<void> {
 
 export type Commands = Readonly<Record<string, (payload: never) => unknown>>;
 
-/** The other end: answers commands one after the other. `start` comes first; `stop` is run when the parent lets go. */
+/** The child's side: runs commands one after the other. `start` comes first; `stop` runs when the parent disconnects. */
 export function serveCommands(commands: Commands, stop: () => Promise<void>): void {
   if (process.send === undefined) throw new Error('This file is started by the benchmarks only.');
   process.on('message', (message) => {
@@ -97,8 +97,7 @@ export function cpuMs(): number {
 }
 
 /**
- * Milliseconds that the main thread of a process had work and waited for a CPU: what others took from it, not what it does
- * itself. From /proc; null where there is none.
+ * Milliseconds that the main thread of a process was runnable and waited for a CPU. From /proc; null where there is none.
  */
 export function cpuWaitMs(pid: number): number | null {
   try {

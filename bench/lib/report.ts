@@ -11,7 +11,7 @@ export interface Outcome {
   error: string | null;
 }
 
-/** `{name, ratio, goal, ok, spread}`; goal is null for a figure that is only told. */
+/** `{name, ratio, goal, ok, spread}`; goal is null for a figure that is only reported. */
 export function jsonLine(measure: Measure): string {
   const { name, ratio, goal, spread } = measure;
   return JSON.stringify({

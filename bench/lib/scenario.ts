@@ -1,4 +1,4 @@
-/** What a scenario is and what it answers. */
+/** The interface of scenarios and their results. */
 
 import type { Comparison } from './ab.js';
 import { type Range, rounded } from './stats.js';
@@ -11,18 +11,18 @@ export interface Options {
 }
 
 /** The ratio must be at most, or at least, this. */
-export type Goal = { atMost: number } | { atLeast: number };
+type Goal = { atMost: number } | { atLeast: number };
 
 export interface Measure {
   name: string;
   ratio: number;
-  /** Null for a figure that is only told. */
+  /** Null for a figure that is only reported. */
   goal: Goal | null;
   spread: Range;
   rounds: number;
   discarded: number;
   disturbed: boolean;
-  /** The two sides in their own unit, and whatever else a reader wants to know. */
+  /** The two sides in their own unit, and other facts for the reader. */
   detail: string;
 }
 
@@ -43,7 +43,7 @@ export function goalText(goal: Goal | null): string {
   return 'atMost' in goal ? `<= ${goal.atMost}` : `>= ${goal.atLeast}`;
 }
 
-/** A comparison as a measure; the detail tells both sides in `unit`. */
+/** A comparison as a measure; the detail gives both sides in `unit`. */
 export function measureOf(name: string, goal: Goal | null, compared: Comparison, unit: string, more = ''): Measure {
   const { ratio, spread, rounds, discarded, disturbed, a, b } = compared;
   const detail = `${rounded(a)} against ${rounded(b)} ${unit}${more === '' ? '' : `; ${more}`}`;

@@ -1,4 +1,4 @@
-/** A database full of made-up sites, in seconds: the store's own tables, filled set by set. */
+/** Fills a database with made-up sites within seconds, by set-based inserts into the store's tables. */
 
 import { storedUrl } from '../../src/domain/sites/urls.js';
 import { type Db, sql } from '../../src/store/driver/db.js';
@@ -6,7 +6,7 @@ import { searchText } from '../../src/store/sites/filter.js';
 import type { Vault } from '../../src/store/vault/vault.js';
 import { SeededRandom } from './random.js';
 
-export interface SeedOptions {
+interface SeedOptions {
   sites: number;
   seed?: number;
   /** Plugins per site; three themes come on top. */
@@ -74,7 +74,7 @@ export async function seedFleet(db: Db, options: SeedOptions): Promise<void> {
     await seedBatch(db, random, first, last, plugins);
     onProgress?.(last, sites);
   }
-  // What the planner believes of the tables would otherwise come from when they were empty.
+  // Without this the planner's statistics are those of empty tables.
   // A libSQL server takes no such statement from a client.
   if (db.kind === 'embedded') await db.run('ANALYZE');
 }
@@ -175,8 +175,8 @@ function siteRow(random: SeededRandom, id: number): unknown[] {
   return [id, url, url_key, name, searchText(name, url), client, fate < 0.02 ? 1 : 0, error];
 }
 
-/** A site that really answers: for the sites of a simulated fleet. */
-export interface LiveSite {
+/** A site of a simulated fleet, which really answers. */
+interface LiveSite {
   url: string;
   admin: string;
   private_key: string;

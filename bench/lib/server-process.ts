@@ -30,7 +30,7 @@ async function start(change: Partial<Config> & { db: string }): Promise<ServerRe
   };
 }
 
-/** Syncs every site once; answers how many that were. */
+/** Syncs every site once; returns how many. */
 async function sync(): Promise<number> {
   const answer = await service.call('sync-sites', { site_ids_or_domains: [] });
   const { synced, errors } = answer as { synced?: unknown[]; errors?: unknown[] };

@@ -7,7 +7,7 @@ import { benchConfig, CALLER } from './config.js';
 
 export interface BenchService extends Service {
   operation(name: string): GroupedOperation;
-  /** Runs `svc/<name>-v1` as a way in does, once its input is parsed. */
+  /** Runs `svc/<name>-v1` as the interfaces do, once its input is parsed. */
   call(name: string, input: unknown): Promise<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** A look at a site that says again what is stored of it. */
+/** A snapshot of a site that equals what is stored of it. */
 
 import type { Snapshot } from '../../schemas/snapshot.js';
 import type { StoredInventory } from '../../src/store/sites/inventory.js';

@@ -20,7 +20,7 @@ export function sum(sample: readonly number[]): number {
 
 export type Range = readonly [low: number, high: number];
 
-/** Where the middle half of the sample lies: the spread that is told beside a median. */
+/** Where the middle half of the sample lies: the spread that is reported beside a median. */
 export function middleHalf(sample: readonly number[]): Range {
   return [quantile(sample, 0.25), quantile(sample, 0.75)];
 }

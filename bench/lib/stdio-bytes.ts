@@ -1,4 +1,4 @@
-/** Answers every line with the same bytes, under the id it was asked with. */
+/** A stdio server that answers every request with the same bytes, under the request's id. */
 
 import { createInterface } from 'node:readline';
 

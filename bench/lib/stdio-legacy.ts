@@ -1,4 +1,4 @@
-/** The least that an MCP server of the SDK is: low level, one tool, stdio. Not bundled. */
+/** A minimal MCP server of the SDK: low level, one tool, stdio. Not bundled. */
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -1,4 +1,4 @@
-/** The same of 2026-07-28. */
+/** A minimal MCP server of the SDK for the protocol of 2026-07-28: one tool, stdio. Not bundled. */
 
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

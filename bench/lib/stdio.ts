@@ -22,7 +22,7 @@ export function stdioOurs(dir: string): StdioCommand {
   };
 }
 
-/** Where that one keeps its database. */
+/** Where it keeps its database. */
 export function stdioDatabase(dir: string): string {
   return `file:${join(dir, 'stdio', 'sitefleet', 'sitefleet.db')}`;
 }

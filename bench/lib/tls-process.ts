@@ -1,4 +1,4 @@
-/** Handshakes and calls to https sites in a process that trusts their certificate, which can only be said at its start. */
+/** Handshakes and calls to https sites, in a process that trusts their certificate: that is set when a process starts. */
 
 import type { TLSSocket } from 'node:tls';
 import type { ChildSites } from '../../src/child/child.js';
@@ -10,7 +10,7 @@ import { TASK_CALLER } from './config.js';
 import { type BenchEngine, type Rig, startEngine } from './fleet.js';
 import { cpuMs, serveCommands } from './process.js';
 
-export interface TlsSpec {
+interface TlsSpec {
   db: string;
   ids: readonly number[];
 }
@@ -90,7 +90,7 @@ async function calls(to: ChildSites): Promise<number> {
   return (cpuMs() - before) / sites.length;
 }
 
-/** With nothing to resume. */
+/** Without a session to resume. */
 async function fullCalls(): Promise<number> {
   const fresh = makeChild();
   const cost = await calls(fresh);

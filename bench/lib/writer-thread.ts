@@ -1,4 +1,4 @@
-/** Stores looks at sites at a steady rate, each of them different, as the engine thread does in a sync. */
+/** Stores snapshots of sites at a steady rate, each of them different, as the engine thread does in a sync. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createRest, lowerPriority } from '../../src/engine/thread-priority.js';

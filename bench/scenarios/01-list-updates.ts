@@ -1,4 +1,4 @@
-/** What validation, mapping and the port cost on top of the two statements that `list-updates` needs. */
+/** The cost of validation, mapping and the storage port on top of the two statements that `list-updates` needs. */
 
 import { compare, repeated } from '../lib/ab.js';
 import { seeded } from '../lib/database.js';

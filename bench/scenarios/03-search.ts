@@ -1,4 +1,4 @@
-/** The index of a search against looking at every row, with the same rows as the answer. */
+/** An indexed search against a scan of every row, with the same result. */
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { openDb } from '../../src/store/driver/open.js';

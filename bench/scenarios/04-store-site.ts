@@ -1,4 +1,4 @@
-/** Storing a look at a site that brought nothing new, or one new version, against deleting and inserting everything. */
+/** Storing a snapshot with no change, or with one new version, against deleting and inserting everything. */
 
 import type { Snapshot } from '../../schemas/snapshot.js';
 import { openDb } from '../../src/store/driver/open.js';

@@ -1,4 +1,4 @@
-/** What queueing, leasing and keeping count costs a job, against the time its own work takes. */
+/** The cost of queueing, leasing and counting of a job against the time of its own work. */
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

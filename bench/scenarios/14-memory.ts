@@ -1,4 +1,4 @@
-/** Whether a long run of syncs leaves anything behind: memory, sockets. */
+/** Whether a long run of syncs leaks memory or sockets. */
 
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -121,13 +121,11 @@ export async function createEngine(
   const owner = processId(parts.place);
   // Nobody else can open a database in memory; any other one may have several processes.
   const alone = config.db === ':memory:';
-  const rights = createLeases(
-    alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
-  );
+  const rights = createLeases(alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs });
   const locks = createSiteLocks(rights);
   const share = alone
     ? undefined
-    : createClusterLimits({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
+    : createClusterLimits({ ...store.members, owner, rights, clock, log, beatMs: parts.beatMs });
   const dashboardUrl = await store.instance.claim(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
@@ -178,7 +176,7 @@ export async function createEngine(
       ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
-    health: (_payload, context) => context.store.schedule.hold('health', owner, context.clock.now(), 0),
+    health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
@@ -247,8 +245,8 @@ function openCrew(
   const share = createClusterLimits({
     ...parts,
     beatMs,
-    attend: (owner, now, until) => store.schedule.attend(owner, now, until, kind),
-    leave: (owner) => store.schedule.leave(owner, kind),
+    heartbeat: (owner, now, until) => store.members.heartbeat(owner, now, until, kind),
+    leave: (owner) => store.members.leave(owner, kind),
   });
   const crew = {
     host: hostname(),

@@ -188,7 +188,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const holds = new Set<string>();
   const ready = createReadiness({
     clock,
-    read: () => store.schedule.owner('schedule', clock.now()),
+    read: () => store.leases.owner('schedule', clock.now()),
     write: () => run({ task: 'health', payload: null }, systemCaller()),
     known: () => [
       ...holds,

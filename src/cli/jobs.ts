@@ -5,7 +5,9 @@ import { Cron } from 'croner';
 import type { Config } from '../config/types.js';
 import { TIMED_OUT } from '../domain/jobs/jobs.js';
 import { timetable } from '../scheduler/timetable.js';
-import { createSchedule } from '../store/cluster/schedule.js';
+import { createLeases } from '../store/cluster/leases.js';
+import { createMembers } from '../store/cluster/members.js';
+import { createRuns } from '../store/cluster/runs.js';
 import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
 import { withDatabase } from './database.js';
@@ -80,12 +82,12 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
 export async function listSchedule(config: Config, options: { json?: boolean }): Promise<void> {
   const now = Date.now();
   const { runs, owner, living, parts } = await withDatabase(config, async ({ db }) => {
-    const schedule = createSchedule(db);
+    const lastRuns = createRuns(db);
     return {
-      living: new Set(await schedule.living(now, 'monitor')),
-      runs: new Map((await schedule.runs()).map((run) => [run.name, run])),
-      owner: await schedule.owner('schedule', now),
-      parts: await schedule.parts(),
+      living: new Set(await createMembers(db).alive(now, 'monitor')),
+      runs: new Map((await lastRuns.list()).map((run) => [run.name, run])),
+      owner: await createLeases(db).owner('schedule', now),
+      parts: await lastRuns.parts(),
     };
   });
   const rows = timetable.map((entry) => {

@@ -16,7 +16,8 @@ import { databaseFile, fileUrl } from '../config/config.js';
 import { keyNames, presentVault, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
-import { createSchedule } from '../store/cluster/schedule.js';
+import { createLeases } from '../store/cluster/leases.js';
+import { createMembers } from '../store/cluster/members.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
@@ -133,9 +134,8 @@ async function refuseWhileServed(config: Config, target: string): Promise<void> 
 async function servedBy(config: Config): Promise<string | null> {
   const db = await openDb(config.db, { mode: 'reader' });
   try {
-    const schedule = createSchedule(db);
     const now = systemClock.now();
-    return (await schedule.owner('schedule', now)) ?? (await schedule.living(now))[0] ?? null;
+    return (await createLeases(db).owner('schedule', now)) ?? (await createMembers(db).alive(now))[0] ?? null;
   } finally {
     await db.close();
   }

@@ -4,7 +4,8 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
-import { createSchedule } from '../store/cluster/schedule.js';
+import { createLeases } from '../store/cluster/leases.js';
+import { createMembers } from '../store/cluster/members.js';
 import type { Db } from '../store/driver/db.js';
 import { createStore } from '../store/store.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
@@ -57,9 +58,8 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
 }
 
 async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void> {
-  const schedule = createSchedule(db);
   const now = systemClock.now();
-  const running = (await schedule.owner('schedule', now)) ?? (await schedule.living(now))[0] ?? null;
+  const running = (await createLeases(db).owner('schedule', now)) ?? (await createMembers(db).alive(now))[0] ?? null;
   if (running === null || force === true) return;
   throw new CommandError(
     `A server is running (${running}); it would no longer open its secrets. Stop it first, or use --force and restart it.`,

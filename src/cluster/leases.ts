@@ -7,10 +7,10 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import type { SiteLocks } from '../core/site-locks.js';
 
-/** Where leases are kept; `hold` takes, keeps or refuses in one statement: leases that end by `lapsed` are over. */
+/** Where leases are kept; `acquire` takes, renews or refuses in one statement: leases that end by `lapsed` are over. */
 export interface LeaseRows {
-  hold(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
-  letGo(name: string, owner: string): Promise<void>;
+  acquire(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
+  release(name: string, owner: string): Promise<void>;
 }
 
 export interface SharedLeases {
@@ -159,14 +159,14 @@ class HeldLeases {
   async #hold(name: string, leaseMs: number): Promise<boolean> {
     const { rows, owner, clock } = this.#shared;
     const now = clock.now();
-    return (await rows.hold(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
+    return (await rows.acquire(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
   }
 
   #end(lease: Lease): Promise<void> {
     clearInterval(lease.beat);
     const { rows, owner, log } = this.#shared;
     const end = rows
-      .letGo(lease.name, owner)
+      .release(lease.name, owner)
       // Not given back, it lapses by itself.
       .catch((error: unknown) => log.debug({ err: error, lease: lease.name }, 'a lease could not be given back'))
       .finally(() => this.#ending.delete(lease.name));

@@ -15,7 +15,7 @@ import type { Leases } from './leases.js';
 
 export interface ClusterLimitsParts {
   /** Notes that this process lives and answers who else does, in a fixed order. */
-  attend(owner: string, now: number, until: number): Promise<string[]>;
+  heartbeat(owner: string, now: number, until: number): Promise<string[]>;
   leave(owner: string): Promise<void>;
   owner: string;
   rights: Leases;
@@ -34,7 +34,7 @@ export interface ClusterLimits extends SharedLimits {
 }
 
 export function createClusterLimits({
-  attend,
+  heartbeat,
   leave,
   owner,
   rights,
@@ -56,7 +56,7 @@ export function createClusterLimits({
     const now = clock.now();
     const elapsed = clock.elapsed();
     const keptMs = MISSED * beatMs;
-    const found = await attend(owner, now - clock.steps(keptMs).forward, now + keptMs);
+    const found = await heartbeat(owner, now - clock.steps(keptMs).forward, now + keptMs);
     const before = living.join();
     // Back from a pause in which the others gave us up: as good as new.
     if (!isSeen()) newUntil = clock.elapsed() + 2 * beatMs;

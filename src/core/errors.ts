@@ -236,12 +236,14 @@ export function storageFailure(error: unknown): ServiceError | null {
   const known = STORAGE.get(error.kind);
   if (known === undefined) return null;
   const [message, advice] =
-    'words' in error && isWords(error.words) ? [error.words.message, error.words.advice] : known;
+    'publicMessage' in error && isPublicMessage(error.publicMessage)
+      ? [error.publicMessage.message, error.publicMessage.advice]
+      : known;
   return new ServiceError('svc_storage_unavailable', message, { advice, cause: error });
 }
 
-function isWords(words: unknown): words is { message: string; advice: string } {
-  return typeof words === 'object' && words !== null && 'message' in words && 'advice' in words;
+function isPublicMessage(value: unknown): value is { message: string; advice: string } {
+  return typeof value === 'object' && value !== null && 'message' in value && 'advice' in value;
 }
 
 const OURS: ReadonlySet<ErrorCode> = new Set([

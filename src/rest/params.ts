@@ -3,10 +3,11 @@
  * forms parse to the same value.
  */
 
-import { bounded, members } from '../../schemas/bounded.js';
 import { int } from '../../schemas/common.js';
 import { isCalendarDate } from '../../schemas/days.js';
+import { listMembers } from '../../schemas/lists.js';
 import { z } from '../../schemas/zod.js';
+import { bounded } from '../../schemas/zod-internals.js';
 
 export { int } from '../../schemas/common.js';
 
@@ -52,7 +53,7 @@ const MAX_MEMBERS = 5000;
 
 /** `a, b,c`, `["a","b"]` or `name[]=a`; trimmed, empties and repeats dropped. '' is an empty list. */
 export function csv<T extends z.ZodTypeAny>(item: T, max = MAX_MEMBERS) {
-  return z.preprocess(members, bounded(z.array(item).max(max)));
+  return z.preprocess(listMembers, bounded(z.array(item).max(max)));
 }
 
 /** A list of ids: `csv<int>` of the routes document. Signs are dropped as in `absolute values` (REST §3.2). */

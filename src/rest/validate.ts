@@ -1,7 +1,7 @@
 /** Parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
 
-import { MAX_ISSUES } from '../../schemas/bounded.js';
 import { z } from '../../schemas/zod.js';
+import { MAX_ISSUES } from '../../schemas/zod-internals.js';
 import { ServiceError } from '../core/errors.js';
 import { tooLong } from '../validation/lengths.js';
 import { type InnerCodes, invalidParams, missingParams } from './errors.js';

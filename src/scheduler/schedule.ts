@@ -47,7 +47,7 @@ export function createSchedule(parts: {
     try {
       await parts.steps.settle();
       const lapsed = now - clock.steps(LEASE_MS).forward;
-      const held = await ctx.store.schedule.hold(LEASE, parts.owner, lapsed, now + LEASE_MS);
+      const held = await ctx.store.leases.acquire(LEASE, parts.owner, lapsed, now + LEASE_MS);
       heldUntil = held === null ? { now: 0, elapsed: 0 } : { now: now + LEASE_MS, elapsed: elapsed + LEASE_MS };
     } catch (error) {
       ctx.log.warn({ err: error }, 'the lease of the schedule could not be renewed');
@@ -61,11 +61,11 @@ export function createSchedule(parts: {
   };
   const run = async (entry: Entry): Promise<string> => {
     const ctx = parts.ctx();
-    const { schedule } = ctx.store;
+    const { runs } = ctx.store;
     const part = entry.shared === true;
     await parts.steps.settle();
-    if (part) await schedule.partStarted(entry.name, parts.owner, ctx.clock.now());
-    else await schedule.started(entry.name, ctx.clock.now());
+    if (part) await runs.partStarted(entry.name, parts.owner, ctx.clock.now());
+    else await runs.started(entry.name, ctx.clock.now());
     let outcome: string;
     try {
       outcome = await entry.run(ctx, crew);
@@ -73,10 +73,10 @@ export function createSchedule(parts: {
       outcome = 'failed';
       if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: entry.name }, 'a scheduled run failed');
     }
-    if (part) await schedule.partFinished(entry.name, parts.owner, ctx.clock.now(), outcome);
+    if (part) await runs.partFinished(entry.name, parts.owner, ctx.clock.now(), outcome);
     else {
       const now = ctx.clock.now();
-      await schedule.finished(entry.name, now, outcome, nextRun(entry.pattern, now));
+      await runs.finished(entry.name, now, outcome, nextRun(entry.pattern, now));
     }
     return outcome;
   };
@@ -101,7 +101,7 @@ export function createSchedule(parts: {
       for (const timer of timers) timer.stop();
       if (renew !== null) clearInterval(renew);
       await Promise.allSettled(underWay);
-      if (heldUntil.now > 0) await parts.ctx().store.schedule.letGo(LEASE, parts.owner);
+      if (heldUntil.now > 0) await parts.ctx().store.leases.release(LEASE, parts.owner);
       heldUntil = { now: 0, elapsed: 0 };
     },
     async runNow(name) {

@@ -1,4 +1,4 @@
-/** All that is stored, by noun. */
+/** The store: one object per noun, each with its queries over one database. */
 
 import { createDenials } from './access/denials.js';
 import { createIdempotency } from './access/idempotency.js';
@@ -7,7 +7,9 @@ import { createUsers } from './access/users.js';
 import { createAudits } from './audits/audits.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
-import { createSchedule } from './cluster/schedule.js';
+import { createLeases } from './cluster/leases.js';
+import { createMembers } from './cluster/members.js';
+import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createJobs } from './jobs/jobs.js';
@@ -25,7 +27,8 @@ import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
 import { createHistory } from './sites/change-history.js';
 import { createContent } from './sites/content-sites.js';
-import { createReports } from './sites/findings.js';
+import { createDueSites } from './sites/due.js';
+import { createFindings } from './sites/findings.js';
 import { createInventory } from './sites/inventory.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
@@ -46,7 +49,7 @@ export function createStore(db: Db, vault: Vault) {
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
-    reports: createReports(db),
+    findings: createFindings(db),
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),
@@ -59,7 +62,10 @@ export function createStore(db: Db, vault: Vault) {
     costs: createCosts(db),
     jobs: createJobs(db),
     clockSteps: createClockSteps(db),
-    schedule: createSchedule(db),
+    leases: createLeases(db),
+    members: createMembers(db),
+    runs: createRuns(db),
+    dueSites: createDueSites(db),
     users: createUsers(db),
     keys: createKeys(db),
     content: createContent(db),

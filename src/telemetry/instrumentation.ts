@@ -48,7 +48,7 @@ export function watchFile(path: string, log: Log): FileGuard & { reason(): strin
     ...guard,
     reason() {
       const problem = guard.problem();
-      return problem === null ? null : [problem.words?.message, problem.advice].join(' ');
+      return problem === null ? null : [problem.publicMessage?.message, problem.advice].join(' ');
     },
     close: () => clearInterval(timer),
   };

@@ -3,8 +3,8 @@
  * as well, and a pattern may take the square of its length.
  */
 
-import { MAX_ISSUES } from '../../schemas/bounded.js';
 import { z } from '../../schemas/zod.js';
+import { MAX_ISSUES } from '../../schemas/zod-internals.js';
 
 /** Room for blanks that a schema trims off before it counts. */
 const ROOM = 1000;

@@ -7,7 +7,7 @@ import type { Ctx } from '../../src/domain/context.js';
 import { reapJobs, runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { createStepWatch } from '../../src/scheduler/clock-steps.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
-import { createSchedule } from '../../src/store/cluster/schedule.js';
+import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
@@ -174,15 +174,15 @@ describe('a lease', () => {
     await migrate(dbs[0] as (typeof dbs)[0], migrations);
     const clock = handClock();
     const holds = dbs.map((db, i) => {
-      const rows = createSchedule(db);
+      const rows = createLeaseRows(db);
       return (ms = LEASE) => {
         const now = clock.now();
-        return rows.hold('site:1', `p${i}`, now - clock.steps(ms).forward, now + ms).then((fence) => fence !== null);
+        return rows.acquire('site:1', `p${i}`, now - clock.steps(ms).forward, now + ms).then((fence) => fence !== null);
       };
     });
     const rights = (i: number) =>
       createLeases({
-        rows: createSchedule(dbs[i] as (typeof dbs)[0]),
+        rows: createLeaseRows(dbs[i] as (typeof dbs)[0]),
         owner: `p${i}`,
         clock: { ...clock, sleep: (_ms, signal) => (signal?.aborted ? Promise.reject(signal.reason) : pause(1)) },
         log: createLog('silent'),

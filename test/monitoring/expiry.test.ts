@@ -68,7 +68,7 @@ describe('certificates', () => {
     // 30, 14, 7 and 1 days before the end, and the end.
     expect(await told()).toEqual([...Array(4).fill('certificate.expiring'), 'certificate.expired']);
     expect(await read(id)).toMatchObject({ status: 'expired' });
-    expect(await app.service.store.reports.certificate(id)).toMatchObject({ good: 0 });
+    expect(await app.service.store.findings.certificate(id)).toMatchObject({ good: 0 });
   });
 
   it('that come late are told of once, by the nearest step', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLeases } from '../../src/cluster/leases.js';
 import { createClusterLimits } from '../../src/cluster/shared-limits.js';
-import { createSchedule } from '../../src/store/cluster/schedule.js';
+import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
@@ -21,13 +21,13 @@ setMaxListeners(0, never);
 const clock = handClock();
 const sleepless = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) };
 let dbs: Db[];
-let rows: ReturnType<typeof createSchedule>[];
+let rows: ReturnType<typeof createLeaseRows>[];
 
 beforeAll(async () => {
   const url = `file:${join(folder, 'rights.db')}`;
   dbs = await Promise.all([0, 1, 2, 3, 4].map(() => openDb(url)));
   await migrate(dbs[0] as Db, migrations);
-  rows = dbs.map(createSchedule);
+  rows = dbs.map(createLeaseRows);
 });
 afterAll(async () => {
   await Promise.all(dbs.map((db) => db.close()));
@@ -96,7 +96,7 @@ describe('shares of a limit', () => {
     for (const members of [1, 2, 3, 4, 5]) {
       const shares = Array.from({ length: members }, (_, i) =>
         createClusterLimits({
-          attend: async () => Array.from({ length: members }, (_, k) => `m${k}`),
+          heartbeat: async () => Array.from({ length: members }, (_, k) => `m${k}`),
           leave: async () => undefined,
           owner: `m${i}`,
           rights: process_(i),

@@ -264,6 +264,7 @@ describe('stored reasons', () => {
       `The site does not accept our signature. The site says: "x". ${ORDER}`,
     ]) {
       await mcp.app.db.run('UPDATE site SET sync_error = ? WHERE id = 1', [text]);
+      await mcp.app.db.run('UPDATE site_detail SET sync_error_quoted = 0 WHERE site_id = 1');
       expect(judge(await syncErrors())).toBe(1);
     }
   });

@@ -15,7 +15,7 @@ import { backup } from '../../src/store/driver/embedded.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { createSecretSeals } from '../../src/store/sites/secrets.js';
+import { createSecretSealer } from '../../src/store/sites/secrets.js';
 import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
 import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
@@ -252,7 +252,7 @@ describe('unique ids that an earlier version stored in the clear', () => {
       db,
       migrations.filter((migration) => migration.id < 7),
     );
-    const { seal } = createSecretSeals(createVault([named(loadKey(own.secret_key))]));
+    const { seal } = createSecretSealer(createVault([named(loadKey(own.secret_key))]));
     await db.batch(
       ids.flatMap((id, at) => [
         sql(

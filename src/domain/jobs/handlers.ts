@@ -1,6 +1,6 @@
 /** What is done to one site, by kind of job: one function per kind, the same now and from the queue (operations §6, §11.20). */
 
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
 import { storing } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';

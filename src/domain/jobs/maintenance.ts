@@ -19,7 +19,7 @@ export async function syncDueSites(ctx: Ctx): Promise<string> {
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
   if (since === null) return 'switched off';
   const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * per_day * 1.2));
-  const ids = await ctx.store.schedule.dueForSync(since, share);
+  const ids = await ctx.store.dueSites.forSync(since, share);
   if (ids.length === 0) return 'nothing due';
   const sites = await ctx.store.sites.records(ids);
   const { done, failures } = await runOnSites(ctx, syncHandler, sites, {});
@@ -31,7 +31,7 @@ const ABANDONED_PER_RUN = 25;
 
 /** Has the children look up abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
 export async function refreshAbandoned(ctx: Ctx): Promise<string> {
-  const ids = await ctx.store.schedule.dueForAbandoned(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
+  const ids = await ctx.store.dueSites.forAbandonedCheck(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
   const targets = await loadTargets(ctx, ids);
   let failed = 0;
   await Promise.all(
@@ -50,14 +50,14 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
     ),
   );
   // Failed ones too: a site that cannot answer must not keep the others from their turn.
-  await ctx.store.schedule.abandonedChecked(ids, ctx.clock.now());
+  await ctx.store.dueSites.abandonedChecked(ids, ctx.clock.now());
   return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
 }
 
 /** Tells which sites are in bad health, by the last report of each and the rule of each. */
 export async function reportHealth(ctx: Ctx): Promise<string> {
   const global = await healthRule(ctx);
-  const judged = (await ctx.store.reports.health()).flatMap((row) => {
+  const judged = (await ctx.store.findings.health()).flatMap((row) => {
     const rule = ruleOf(row, global);
     return rule.told ? [{ row, threshold: rule.threshold }] : [];
   });

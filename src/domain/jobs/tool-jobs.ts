@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { get, listOf } from '../../../schemas/loose.js';
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import { exactText } from '../../../schemas/text.js';
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
@@ -108,7 +108,7 @@ export async function runToolJobs(ctx: Ctx): Promise<string> {
     try {
       await workOff(ctx, job.id, job.kind, owner);
     } finally {
-      if (ctx.signal.aborted) await ctx.store.toolJobs.letGo(job.id, owner);
+      if (ctx.signal.aborted) await ctx.store.toolJobs.release(job.id, owner);
     }
   }
 }

@@ -1,6 +1,5 @@
 /** The daily digest: what is pending, what is lost, what was done (REST §6.10.4). */
 
-import { shownMessage } from '../../../schemas/site-words.js';
 import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
@@ -85,7 +84,7 @@ function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
     {
       title: 'Disconnected',
       columns: ['Site', 'Reason'],
-      rows: digest.disconnected.map((site) => [site.name, oneLine(shownMessage(site.reason), 200)]),
+      rows: digest.disconnected.map((site) => [site.name, oneLine(site.reason, 200)]),
       ...(digest.disconnected_total > digest.disconnected.length
         ? { more: `And ${digest.disconnected_total - digest.disconnected.length} more.` }
         : {}),

@@ -1,6 +1,6 @@
 /** What the last look told about a site: abandoned items, security findings, changes made on the site itself. */
 
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
@@ -23,7 +23,7 @@ export function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): numbe
 }
 
 export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: number, perPage: number) {
-  const { items, total } = await ctx.store.reports.abandoned(
+  const { items, total } = await ctx.store.findings.abandoned(
     {
       kind: kind === 'plugin' ? 0 : 1,
       before: abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx)),
@@ -62,7 +62,7 @@ const FAILED = new Set(['N', 'N_UNABLE', '0']);
 
 export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
   const site = await getSite(ctx, ref);
-  const checks = await ctx.store.reports.security(site.id);
+  const checks = await ctx.store.findings.security(site.id);
   return {
     site_id: site.id,
     site_url: site.url,
@@ -83,7 +83,7 @@ async function certificateState(
   siteId: number,
   url: string,
 ): Promise<{ valid: boolean; expires: string | null }> {
-  const certificate = await ctx.store.reports.certificate(siteId);
+  const certificate = await ctx.store.findings.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
   return {
     valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
@@ -94,7 +94,7 @@ async function certificateState(
 export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage: number) {
   const site = await getSite(ctx, ref);
   requireModule(ctx, 'logs');
-  const { items, total } = await ctx.store.reports.changes(site.id, page, perPage);
+  const { items, total } = await ctx.store.findings.changes(site.id, page, perPage);
   return {
     site_id: site.id,
     changes: items.map((row) => ({

@@ -1,6 +1,6 @@
 /** A site ready to be worked on: its record and its connection; and the rules of who may be contacted (operations §5.2). */
 
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError, storageFailure } from '../../core/errors.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';

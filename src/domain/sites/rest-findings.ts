@@ -22,7 +22,7 @@ export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | '
     denied: ctx.actor.denied_sites,
   };
   const [{ items }, rows] = await Promise.all([
-    ctx.store.reports.abandoned(filter, 1, MAX_ABANDONED),
+    ctx.store.findings.abandoned(filter, 1, MAX_ABANDONED),
     installed(ctx, site.id, kind),
   ]);
   const bySlug = new Map(rows.map((row) => [row.slug, row]));

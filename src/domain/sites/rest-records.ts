@@ -1,6 +1,6 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
-import { shownMessage } from '../../../schemas/site-words.js';
+import { shownSyncError } from '../../../schemas/site-text.js';
 import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
 import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
 import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
@@ -96,7 +96,7 @@ function fullView(site: SiteRecord, parts: SiteParts, inventory: StoredInventory
     http_code: site.http_status,
     health_status: healthText(site, score, goodHealth),
     health_score: score,
-    sync_errors: shownMessage(site.sync_error),
+    sync_errors: shownSyncError(site),
     icon: null,
     last_sync: isoTime(site.last_sync),
     last_post_time: site.last_post === null ? null : isoTime(site.last_post * 1000),

@@ -1,6 +1,5 @@
 /** One look at one site: fetch, judge, store. The same function now and from the queue. */
 
-import { storedMessage } from '../../../schemas/site-words.js';
 import type { Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
@@ -53,13 +52,7 @@ export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Pr
     if (failure.code === 'svc_storage_unavailable') throw failure;
     // A cancelled call says nothing about the site.
     if (failure.code !== 'svc_cancelled')
-      await ctx.store.inventory.saveFailure(
-        site.id,
-        failure.code,
-        storedMessage(failure.message),
-        ctx.clock.now(),
-        since,
-      );
+      await ctx.store.inventory.saveFailure(site.id, failure.code, failure.message, ctx.clock.now(), since);
     ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
     throw failure;
   }

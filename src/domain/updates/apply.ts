@@ -3,7 +3,7 @@
  * for slugs without an update and even for ones that are not installed (child protocol §6.8).
  */
 
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';

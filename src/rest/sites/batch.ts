@@ -1,7 +1,7 @@
 /** `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
 
-import { bounded } from '../../../schemas/bounded.js';
 import { z } from '../../../schemas/zod.js';
+import { bounded } from '../../../schemas/zod-internals.js';
 import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';

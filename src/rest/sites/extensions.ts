@@ -1,7 +1,7 @@
 /** Plugins and themes of one site (REST §6.3 R18–R26). */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import { installed } from '../../domain/extensions/extensions.js';

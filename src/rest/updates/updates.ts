@@ -1,6 +1,6 @@
 /** Updates (REST §6.13). */
 
-import { siteWord } from '../../../schemas/site-words.js';
+import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { allSites } from '../../domain/sites/sites.js';
 import {

@@ -2,14 +2,14 @@
 
 import type { Db } from '../driver/db.js';
 
-export type PrincipalName = `user:${number}` | `key:${number}`;
+type PrincipalName = `user:${number}` | `key:${number}`;
 
-/** A subselect that answers the denied ids of a principal as JSON text. `principal` is an SQL expression. */
+/** A subselect of the denied site ids of a principal, as JSON text. `principal` is an SQL expression. */
 export function deniedSites(principal: string): string {
   return `(SELECT json_group_array(d.site_id) FROM site_denial d WHERE d.principal = ${principal})`;
 }
 
-/** Reads what `deniedSites` answered. */
+/** Parses the result of `deniedSites`. */
 export function principalDenials(value: unknown): number[] {
   return typeof value === 'string' ? (JSON.parse(value) as number[]) : [];
 }
@@ -42,5 +42,3 @@ export function createDenials(db: Db) {
     },
   };
 }
-
-export type Denials = ReturnType<typeof createDenials>;

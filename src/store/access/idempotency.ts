@@ -1,4 +1,4 @@
-/** Answers of calls that carried an Idempotency-Key, so that a repeat does not run again. */
+/** Stored responses of calls with an Idempotency-Key, so that a repeated call does not run again. */
 
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../driver/db.js';
@@ -14,12 +14,12 @@ export type Claim =
   | { state: 'done'; body: string };
 
 export function createIdempotency(db: Db, vault: Vault) {
-  /** This process. Its own runs are never taken for dead. */
+  /** This process. Its own runs are never taken for abandoned. */
   const owner = randomUUID();
   const place = (principal: string, key: string) => `idempotency:${principal}:${key}`;
 
   return {
-    /** Takes the key, or answers what stands there. Runs of other processes that began before `abandonedBefore` are taken over. */
+    /** Claims the key, or returns its state. Runs of other processes that began before `abandonedBefore` are taken over. */
     async claim(
       principal: string,
       call: { key: string; fingerprint: string },
@@ -53,7 +53,7 @@ export function createIdempotency(db: Db, vault: Vault) {
       return { state: 'done', body: vault.open(row.body, place(principal, call.key)) };
     },
 
-    /** Keeps the answer of a claimed call. */
+    /** Stores the response of a claimed call. */
     async finish(principal: string, key: string, body: string): Promise<void> {
       await db.run('UPDATE idempotency SET body = ? WHERE principal = ? AND key = ?', [
         vault.seal(body, place(principal, key)),
@@ -67,7 +67,7 @@ export function createIdempotency(db: Db, vault: Vault) {
       await db.run('DELETE FROM idempotency WHERE principal = ? AND key = ? AND body IS NULL', [principal, key]);
     },
 
-    /** Forgets answers from before `before`. */
+    /** Deletes responses of calls that began before `before`. */
     async forget(before: number): Promise<void> {
       await db.run('DELETE FROM idempotency WHERE created_at < ? AND body IS NOT NULL', [before]);
     },

@@ -1,9 +1,9 @@
-/** API keys: only digests are stored, so that a copy of the database logs nobody in (REST §1.2). */
+/** API keys (REST §1.2). Only digests are stored, so that a copy of the database does not let anyone log in. */
 
 import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { hashToken } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 
@@ -25,7 +25,7 @@ export interface KeyRow {
   created_at: number;
 }
 
-export interface NewKey {
+interface NewKey {
   scope: KeyScope;
   description: string;
   enabled: boolean;
@@ -84,7 +84,7 @@ function refPredicate(ref: KeyRef): { where: string; arg: Value } {
     : { where: "legacy_id = ? AND version = 'v1'", arg: ref };
 }
 
-export function rightsOf(scope: KeyScope): ('read' | 'write')[] {
+function rightsOf(scope: KeyScope): ('read' | 'write')[] {
   return scope === 'read_write' ? ['read', 'write'] : [scope];
 }
 
@@ -95,7 +95,7 @@ export function createKeys(db: Db) {
     return row === undefined ? undefined : keyOf(row);
   }
 
-  /** A write that was refused: was it for want of the row, or to keep a writer? */
+  /** Why a write changed nothing: the key is absent, or it is the last that can write. */
   async function refused(ref: KeyRef): Promise<KeyOutcome> {
     return (await find(ref)) === undefined ? 'absent' : 'last_writer';
   }

@@ -6,7 +6,7 @@ import { deniedSites, principalDenials } from './denials.js';
 
 export type UserRight = 'read' | 'write';
 
-export interface UserRow {
+interface UserRow {
   id: number;
   name: string;
   rights: UserRight[];
@@ -14,10 +14,10 @@ export interface UserRow {
   created_at: number;
 }
 
-/** `last`: nobody could log in by name any more. */
-export type UserOutcome = 'done' | 'absent' | 'last';
+/** `last`: it is the only user, without whom no login by name is left. */
+type UserOutcome = 'done' | 'absent' | 'last';
 
-export interface NewUser {
+interface NewUser {
   name: string;
   /** As `hashPassword` made it. */
   password_hash: string;
@@ -27,7 +27,7 @@ export interface NewUser {
 
 const COLUMNS = 'u.id, u.name, u.rights, u.created_at';
 
-/** Two spellings of one name are one name. */
+/** The form in which names are compared: without regard to case and compatible characters. */
 function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }

@@ -3,7 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, join, offset } from '../driver/lists.js';
+import { except, join, offset } from '../driver/sql-fragments.js';
 
 export type AuditStrategy = 'desktop' | 'mobile';
 export type AuditStatus = 'pending' | 'running' | 'completed' | 'failed';
@@ -34,7 +34,7 @@ export interface AuditChoice {
   schedule: AuditSchedule | null;
 }
 
-/** A claimed audit: whoever holds it writes its end. */
+/** A claimed audit: the process that holds the claim writes its result. */
 export interface ClaimedAudit extends Row {
   id: number;
   site_id: number;
@@ -44,7 +44,7 @@ export interface ClaimedAudit extends Row {
   site_status: string;
 }
 
-export interface AuditResult {
+interface AuditResult {
   engine: string;
   response_code: number | null;
   performance: number | null;
@@ -63,7 +63,7 @@ export interface AuditSite extends Row {
   status: 'connected' | 'disconnected' | 'suspended';
 }
 
-export interface ScorePoint extends Row {
+interface ScorePoint extends Row {
   at: number;
   strategy: AuditStrategy;
   performance: number | null;
@@ -85,7 +85,7 @@ const NEWEST = `a.id IN (
 
 export function createAudits(db: Db) {
   return {
-    /** Queues audits; one that is open already stays the only one. Answers the sites for which something was queued. */
+    /** Queues audits, at most one open one per site and strategy; returns the sites that one was queued for. */
     async request(wanted: readonly { site_id: number; strategy: AuditStrategy }[], now: number): Promise<Set<number>> {
       const rows = await db.all(
         `INSERT OR IGNORE INTO audit (site_id, strategy, requested_at)

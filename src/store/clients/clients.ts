@@ -1,9 +1,9 @@
-/** Clients and which sites are theirs. Writes are one batch each: all or nothing. */
+/** Clients and their sites. Each write is one batch. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Statement } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
-import { among, except, type Fragment, join, offset } from '../driver/lists.js';
+import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 import {
   CLIENT_TEXTS,
   type ClientFilter,
@@ -19,7 +19,7 @@ import {
 type Hidden = readonly number[];
 
 const ITEM = 'c.id, c.name, c.email, c.phone, c.suspended, c.created_at';
-/** Buckets of hours that serve one client and nobody else. */
+/** Buckets of hours that serve one client alone. */
 const ownBuckets = (id: string) =>
   `time_bucket_client b WHERE b.client_id = ${id}
    AND NOT EXISTS (SELECT 1 FROM time_bucket_client o WHERE o.bucket_id = b.bucket_id AND o.client_id <> b.client_id)`;
@@ -204,7 +204,7 @@ export function createClients(db: Db) {
 
     /**
      * Sets or lifts the suspension of a client and of its sites, except those hidden from the caller.
-     * Answers the sites whose mark changed, in URL order; undefined when there is no such client.
+     * Returns the sites whose mark changed, in URL order; undefined when there is no such client.
      */
     async mark(id: number, suspended: boolean, now: number, hidden: Hidden): Promise<MarkedSite[] | undefined> {
       const kept = except('id', hidden);

@@ -1,4 +1,4 @@
-/** Shapes of clients between store and verbs. */
+/** Rows of clients, and what their writes take and return. */
 
 import type { Row } from '../driver/db.js';
 
@@ -36,7 +36,7 @@ export interface ClientRow extends ClientItemRow {
   country: string;
   note: string;
   updated_at: number;
-  /** Buckets of hours that serve this client and nobody else. */
+  /** Buckets of hours that serve this client alone. */
   own_buckets: number;
 }
 

@@ -1,16 +1,16 @@
 /**
- * What is stored as an instant of the wall clock, put right after that clock was stepped. Every statement leaves alone what is
- * as it should be, so several processes may all do it: at worst something comes up once too early, never too late.
+ * Corrects stored instants after a step of the wall clock. Every statement leaves correct instants as they are, so that several
+ * processes may do it: at worst something is due once too early, never too late.
  */
 
 import type { Db, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-/** Clocks of several machines may differ by so much: less is no step. */
+/** The clocks of several machines may differ by so much; less is not a step. */
 const SKEW_MS = 10_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** The longest lease of each table. One that ends later was taken before a step back, and may be that of a dead process. */
+/** The longest lease of each table. One that ends later was taken before a step back; its process may be dead. */
 const LEASES = [
   ['job', 'lease_until', MINUTE_MS],
   ['tool_job', 'lease_until', 2 * MINUTE_MS],
@@ -18,7 +18,7 @@ const LEASES = [
   ['audit', 'lease_until', 5 * MINUTE_MS],
   ['mail', 'lease_until', 5 * MINUTE_MS],
 ] as const;
-/** Instants at which something comes up, and the longest claim that may stand there instead: claims are not broken. */
+/** Instants at which something is due, and the longest claim that may be stored there instead: claims are kept. */
 const DUE = [
   ['monitor', 'next_check_at', MINUTE_MS],
   ['monitor', 'flapping_until', MINUTE_MS],
@@ -27,7 +27,7 @@ const DUE = [
   ['audit', 'not_before', MINUTE_MS],
   ['mail', 'next_try_at', MINUTE_MS],
 ] as const;
-/** Instants at which something happened, from which it is reckoned when it is to happen again. */
+/** Instants at which something happened, and from which the next time is computed. */
 const PAST = [
   ['site_detail', 'last_attempt'],
   ['site_detail', 'abandoned_checked_at'],
@@ -44,8 +44,8 @@ export function createClockSteps(db: Db) {
   return {
     /**
      * @param now by the clock as it is now
-     * @param steps by how much it was put forward and back since the last call; zero at the start of a process, when
-     *   nobody knows, and what lies impossibly far ahead is all there is to go by
+     * @param steps by how much it was set forward and back since the last call; zero at the start of a process, which can
+     *   only recognise instants that are impossibly far ahead
      */
     async settle(now: number, { forward, back }: { forward: number; back: number }): Promise<void> {
       await db.batch([...impossible(now), ...after(now, back), ...(forward > 0 ? ahead(now, forward) : [])]);
@@ -53,7 +53,7 @@ export function createClockSteps(db: Db) {
   };
 }
 
-/** A lease that ends later than any can: its holder, if it lives, renews it long before the new end. */
+/** Leases that end later than any can: a holder that is alive renews them long before the new end. */
 function impossible(now: number): Statement[] {
   return [
     ...LEASES.map(([table, column, ms]) =>
@@ -64,7 +64,7 @@ function impossible(now: number): Statement[] {
   ];
 }
 
-/** After a step back: what was planned comes as soon as it would have come without it. */
+/** After a step back: what is planned is due as soon as it would have been without the step. */
 function after(now: number, back: number): Statement[] {
   const shifted = DUE.map(([table, column, claim]) =>
     sql(`UPDATE ${table} SET ${column} = max(?, ${column} - ?) WHERE ${column} > ?`, now, back, now + claim),
@@ -74,7 +74,7 @@ function after(now: number, back: number): Statement[] {
     ...PAST.map(([table, column]) =>
       sql(`UPDATE ${table} SET ${column} = min(?, ${column} - ?) WHERE ${column} > ?`, now, back, now + SKEW_MS),
     ),
-    // Of several steps, or one that nobody saw: the same point of the grid, one interval ahead at most.
+    // After several steps, or one that no process saw: the same point of the grid, one interval ahead at most.
     sql(
       `UPDATE monitor SET next_check_at = ? + (next_check_at - ?) % ${INTERVAL} WHERE next_check_at > ? + ${INTERVAL}`,
       now,
@@ -92,8 +92,8 @@ function after(now: number, back: number): Statement[] {
 }
 
 /**
- * After a step forward: the time that did not go by is not counted. A job that would be over soon gets its time back, and
- * answers are kept for repeats as long as promised.
+ * After a step forward: time that did not pass is not counted. Jobs that would soon time out get it back, and responses are
+ * kept for repeated calls as long as promised.
  */
 function ahead(now: number, forward: number): Statement[] {
   return [

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
-import { except, offset } from '../driver/lists.js';
+import { except, offset } from '../driver/sql-fragments.js';
 import { createCostShares } from './shares.js';
 
 export interface CostFields {

@@ -2,7 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except } from '../driver/lists.js';
+import { except } from '../driver/sql-fragments.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
 export interface CoveringCost extends Row {
@@ -17,7 +17,7 @@ export interface CoveringCost extends Row {
   covered_sites: number | null;
 }
 
-export interface CoveredSite extends Row {
+interface CoveredSite extends Row {
   cost_id: number;
   site_id: number;
   site_name: string;

@@ -43,8 +43,8 @@ export interface Db {
   close(): Promise<void>;
 }
 
-/** What callers are told instead of the general words for the kind of failure. Names no folders: strangers may read it. */
-export interface StorageWords {
+/** What callers read instead of the general text for the kind of failure. It names no folders: anyone may read it. */
+interface PublicMessage {
   message: string;
   advice: string;
 }
@@ -62,17 +62,17 @@ export class StorageError extends Error {
     | 'unavailable'
     | 'corrupt'
     | 'other';
-  readonly words: StorageWords | undefined;
-  constructor(kind: StorageError['kind'], message: string, cause?: unknown, words?: StorageWords) {
+  readonly publicMessage: PublicMessage | undefined;
+  constructor(kind: StorageError['kind'], message: string, cause?: unknown, publicMessage?: PublicMessage) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StorageError';
     this.kind = kind;
-    this.words = words;
+    this.publicMessage = publicMessage;
   }
 
   /** What can be done about it, when more is known than the kind. */
   get advice(): string | undefined {
-    return this.words?.advice;
+    return this.publicMessage?.advice;
   }
 }
 

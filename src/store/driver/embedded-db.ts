@@ -1,3 +1,5 @@
+/** The driver for database files: the storage port over native libsql. */
+
 import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 import type { FileGuard } from './file-guard.js';
@@ -6,7 +8,7 @@ import { assertScript, inspectSql, type SqlFacts } from './sql-text.js';
 import { closedError, fileError, hasCode, storageError } from './sqlite-errors.js';
 import { bindValues, rowBuilder } from './values.js';
 
-/** The little of native libsql that is safe to use (see `Prepared`). Its `inTransaction` aborts the process once closed. */
+/** The part of native libsql that is safe to use (see `Prepared`). Its `inTransaction` aborts the process once closed. */
 export interface NativeDatabase {
   prepare(sql: string): unknown;
   exec(sql: string): void;
@@ -22,8 +24,8 @@ export interface NativeStatement {
 }
 
 /**
- * A statement that is kept. Two rules keep native libsql from wrong rows and stuck locks: `get` is never called (after
- * any other call it runs with the arguments before), and what returns rows is always read to its end by `all` (`run`
+ * A prepared statement in the cache. Two rules keep native libsql from wrong rows and stuck locks: `get` is never called (after
+ * any other call it runs with earlier arguments), and what returns rows is always read to its end by `all` (`run`
  * leaves a SELECT open and keeps the lock of a RETURNING).
  */
 interface Prepared {
@@ -34,16 +36,16 @@ interface Prepared {
   build: (values: unknown[]) => Row;
 }
 
-export interface EmbeddedSettings {
+interface EmbeddedSettings {
   mode: 'writer' | 'reader';
   cacheStatements: number;
   /** Null in memory. */
   path: string | null;
-  /** For a writer on a file: no write is accepted that would go into a file which is not in its place any more. */
+  /** For a writer on a file: refuses writes once the file is no longer at its path. */
   guard: FileGuard | null;
 }
 
-/** Work is done at once, on the calling thread; promises are only the shape of the port. So calls never interleave. */
+/** Every call runs synchronously on the calling thread, so that calls never interleave; the port's promises are resolved at once. */
 export class EmbeddedDb implements Db {
   readonly kind = 'embedded';
   readonly #native: NativeDatabase;
@@ -93,7 +95,7 @@ export class EmbeddedDb implements Db {
     assertScript(sql);
     this.#requireFile();
     this.#transaction('BEGIN IMMEDIATE', () => this.#exec(sql));
-    // Column lists of kept statements may describe tables as they were.
+    // Column lists of cached statements may describe the tables as they were before.
     this.#statements.clear();
   }
 
@@ -107,7 +109,7 @@ export class EmbeddedDb implements Db {
         this.#native.exec('PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE)');
       }
     } catch {
-      // Another connection is reading. The log stays and is read by whoever opens the file next.
+      // Another connection is reading. The log stays, and the next process that opens the file reads it.
     }
     this.#native.close();
   }
@@ -128,7 +130,7 @@ export class EmbeddedDb implements Db {
     } catch (error) {
       throw this.#failed(error, sql, prepared, bound);
     }
-    // Another connection changed the tables and SQLite prepared the statement anew.
+    // Another connection changed the tables, and SQLite prepared the statement again.
     if (raw[0] && raw[0].length !== prepared.width) Object.assign(prepared, shapeOf(prepared.native));
     return raw.map(prepared.build);
   }
@@ -157,8 +159,8 @@ export class EmbeddedDb implements Db {
 
   #prepare(sql: string): Prepared {
     if (this.#closed) throw closedError();
-    const kept = this.#statements.get(sql);
-    if (kept !== undefined) return kept;
+    const cached = this.#statements.get(sql);
+    if (cached !== undefined) return cached;
     const facts = inspectSql(sql);
     try {
       const native = this.#native.prepare(sql) as NativeStatement;
@@ -173,7 +175,7 @@ export class EmbeddedDb implements Db {
 
   /**
    * A writing statement that met SQLITE_BUSY stays "in progress", and no COMMIT of this connection succeeds any more.
-   * libsql has no reset, but running the statement anew begins with one; with `query_only` that run cannot do anything.
+   * libsql has no reset, but running the statement again begins with one; `query_only` keeps that run from writing.
    */
   #failed(error: unknown, sql: string, prepared: Prepared, bound: readonly unknown[]): unknown {
     const failure = this.#mapped(error, sql);

@@ -1,3 +1,5 @@
+/** Opens database files and databases in memory with native libsql. */
+
 import type Database from 'libsql';
 import type { Db } from './db.js';
 import { StorageError } from './db.js';
@@ -9,16 +11,16 @@ import { fileError, hasCode, storageError } from './sqlite-errors.js';
 
 export { backup } from './files.js';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** A file has one writer and any number of readers. Memory is seen by the one connection that opened it. */
   mode: 'writer' | 'reader';
   /** How many prepared statements are kept, 500 by default. */
   cacheStatements?: number;
-  /** The file that must be there: a thread that joins others must not open, or make, another one. */
+  /** The file that must be at the path: a second thread must not open, or create, another one. */
   identity?: FileIdentity | null | undefined;
 }
 
-const WAL_PATIENCE_MS = 5000;
+const WAL_TIMEOUT_MS = 5000;
 
 /**
  * Opens a database in this process.
@@ -70,10 +72,10 @@ function configure(native: Database.Database, path: string, mode: EmbeddedOption
   );
 }
 
-/** SQLite does not wait for another process that is switching a new file to WAL as well; so we do. */
+/** Switches to WAL. SQLite does not wait for another process that switches the same new file, so this does. */
 function enterWal(native: Database.Database, path: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  const end = performance.now() + WAL_PATIENCE_MS;
+  const end = performance.now() + WAL_TIMEOUT_MS;
   for (;;) {
     try {
       const [row] = (native.prepare('PRAGMA journal_mode=WAL') as unknown as NativeStatement).raw(true).all([]);

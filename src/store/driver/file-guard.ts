@@ -15,11 +15,11 @@ export interface FileIdentity {
 
 export interface FileGuard {
   readonly identity: FileIdentity | null;
-  /** A StorageError `unavailable` while another file, or none, is in the place; null when all is well, also again. */
+  /** A StorageError `unavailable` while another file, or none, is at the path; null otherwise. */
   problem(): StorageError | null;
 }
 
-/** The log is looked at this often at most; the file itself at each call, which takes about 3 us. */
+/** The log is checked this often at most; the file itself at each call, which takes about 3 µs. */
 const LOG_MS = 1000;
 
 /**
@@ -30,13 +30,13 @@ export function guardFile(path: string, identity: FileIdentity | null = identity
   const log = `${path}-wal`;
   // It may be made later, by the first write.
   let knownLog = identityOf(log);
-  let logLooked = Number.NEGATIVE_INFINITY;
+  let logCheckedAt = Number.NEGATIVE_INFINITY;
   let logMoved = false;
 
   const logProblem = (): boolean => {
     const now = performance.now();
-    if (now - logLooked < LOG_MS && !logMoved) return false;
-    logLooked = now;
+    if (now - logCheckedAt < LOG_MS && !logMoved) return false;
+    logCheckedAt = now;
     const found = identityOf(log);
     knownLog ??= found;
     logMoved = knownLog !== null && !same(knownLog, found);
@@ -51,7 +51,7 @@ export function guardFile(path: string, identity: FileIdentity | null = identity
         if (identity !== null && !same(identity, found)) return found === null ? removed(path) : replaced(path);
         return logProblem() ? logLost(log) : null;
       } catch {
-        // A file system that does not answer tells nothing about the file; SQLite itself will meet the same failure.
+        // A file system that fails says nothing about the file; SQLite will meet the same failure.
         return null;
       }
     },

@@ -1,3 +1,5 @@
+/** Database files: their paths, their creation, and backups. */
+
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,25 +1,25 @@
-/** A Db that tells how long each call took and how it ended. Shared by both drivers; nothing is changed on the way. */
+/** A Db that reports the duration and outcome of each call of another one. */
 
 import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 
-/** One call of the port. `failure` is null when it worked; kinds that are answers (`unique` and the like) count as such too. */
+/** One call. `failure` is null when it succeeded; expected kinds such as `unique` are reported as failures too. */
 export interface DbCall {
   method: 'all' | 'one' | 'run' | 'batch' | 'read' | 'script';
   ms: number;
   failure: StorageError['kind'] | null;
 }
 
-export function instrumentDb(db: Db, watch: (call: DbCall) => void): Db {
+export function instrumentDb(db: Db, report: (call: DbCall) => void): Db {
   const timed = async <T>(method: DbCall['method'], work: () => Promise<T>): Promise<T> => {
     const began = performance.now();
     try {
       const result = await work();
-      watch({ method, ms: performance.now() - began, failure: null });
+      report({ method, ms: performance.now() - began, failure: null });
       return result;
     } catch (error) {
       const failure = error instanceof StorageError ? error.kind : 'other';
-      watch({ method, ms: performance.now() - began, failure });
+      report({ method, ms: performance.now() - began, failure });
       throw error;
     }
   };

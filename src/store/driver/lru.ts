@@ -1,4 +1,4 @@
-/** A map that forgets what was not used for longest (as far as it was full then), once it is over `limit` entries. */
+/** A map of at most `limit` entries: the least recently used one is removed. Use is tracked only while the map is full. */
 export class Lru<T> {
   readonly #entries = new Map<string, T>();
   readonly #limit: number;
@@ -14,7 +14,7 @@ export class Lru<T> {
 
   get(key: string): T | undefined {
     const value = this.#entries.get(key);
-    // Order matters only once something must go; until then a hit costs one lookup.
+    // Order matters only once an entry must be removed; until then a hit is one lookup.
     if (value === undefined || this.#entries.size < this.#limit) return value;
     // A Map remembers insertion order, so the first key is always the one used longest ago.
     this.#entries.delete(key);

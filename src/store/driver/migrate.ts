@@ -1,3 +1,5 @@
+/** Brings the schema of a database up to date. */
+
 import type { Db } from './db.js';
 import { StorageError } from './db.js';
 
@@ -26,8 +28,8 @@ export async function migrate(db: Db, migrations: readonly Migration[]): Promise
   const done = await appliedIds(db);
   const from = Math.max(0, ...done);
   const known = new Set(migrations.map((migration) => migration.id));
-  const strange = [...done].filter((id) => !known.has(id));
-  if (strange.length > 0) throw newer(Math.max(...strange), Math.max(0, ...known));
+  const unknown = [...done].filter((id) => !known.has(id));
+  if (unknown.length > 0) throw newer(Math.max(...unknown), Math.max(0, ...known));
   for (const migration of migrations) {
     if (!done.has(migration.id)) await apply(db, migration);
   }
@@ -40,13 +42,13 @@ async function apply(db: Db, { id, name, sql }: Migration): Promise<void> {
   try {
     await db.script(`${claim}\n${sql}`);
   } catch (error) {
-    // The same kind of error comes from a unique index the migration itself ran into; the row tells them apart.
-    const lost = error instanceof StorageError && error.kind === 'unique' && (await appliedIds(db)).has(id);
-    if (!lost) throw error;
+    // A unique index that the migration itself violates fails with the same kind; the row of the step tells the two apart.
+    const doneElsewhere = error instanceof StorageError && error.kind === 'unique' && (await appliedIds(db)).has(id);
+    if (!doneElsewhere) throw error;
   }
 }
 
-/** Looked up first because even an unneeded CREATE waits for the write lock. */
+/** Checked first because even a CREATE … IF NOT EXISTS waits for the write lock. */
 async function hasTable(db: Db): Promise<boolean> {
   return (
     (await db.one("SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = 'migration'")) !== undefined

@@ -1,13 +1,15 @@
+/** Opens the database that a URL names, with the driver it needs. */
+
 import type { Replica, ReplicaOptions } from '../replica/replica.js';
 import type { Db } from './db.js';
 import type { FileIdentity } from './file-guard.js';
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Access token of a server; a file has none. */
   token?: string | undefined;
   /** One writer per file, any number of readers. Default writer. */
   mode?: 'writer' | 'reader';
-  /** The database file that must be there, see `FileGuard`. */
+  /** The database file that must be at the path, see `FileGuard`. */
   identity?: FileIdentity | null | undefined;
 }
 
@@ -33,8 +35,8 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
 }
 
 /**
- * Opens a storage server for reading, with a copy of it in a file of this process that answers instead of it.
- * @throws StorageError `other` when another process has the name of the copy, or a file has it
+ * Opens a storage server for reading through a replica, a copy in a file of this process.
+ * @throws StorageError `other` when another process uses the name of the replica, or a file has it
  */
 export async function openReplicated(url: string, options: ReplicaOptions): Promise<Replica> {
   const { openReplica } = await import('../replica/replica.js');

@@ -1,9 +1,11 @@
+/** A Db that refuses to write. */
+
 import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 
 /**
- * A Db that only reads. `read` chooses for each call which database does the work, and may try another when it fails.
- * Closing it closes none of them.
+ * A Db that only reads. `read` chooses the database for each call and may try another one when it fails. `close` closes none
+ * of them.
  */
 export function readOnly(read: <T>(work: (db: Db) => Promise<T>) => Promise<T>): Db {
   const refused = () => Promise.reject(new StorageError('readonly', 'This connection only reads.'));

@@ -1,3 +1,5 @@
+/** Errors of the libSQL client and its network as StorageErrors. */
+
 import { StorageError } from './db.js';
 import { hasCode, storageError } from './sqlite-errors.js';
 import { unsafeNumber } from './values.js';

@@ -5,12 +5,12 @@ import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js'
 import { StorageError } from './db.js';
 import { Lru } from './lru.js';
 import { remoteError, wasDropped } from './remote-errors.js';
-import { dropStrays } from './remote-strays.js';
 import { assertScript, inspectSql, type SqlFacts } from './sql-text.js';
 import { closedError } from './sqlite-errors.js';
+import { ignoreStrayRejections } from './stray-rejections.js';
 import { type Bound, bindValues, rowBuilder } from './values.js';
 
-export interface RemoteOptions {
+interface RemoteOptions {
   /** A reader refuses to write, as an embedded one does. Default writer. */
   mode?: 'writer' | 'reader';
   /** How long one call may take, 30 s by default. */
@@ -28,12 +28,12 @@ interface Link {
  * Opens a libSQL server (sqld, Turso). Nothing is sent before the first call.
  *
  * A read whose connection drops is sent once more. A write is not: the server may have done it before the connection
- * broke, and doing it twice would be worse than a StorageError `unavailable`, after which the caller looks and decides.
+ * broke, and doing it twice would be worse than a StorageError `unavailable`, after which the caller can read and decide.
  * @param url `libsql://`, `https://`, `http://`, `wss://` or `ws://`
  * @throws TypeError for another or an invalid URL
  */
 export function openRemote(url: string, token?: string, options: RemoteOptions = {}): Db {
-  dropStrays();
+  ignoreStrayRejections();
   return new RemoteDb(url, token, options);
 }
 

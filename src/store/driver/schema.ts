@@ -1,4 +1,4 @@
-/** The schema of a database compared with what the migrations make: a foreign trigger would act with every write. */
+/** Compares the schema of a database with what the migrations create: a foreign trigger would act on every write. */
 
 import type { Db } from './db.js';
 import { type Migration, migrate } from './migrate.js';
@@ -13,7 +13,7 @@ export interface SchemaDifference {
   changed: string[];
 }
 
-/** Tables that replication tools keep in a database. Without a trigger they do nothing. */
+/** Tables of replication tools. Without a trigger they have no effect. */
 const TOOLS = /^(?:table|index) (?:_litestream_|libsql_|sqlite_)/;
 
 /** Compares with what the migrations up to `step` make. */
@@ -47,9 +47,9 @@ export function differenceText({ foreign, missing, changed }: SchemaDifference):
     ['missing', missing],
     ['changed', changed],
   ] as const;
-  const told = parts.filter(([, names]) => names.length > 0);
-  if (told.length === 0) return null;
-  return told
+  const differences = parts.filter(([, names]) => names.length > 0);
+  if (differences.length === 0) return null;
+  return differences
     .map(([what, names]) => `${what}: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`)
     .join('; ');
 }

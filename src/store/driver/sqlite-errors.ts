@@ -1,3 +1,5 @@
+/** Codes and messages of SQLite as StorageErrors. */
+
 import { basename } from 'node:path';
 import { StorageError } from './db.js';
 import { excerpt } from './sql-text.js';
@@ -26,8 +28,8 @@ const KINDS: ReadonlyArray<readonly [prefix: string, kind: Kind]> = [
 ];
 
 /**
- * The typed error for a code and message of SQLite. A server reports only `SQLITE_CONSTRAINT`, so there the message
- * tells which constraint it was. Values never stand in these messages, only names of tables and columns.
+ * The typed error for a code and message of SQLite. A server reports only `SQLITE_CONSTRAINT`; there the message says which
+ * kind of constraint failed. These messages hold names of tables and columns, never values.
  */
 export function storageError(code: string, message: string, cause: unknown, sql?: string): StorageError {
   const kind = kindOf(code, message);

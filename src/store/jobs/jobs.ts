@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-export type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
+type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
 export interface JobRow extends Row {
   id: string;
@@ -29,18 +29,18 @@ export interface JobProgress extends JobRow {
   failed: number;
 }
 
-export interface JobError extends Row {
+interface JobError extends Row {
   site_id: number;
   code: string;
   message: string;
 }
 
-export interface NewJob {
+interface NewJob {
   id: string;
   type: string;
   params: unknown;
   sites: readonly number[];
-  /** The sites were begun already and may have been changed: whoever works them off looks first. */
+  /** The sites were started already and may have been changed: the runner checks them first. */
   begun: boolean;
   /** Entries refused before queueing: they belong to the final state too. */
   refused: readonly { site_id: number; code: string; message: string }[];
@@ -50,7 +50,7 @@ export interface NewJob {
   next_run_at: number;
 }
 
-export interface SiteOutcome {
+interface SiteOutcome {
   position: number;
   /** '' = success. */
   code: string;
@@ -58,9 +58,9 @@ export interface SiteOutcome {
 }
 
 /** States of a job's site row. */
-export const WAITING = 0;
-export const STARTED = 1;
-export const SUCCEEDED = 2;
+const WAITING = 0;
+const STARTED = 1;
+const SUCCEEDED = 2;
 export const FAILED = 3;
 export const REFUSED = 4;
 
@@ -94,7 +94,7 @@ export function createJobs(db: Db) {
           now,
           JSON.stringify(job.refused.map((entry) => [entry.site_id, entry.code, entry.message])),
         ),
-        // Last: each row above looks its job up, and takes a long text along, of which there may be a megabyte.
+        // Last: each row above reads the job for its foreign key, and would read a text of up to a megabyte with it.
         sql('UPDATE job SET params = ? WHERE id = ?', JSON.stringify(job.params), job.id),
       ]);
     },
@@ -116,8 +116,8 @@ export function createJobs(db: Db) {
     },
 
     /**
-     * Takes the next due job for one chunk, or answers undefined. One statement: two processes never get the same one. The
-     * fence grows, so whoever held the job before can no longer write to it. Leases that end by `lapsed` are over.
+     * Takes the next due job for one chunk, or returns undefined. One statement: two processes never get the same one. The
+     * fence grows, so that an earlier holder can no longer write to it. Leases that end by `lapsed` have expired.
      */
     async claim(owner: string, now: number, leaseMs: number, lapsed = now): Promise<JobRow | undefined> {
       const [job] = await db.all<JobRow>(
@@ -179,7 +179,7 @@ export function createJobs(db: Db) {
 
     /**
      * Gives the job back after a chunk: completed when no site is left (failed when none succeeded), else due again at
-     * `next_run_at`. Answers the status, or undefined when the lease was lost.
+     * `next_run_at`. Returns the status, or undefined when the lease was lost.
      */
     async release(job: JobRow, now: number, nextRunAt: number): Promise<JobStatus | undefined> {
       const [row] = await db.all(
@@ -200,7 +200,7 @@ export function createJobs(db: Db) {
       return rows.map((row) => String(row.owner));
     },
 
-    /** Takes the jobs of dead owners from them; answers how many. */
+    /** Releases the jobs of owners that are gone; returns how many. */
     async dropLeases(owners: readonly string[]): Promise<number> {
       const result = await db.run(
         `UPDATE job SET owner = NULL, lease_until = NULL, fence = fence + 1
@@ -210,7 +210,7 @@ export function createJobs(db: Db) {
       return result.changes;
     },
 
-    /** Ends jobs past their time limit, whoever works on them; answers their ids. */
+    /** Fails jobs past their time limit, also those that are being worked on; returns their ids. */
     async reap(now: number): Promise<string[]> {
       const rows = await db.all(
         `UPDATE job SET status = 'failed', timed_out = 1, completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
@@ -220,7 +220,7 @@ export function createJobs(db: Db) {
       return rows.map((row) => String(row.id));
     },
 
-    /** Forgets jobs that ended before `before`; answers how many. */
+    /** Deletes jobs that ended before `before`; returns how many. */
     async expire(before: number): Promise<number> {
       return (await db.run('DELETE FROM job WHERE completed_at IS NOT NULL AND completed_at < ?', [before])).changes;
     },

@@ -1,11 +1,11 @@
-/** Tools jobs and their sites (REST §6.10.8). */
+/** Jobs of the tools (REST §6.10.8): one row per job, one per site. */
 
 import type { Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 
 export type ToolKind = 'destroy' | 'renew' | 'disconnect';
 
-export interface ToolJobRow extends Row {
+interface ToolJobRow extends Row {
   id: string;
   kind: ToolKind;
   status: 'pending' | 'processing' | 'completed' | 'failed';
@@ -15,7 +15,7 @@ export interface ToolJobRow extends Row {
   completed_at: number | null;
 }
 
-export interface ToolJobProgress extends ToolJobRow {
+interface ToolJobProgress extends ToolJobRow {
   succeeded: number;
   failed: number;
 }
@@ -25,7 +25,7 @@ const MINE = 'id = ? AND owner = ? AND completed_at IS NULL';
 
 export function createToolJobs(db: Db) {
   return {
-    /** Stores the job, unless one of its kind is under way: then answers the id of that one. */
+    /** Stores the job, unless one of its kind is unfinished; then returns the id of that one. */
     async add(
       job: { id: string; kind: ToolKind; sites: readonly number[] },
       now: number,
@@ -72,7 +72,7 @@ export function createToolJobs(db: Db) {
       );
     },
 
-    /** Takes an open job that nobody works on: leases that end by `lapsed` are over. */
+    /** Claims an unfinished job that no process works on; leases that end by `lapsed` have expired. */
     async claim(owner: string, now: number, until: number, lapsed = now): Promise<ToolJobRow | undefined> {
       const rows = await db.all<ToolJobRow>(
         `UPDATE tool_job SET owner = ?, lease_until = ?, status = 'processing', started_at = ifnull(started_at, ?)
@@ -84,7 +84,7 @@ export function createToolJobs(db: Db) {
       return rows[0];
     },
 
-    /** Sites still to be done, first ones first. */
+    /** Sites that are not done yet, in order. */
     async next(id: string, limit: number): Promise<{ position: number; site_id: number }[]> {
       const rows = await db.all(
         'SELECT position, site_id FROM tool_job_site WHERE job_id = ? AND state = 0 ORDER BY position LIMIT ?',
@@ -93,7 +93,7 @@ export function createToolJobs(db: Db) {
       return rows.map((row) => ({ position: Number(row.position), site_id: Number(row.site_id) }));
     },
 
-    /** Notes outcomes ('' = success) and keeps the job. False when it was lost to another process meanwhile. */
+    /** Records outcomes ('' = success) and renews the lease. False when the job went to another process. */
     async note(
       id: string,
       owner: string,
@@ -113,7 +113,7 @@ export function createToolJobs(db: Db) {
       return (kept?.changes ?? 0) > 0;
     },
 
-    /** Ends the job: failed when not one site succeeded. */
+    /** Completes the job, as failed when no site succeeded. */
     async finish(id: string, owner: string, now: number): Promise<void> {
       await db.run(
         `UPDATE tool_job SET completed_at = ?, owner = NULL, lease_until = NULL,
@@ -124,12 +124,12 @@ export function createToolJobs(db: Db) {
       );
     },
 
-    /** Lets another process, or the next start, go on. */
-    async letGo(id: string, owner: string): Promise<void> {
+    /** Gives the lease back: another process, or the next start, continues the job. */
+    async release(id: string, owner: string): Promise<void> {
       await db.run(`UPDATE tool_job SET owner = NULL, lease_until = NULL WHERE ${MINE}`, [id, owner]);
     },
 
-    /** Forgets jobs that ended before; answers how many. */
+    /** Deletes jobs that ended by `before`; returns how many. */
     async expire(before: number): Promise<number> {
       const result = await db.run('DELETE FROM tool_job WHERE completed_at IS NOT NULL AND completed_at <= ?', [
         before,

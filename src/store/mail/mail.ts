@@ -1,13 +1,14 @@
-/** The outbox: one mail per occasion, tried until it is taken or given up. */
+/** The outbox: one mail per occasion, tried until it is sent or given up. */
 
+import { shownSyncError } from '../../../schemas/site-text.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { AlertRow } from '../monitoring/alerts.js';
 
-export type MailStatus = 'queued' | 'sending' | 'sent' | 'failed';
+type MailStatus = 'queued' | 'sending' | 'sent' | 'failed';
 
 export interface NewMail {
-  /** Names the occasion: a second mail with the same key is none. */
+  /** Identifies the occasion: a second mail with the same key is not stored. */
   event_key: string;
   type: string;
   site_id: number | null;
@@ -35,7 +36,7 @@ export interface MailRow extends Row {
   sent_at: number | null;
 }
 
-/** An alert that nobody was written about yet, with the addresses of its site's own. */
+/** An alert that no mail was queued for yet, with the addresses of its site. */
 export interface WaitingAlert extends AlertRow {
   site_name: string | null;
   site_url: string | null;
@@ -61,13 +62,13 @@ function insert(mail: NewMail, now: number): Statement {
 
 export function createMail(db: Db) {
   return {
-    /** False when there is a mail of this occasion already. */
+    /** False when there is a mail for this occasion already. */
     async queue(mail: NewMail, now: number): Promise<boolean> {
       const [result] = await db.batch([insert(mail, now)]);
       return (result?.changes ?? 0) > 0;
     },
 
-    /** Alerts that became no mail yet, oldest first. */
+    /** Alerts that no mail was queued for yet, oldest first. */
     waitingAlerts(limit: number): Promise<WaitingAlert[]> {
       return db.all<WaitingAlert>(
         `SELECT a.id, a.key, a.kind, a.site_id, a.at, a.facts, a.delivered_at, s.name AS site_name, s.url AS site_url,
@@ -78,7 +79,7 @@ export function createMail(db: Db) {
       );
     },
 
-    /** Mails and the alerts they tell of, all or nothing: a crash between the two would write twice, or never. */
+    /** Queues mails and marks their alerts as delivered, all or nothing: a crash between the two would send twice, or never. */
     async queueAlerts(mails: readonly NewMail[], alertIds: readonly number[], now: number): Promise<void> {
       await db.batch([
         ...mails.map((mail) => insert(mail, now)),
@@ -90,7 +91,7 @@ export function createMail(db: Db) {
       ]);
     },
 
-    /** Takes the next mail that is due. One whose sender died is taken over. */
+    /** Claims the next mail that is due, or one whose sender died. */
     async claim(now: number, until: number, lapsed = now): Promise<MailRow | undefined> {
       const [row] = await db.all<MailRow>(
         `UPDATE mail SET status = 'sending', attempts = attempts + 1, lease_until = ?
@@ -121,13 +122,13 @@ export function createMail(db: Db) {
       return db.all<MailRow>('SELECT * FROM mail ORDER BY id DESC LIMIT ?', [limit]);
     },
 
-    /** Forgets mails made before a moment, whatever came of them. */
+    /** Deletes mails created before `before`, sent or not. */
     async prune(before: number): Promise<number> {
       const { changes } = await db.run('DELETE FROM mail WHERE created_at < ?', [before]);
       return changes;
     },
 
-    /** When the newest mail of a kind was made, by what the keys of its occasions begin with. */
+    /** When the newest mail was created whose key begins with `kind:`. */
     async newest(kind: string): Promise<number | null> {
       const row = await db.one(
         'SELECT created_at FROM mail WHERE event_key > ? AND event_key < ? ORDER BY event_key DESC LIMIT 1',
@@ -136,7 +137,7 @@ export function createMail(db: Db) {
       return row === undefined ? null : Number(row.created_at);
     },
 
-    /** What the daily digest tells. Lists are cut at `limit`, counts are true. */
+    /** The content of the daily digest. Lists are cut at `limit`, counts are complete. */
     async digest(since: number, limit: number) {
       const [updates = [], sites = [], disconnected = [], totals = [], down = [], done = []] = await db.read([
         sql('SELECT type, n FROM update_count ORDER BY type'),
@@ -146,7 +147,8 @@ export function createMail(db: Db) {
           limit,
         ),
         sql(
-          `SELECT s.id, s.name, s.url, s.sync_error FROM site s WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
+          `SELECT s.id, s.name, s.url, s.sync_error, d.sync_error_quoted FROM site s JOIN site_detail d ON d.site_id = s.id
+           WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
           limit,
         ),
         sql(
@@ -163,7 +165,7 @@ export function createMail(db: Db) {
       return {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
         most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
-        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: String(row.sync_error) })),
+        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: reasonOf(row) })),
         disconnected_total: Number(totals[0]?.lost ?? 0),
         down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
         down_total: Number(totals[0]?.down ?? 0),
@@ -175,6 +177,11 @@ export function createMail(db: Db) {
 
 function namesOf(row: Row): { id: number; name: string; url: string } {
   return { id: Number(row.id), name: String(row.name), url: String(row.url) };
+}
+
+/** Why a site is disconnected, as it is shown. */
+function reasonOf(row: Row): string {
+  return shownSyncError({ sync_error: String(row.sync_error), sync_error_quoted: Number(row.sync_error_quoted) });
 }
 
 export type Digest = Awaited<ReturnType<ReturnType<typeof createMail>['digest']>>;

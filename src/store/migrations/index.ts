@@ -6,6 +6,8 @@ import { monitors } from './0004_monitors.js';
 import { engines } from './0005_engines.js';
 import { shares } from './0006_shares.js';
 import { uniqueId } from './0007_unique_id.js';
+import { batchGuard } from './0008_batch_guard.js';
+import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -15,4 +17,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 5, name: 'engines', sql: engines },
   { id: 6, name: 'shares', sql: shares },
   { id: 7, name: 'unique_id', sql: uniqueId },
+  { id: 8, name: 'batch_guard', sql: batchGuard },
+  { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
 ];

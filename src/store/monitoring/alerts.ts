@@ -1,11 +1,11 @@
-/** What people are told, each thing once. Whoever delivers (mail) marks what has gone out. */
+/** Alerts for people, one per occasion. The mailer marks those that it has delivered. */
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, join, offset } from '../driver/lists.js';
+import { among, join, offset } from '../driver/sql-fragments.js';
 
 export interface NewAlert {
-  /** Names the occasion: a second alert with the same key is none. */
+  /** Identifies the occasion: a second alert with the same key is not stored. */
   key: string;
   /** Name of the event that goes with it. */
   kind: string;
@@ -44,7 +44,7 @@ function alertStatement(alert: NewAlert): Statement {
 
 export function createAlerts(db: Db) {
   return {
-    /** Stores those that are new and answers them, in order. */
+    /** Stores the alerts that are new and returns them, in order. */
     async add(alerts: readonly NewAlert[]): Promise<NewAlert[]> {
       if (alerts.length === 0) return [];
       const results = await db.batch(alerts.map(alertStatement));
@@ -56,14 +56,7 @@ export function createAlerts(db: Db) {
       return db.all<AlertRow>(`SELECT ${COLUMNS} FROM alert WHERE delivered_at IS NULL ORDER BY id LIMIT ?`, [limit]);
     },
 
-    async delivered(ids: readonly number[], at: number): Promise<void> {
-      await db.run('UPDATE alert SET delivered_at = ? WHERE id IN (SELECT value FROM json_each(?))', [
-        at,
-        JSON.stringify(ids),
-      ]);
-    },
-
-    /** One page, newest first, with the true total. Alerts of no single site are seen by all. */
+    /** One page, newest first, with the true total. Every caller sees alerts that belong to no site. */
     async list(
       filter: { site_ids?: readonly number[] | undefined; denied: readonly number[] },
       page: number,
@@ -87,7 +80,7 @@ export function createAlerts(db: Db) {
       return { items: items as AlertRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Forgets alerts older than `before`; at most `limit` at a time. */
+    /** Deletes alerts older than `before`, at most `limit` at a time. */
     async prune(before: number, limit: number): Promise<number> {
       const { changes } = await db.run(
         'DELETE FROM alert WHERE id IN (SELECT id FROM alert WHERE at < ? ORDER BY at LIMIT ?)',

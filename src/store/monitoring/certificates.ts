@@ -1,4 +1,4 @@
-/** Certificates of sites as they were last seen. Whether one still holds depends on the time: it is asked when reading. */
+/** TLS certificates of sites as they were last seen. Their status depends on the time, so it is computed when they are read. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -44,18 +44,16 @@ export interface SeenCertificate {
 
 export interface CertificateRecord {
   site_id: number;
-  /** Until when it was claimed for this look; null for one by hand. */
+  /** The claim it was checked under; null for a check that a user asked for. */
   claim: number | null;
   seen: SeenCertificate | null;
   error: string | null;
-  /** Nothing is known any more: the site has no TLS. */
+  /** What is known is deleted: the site has no TLS. */
   forget: boolean;
   next_check_at: number;
 }
 
 export type CertificateFilter = ExpiryFilter<CertificateStatus>;
-
-export type CertificateClock = ExpiryClock;
 
 const STATUS = `CASE WHEN c.valid_to IS NULL THEN 'unknown' WHEN c.valid_to <= ? THEN 'expired' WHEN c.status = 'invalid' THEN 'invalid'
   WHEN c.valid_to <= ? THEN 'expiring' ELSE 'valid' END`;
@@ -66,11 +64,11 @@ const OF_SITE = 'JOIN site_detail d ON d.site_id = s.id LEFT JOIN site_certifica
 export function createCertificates(db: Db) {
   return {
     /**
-     * Claims certificates that are to be looked at, most overdue first, by moving their turn to `until` (monitor-claims.ts says
-     * why that is enough): at most `most`, and no more than this process's part. Turns up to `lapsed` have come. Suspended sites wait.
+     * Claims certificates that are due by `lapsed`, most overdue first, by moving their next check to `until` (see claims.ts):
+     * at most `most`, and no more than this process's part. Suspended sites are left out.
      */
     async claim(
-      at: CertificateClock,
+      at: ExpiryClock,
       until: number,
       { most, members, lapsed = at.now }: { most: number; members: number; lapsed?: number },
     ): Promise<CertificateRow[]> {
@@ -90,7 +88,7 @@ export function createCertificates(db: Db) {
       );
     },
 
-    one(siteId: number, at: CertificateClock): Promise<CertificateRow | undefined> {
+    one(siteId: number, at: ExpiryClock): Promise<CertificateRow | undefined> {
       return db.one<CertificateRow>(`SELECT ${COLUMNS} FROM site s ${OF_SITE} WHERE s.id = ?`, [
         at.now,
         at.expiring,
@@ -101,7 +99,7 @@ export function createCertificates(db: Db) {
     /** One page in URL order with the true total. */
     list(
       filter: CertificateFilter,
-      at: CertificateClock,
+      at: ExpiryClock,
       page: number,
       perPage: number,
     ): Promise<{ items: CertificateRow[]; total: number }> {
@@ -109,28 +107,28 @@ export function createCertificates(db: Db) {
     },
 
     /**
-     * Stores looks and the next time of each; answers the sites of those that were stored. A look that saw no certificate
-     * keeps what is known and notes why. One whose claim went to another process leaves nothing.
+     * Stores checks and the time of the next ones; returns the sites of those that were stored. A check that saw no
+     * certificate keeps what is known and records why. One whose claim went to another process is not stored.
      */
-    async save(looks: readonly CertificateRecord[], now: number): Promise<Set<number>> {
+    async save(checks: readonly CertificateRecord[], now: number): Promise<Set<number>> {
       const results = await db.batch(
-        looks.flatMap((look) => [
-          look.seen === null ? missedStatement(look, now) : seenStatement(look, look.seen, now),
-          // Last, for it ends the claim.
+        checks.flatMap((check) => [
+          check.seen === null ? missedStatement(check, now) : seenStatement(check, check.seen, now),
+          // Last: it ends the claim.
           sql(
             `UPDATE certificate_plan SET next_check_at = ? WHERE site_id = ? AND next_check_at = coalesce(?, next_check_at)`,
-            look.next_check_at,
-            look.site_id,
-            look.claim,
+            check.next_check_at,
+            check.site_id,
+            check.claim,
           ),
         ]),
       );
-      return new Set(looks.filter((_, i) => results[2 * i + 1]?.changes === 1).map(({ site_id }) => site_id));
+      return new Set(checks.filter((_, i) => results[2 * i + 1]?.changes === 1).map(({ site_id }) => site_id));
     },
   };
 }
 
-/** The site, while the claim stands. */
+/** The site, while the claim is valid. */
 const STANDS = 'FROM certificate_plan WHERE site_id = ? AND next_check_at = coalesce(?, next_check_at)';
 
 function seenStatement({ site_id, claim }: CertificateRecord, seen: SeenCertificate, now: number) {

@@ -1,8 +1,8 @@
 /**
- * Whose turn it is to check a monitor. To claim one is to move its `next_check_at` a little into the future: one statement,
- * nobody else sees it as due meanwhile, and the claim of a process that died lapses by itself. The instant it was moved to
- * is the proof of the claim: whatever is written about the monitor is written only while it stands there. It only grows
- * from claim to claim, so no two claims of a monitor have the same; and every change of the plan ends a claim with it.
+ * Claims of monitors that are due. Claiming one moves its `next_check_at` a little into the future, in one statement: no other
+ * process finds it due in the meantime, and the claim of a process that died expires by itself. The new instant is the proof
+ * of the claim: results are stored only while `next_check_at` still has it. It grows from claim to claim, so that no two
+ * claims of a monitor share one, and every change of the plan ends the claim.
  */
 
 import type { Db, Value } from '../driver/db.js';
@@ -10,7 +10,7 @@ import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 import { type Login, loginsOf, type MonitorRow, OWN_COLUMNS } from './monitors.js';
 
-/** A claim on one monitor: `until` is both when it lapses and the proof of it. */
+/** A claim on one monitor: `until` is both when it expires and the proof of it. */
 export interface Claim {
   site_id: number;
   until: number;
@@ -18,7 +18,7 @@ export interface Claim {
 
 const of = (table: string, column: string, key: string) =>
   `(SELECT ${column} FROM ${table} WHERE ${key} = monitor.site_id) AS ${column}`;
-/** What `MonitorRow` has, of tables that an UPDATE cannot join; and the login, which saves a round trip. */
+/** The columns of `MonitorRow`, as subselects because RETURNING cannot join; and the login, which saves a round trip. */
 const RETURNED = [
   'site_id',
   ...['url', 'name', 'suspended'].map((column) => of('site', column, 'id')),
@@ -30,8 +30,8 @@ const RETURNED = [
 export function createMonitorClaims(db: Db, vault: Vault) {
   return {
     /**
-     * Claims monitors that are due, most overdue first: at most `most`, and no more than this process's part when several
-     * share what is due. Includes those to be switched off. `next_check_at` of the rows is `until`.
+     * Claims monitors that are due, most overdue first: at most `most`, and no more than this process's part of what `members`
+     * processes share. Includes those that are to be switched off. `next_check_at` of the rows is `until`.
      */
     async claim(
       now: number,
@@ -50,7 +50,7 @@ export function createMonitorClaims(db: Db, vault: Vault) {
       return { rows, logins };
     },
 
-    /** Moves claims that still stand to another instant: to keep them, or to give them back. Answers which these were. */
+    /** Moves the claims that are still valid to another instant, to renew them or to give them back; returns their sites. */
     async move(claims: readonly Claim[], now: number, until: number): Promise<Set<number>> {
       if (claims.length === 0) return new Set();
       const { where, args } = standing(claims);
@@ -61,7 +61,7 @@ export function createMonitorClaims(db: Db, vault: Vault) {
       return new Set(rows.map(({ site_id }) => Number(site_id)));
     },
 
-    /** Takes claimed monitors out of the plan: their state is forgotten and an open incident ends, silently. */
+    /** Takes claimed monitors out of the plan: their state is reset, and an open incident ends without an alert. */
     async pause(claims: readonly Claim[], now: number): Promise<void> {
       const { where, args } = standing(claims);
       await db.batch([
@@ -80,7 +80,7 @@ export function createMonitorClaims(db: Db, vault: Vault) {
   };
 }
 
-/** The monitors whose claims still stand. By id first, for which there is an index. */
+/** Selects the monitors whose claims are still valid, by id first: there is an index on it. */
 function standing(claims: readonly Claim[]): { where: string; args: Value[] } {
   const list = JSON.stringify(claims.map(({ site_id, until }) => [site_id, until]));
   const id = "json_extract(value, '$[0]')";

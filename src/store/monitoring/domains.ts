@@ -6,7 +6,7 @@ import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.j
 
 export type DomainStatus = 'valid' | 'expiring' | 'expired' | 'unknown';
 
-export interface DomainFields {
+interface DomainFields {
   registrar: string | null;
   registrar_url: string | null;
   registrar_iana_id: string | null;
@@ -18,7 +18,7 @@ export interface DomainFields {
   source: 'rdap' | 'whois' | 'manual';
 }
 
-export interface DomainRow extends Row {
+interface DomainRow extends Row {
   name: string;
   registrar: string | null;
   registrar_url: string | null;
@@ -36,7 +36,7 @@ export interface DomainRow extends Row {
   next_check_at: number;
 }
 
-/** A site with the record of its domain, all null when it has none or was not looked at yet. */
+/** A site with the record of its domain; all null when it has none or was not checked yet. */
 export interface SiteDomainRow extends Row {
   site_id: number;
   url: string;
@@ -59,8 +59,6 @@ export interface SiteDomainRow extends Row {
 
 export type DomainFilter = ExpiryFilter<DomainStatus>;
 
-export type DomainClock = ExpiryClock;
-
 const DOMAIN = `name, registrar, registrar_url, registrar_iana_id, creation_date, updated_date, expiry_date, domain_status, name_servers,
   source, error, last_check, failures, next_check_at`;
 const STATUS = `CASE WHEN o.expiry_date IS NULL THEN 'unknown' WHEN o.expiry_date <= ? THEN 'expired' WHEN o.expiry_date <= ? THEN 'expiring' ELSE 'valid' END`;
@@ -70,7 +68,7 @@ const TABLES = 'site s LEFT JOIN site_domain x ON x.site_id = s.id LEFT JOIN dom
 
 export function createDomains(db: Db) {
   return {
-    /** Sites whose domain was not worked out yet, new ones and those whose URL changed. */
+    /** Sites whose domain is not determined yet: new ones, and those whose URL changed. */
     async unassigned(limit: number): Promise<{ id: number; url: string }[]> {
       const rows = await db.all(
         'SELECT s.id, s.url FROM site s WHERE NOT EXISTS (SELECT 1 FROM site_domain x WHERE x.site_id = s.id) ORDER BY s.id LIMIT ?',
@@ -79,7 +77,7 @@ export function createDomains(db: Db) {
       return rows.map((row) => ({ id: Number(row.id), url: String(row.url) }));
     },
 
-    /** Notes which domain each site lives under; null = none. */
+    /** Stores the domain of each site; null = none. */
     async assign(sites: readonly { site_id: number; domain: string | null }[]): Promise<void> {
       await db.batch(
         sites.flatMap(({ site_id, domain }) => [
@@ -95,12 +93,12 @@ export function createDomains(db: Db) {
       );
     },
 
-    /** Forgets domains that no site lives under any more. */
+    /** Deletes domains that no site uses any more. */
     async dropUnused(): Promise<void> {
       await db.run('DELETE FROM domain WHERE NOT EXISTS (SELECT 1 FROM site_domain x WHERE x.domain = domain.name)');
     },
 
-    /** Domains to look up, most overdue first; those of suspended sites alone wait. */
+    /** Domains that are due for a lookup, most overdue first; without those that only suspended sites use. */
     due(now: number, limit: number): Promise<DomainRow[]> {
       return db.all<DomainRow>(
         `SELECT ${DOMAIN} FROM domain WHERE next_check_at <= ? AND EXISTS (SELECT 1 FROM site_domain x JOIN site s ON s.id = x.site_id
@@ -113,13 +111,13 @@ export function createDomains(db: Db) {
       return db.one<DomainRow>(`SELECT ${DOMAIN} FROM domain WHERE name = ?`, [name]);
     },
 
-    /** Sites that live under a domain, by id. */
+    /** Sites of a domain, by id. */
     async sitesOf(name: string): Promise<number[]> {
       const rows = await db.all('SELECT site_id FROM site_domain WHERE domain = ? ORDER BY site_id', [name]);
       return rows.map((row) => Number(row.site_id));
     },
 
-    /** The registry's facts in place of the old ones. */
+    /** Stores the registry's facts in place of the old ones. */
     async save(name: string, fields: DomainFields, now: number, next: number): Promise<void> {
       await db.run(
         `UPDATE domain SET registrar = ?, registrar_url = ?, registrar_iana_id = ?, creation_date = ?, updated_date = ?, expiry_date = ?,
@@ -141,7 +139,7 @@ export function createDomains(db: Db) {
       );
     },
 
-    /** A look that told nothing: what is known stays. */
+    /** Records a lookup that failed; what is known stays. */
     async miss(name: string, error: string, now: number, next: number): Promise<void> {
       await db.run(
         'UPDATE domain SET error = ?, failures = failures + 1, last_check = ?, next_check_at = ? WHERE name = ?',
@@ -149,14 +147,14 @@ export function createDomains(db: Db) {
       );
     },
 
-    one(siteId: number, at: DomainClock): Promise<SiteDomainRow | undefined> {
+    one(siteId: number, at: ExpiryClock): Promise<SiteDomainRow | undefined> {
       return db.one<SiteDomainRow>(`SELECT ${COLUMNS} FROM ${TABLES} WHERE s.id = ?`, [at.now, at.expiring, siteId]);
     },
 
     /** One page in URL order with the true total. */
     list(
       filter: DomainFilter,
-      at: DomainClock,
+      at: ExpiryClock,
       page: number,
       perPage: number,
     ): Promise<{ items: SiteDomainRow[]; total: number }> {

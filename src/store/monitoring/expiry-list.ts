@@ -1,7 +1,7 @@
-/** Lists of sites by something that ends: certificates and domains. Whether one still holds depends on the time: it is asked when reading. */
+/** Lists of sites by the expiry of certificates or domains. Their status depends on the time, so it is computed when they are read. */
 
 import { type Db, type Row, sql } from '../driver/db.js';
-import { included, offset } from '../driver/lists.js';
+import { included, offset } from '../driver/sql-fragments.js';
 import { sitePredicate } from '../sites/filter.js';
 
 export interface ExpiryFilter<S extends string> {
@@ -13,15 +13,15 @@ export interface ExpiryFilter<S extends string> {
   denied: readonly number[];
 }
 
-/** Instants that the statuses are told by. */
+/** The instants that decide the status. */
 export interface ExpiryClock {
   now: number;
-  /** What ends before this is `expiring`. */
+  /** What expires before this is `expiring`. */
   expiring: number;
 }
 
-/** Text of SQL; `status` binds the two instants of the clock, and so do `columns`. */
-export interface ExpiryTables {
+/** SQL texts; `status` and `columns` bind the two instants each. */
+interface ExpiryTables {
   columns: string;
   status: string;
   /** With `s` as the site; every site has one row. */

@@ -1,10 +1,10 @@
-/** Uptime monitors: settings, plan, lists. Whose turn it is: monitor-claims.ts; what checks leave behind: monitor-results.ts. */
+/** Uptime monitors: settings, plan and lists. Claims are in claims.ts, results in results.ts. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { included, offset } from '../driver/lists.js';
+import { included, offset } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
-import { createSecretSeals } from '../sites/secrets.js';
+import { createSecretSealer } from '../sites/secrets.js';
 import type { Vault } from '../vault/vault.js';
 
 /** Own settings of a monitor; null = the global one. */
@@ -47,11 +47,11 @@ export interface Login {
   pass: string;
 }
 
-export type MonitorWord = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
+type MonitorStatus = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
 
 export interface MonitorFilter {
   /** OR-ed; empty = all. */
-  status: readonly MonitorWord[];
+  status: readonly MonitorStatus[];
   search?: string | undefined;
   include?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
@@ -135,7 +135,7 @@ export function createMonitors(db: Db, vault: Vault) {
       return Number(row?.n ?? 0);
     },
 
-    /** Only the given settings change; the plan is made anew from the global interval and switch. */
+    /** Changes the given settings, and plans the monitor again by the global interval and switch. */
     async saveSettings(
       siteId: number,
       change: Partial<MonitorOwnSettings>,
@@ -164,7 +164,7 @@ export function createMonitors(db: Db, vault: Vault) {
       return { planned: String(row?.planned ?? ''), due: row?.due === 1, down: row?.down === 1 };
     },
 
-    /** Makes the plan of every monitor that follows a global setting anew, unless another process did so meanwhile. */
+    /** Plans every monitor that follows a global setting again, unless another process has done so. */
     async replan(
       global: { active: number; interval_min: number },
       planned: { before: string; after: string },
@@ -181,7 +181,7 @@ export function createMonitors(db: Db, vault: Vault) {
 
 /** Logins out of rows of `site_id`, `http_user`, `http_pass`; sites without one are absent. */
 export function loginsOf(rows: readonly Row[], vault: Vault): Map<number, Login> {
-  const { open } = createSecretSeals(vault);
+  const { open } = createSecretSealer(vault);
   return new Map(
     rows.flatMap(({ site_id, http_user, http_pass }) => {
       const id = Number(site_id);

@@ -1,4 +1,4 @@
-/** Judged checks and all that follows from them, in one transaction for any number. */
+/** Stores checks of monitors with their consequences (heartbeats, hours, incidents, alerts), any number in one transaction. */
 
 import type { BatchResult, Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -14,11 +14,11 @@ export interface HourShare {
   ping_ms: number | null;
 }
 
-/** One judged check and all that follows from it. Recorded only while the monitor still has `seq` and its claim stands. */
+/** One check and its consequences. Stored only while the monitor still has `seq` and the claim is valid. */
 export interface CheckRecord {
   site_id: number;
   seq: number;
-  /** The claim it was made under (see monitor-claims.ts): recorded only while it stands. Null: by hand, without one. */
+  /** The claim it was made under, see claims.ts; null for a check that a user asked for. */
   claim: number | null;
   at: number;
   beat: {
@@ -46,9 +46,9 @@ function standing({ site_id, seq, claim }: CheckRecord): Value[] {
 }
 
 /**
- * Stores what is still current, each check wholly or not at all. Answers which were stored and the alerts that are
- * new: a check measured against an older state (settings changed, a site deleted meanwhile), or under a claim that has
- * lapsed and gone to another process, leaves nothing.
+ * Stores the checks that are still current, each completely or not at all. A check against an older state (changed settings,
+ * a deleted site), or under a claim that went to another process, is not stored.
+ * @returns the sites whose check was stored, and the alerts that are new
  */
 export async function recordChecks(
   db: Db,
@@ -59,7 +59,7 @@ export async function recordChecks(
   for (const check of checks) {
     statements.push(...consequences(check));
     const alert = check.alert === null ? null : statements.push(guardedAlert(check, check.alert)) - 1;
-    // Last, for it moves `seq` on, which all before it compare with.
+    // Last: it increments `seq`, which all statements before it compare with.
     marks.push({ check, alert, update: statements.push(stateStatement(check)) - 1 });
   }
   const results: BatchResult[] = await db.batch(statements);
@@ -72,7 +72,7 @@ export async function recordChecks(
   return { stored, alerts };
 }
 
-/** The beat, the hours and the incident, each only while the monitor is as it was when the check began. */
+/** Heartbeat, hours and incident, each only while the monitor is as it was when the check began. */
 function consequences(check: CheckRecord): Statement[] {
   const { beat, site_id, at } = check;
   const statements = [

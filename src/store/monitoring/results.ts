@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { type CheckRecord, recordChecks } from './record.js';
 

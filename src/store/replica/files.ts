@@ -1,4 +1,4 @@
-/** The files of a replica: one process has them, and what is not ours is left alone. */
+/** The files of a replica. One process owns them; files that are not its own are left alone. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -13,11 +13,11 @@ export interface ReplicaFiles {
   readonly path: string;
   /** Changes whenever something was written to the replica. */
   mark(): string;
-  /** Removes what others left. */
+  /** Removes files of earlier replicas. */
   tidy(): void;
   /** Removes the replica; the next one has another `path`. */
   renew(): void;
-  /** Removes it and lets other processes have the name. */
+  /** Removes it and frees the name for other processes. */
   release(): void;
 }
 
@@ -28,8 +28,8 @@ const OURS = new RegExp(`^-[0-9a-f]{8}(${ENDINGS.join('|')})$`);
 /**
  * Takes a name for the replicas of this process, for as long as it lives: the operating system lifts the lock of one that
  * was killed. What an earlier process left is removed. That is on purpose: a copy that survived a power cut, a server that
- * was put back to an older state or another server is told from a sound one only by comparing it whole, and copying it
- * whole costs no more. So a replica never outlives its process.
+ * was put back to an older state or another server can be told from a sound one only by comparing all of it, and copying all
+ * of it costs no more. So a replica never outlives its process.
  *
  * Each replica has an ending of its own, because the syncing process of a killed one may live a moment longer, and what it
  * still writes must not meet ours.
@@ -64,7 +64,7 @@ export function claimReplica(name: string): ReplicaFiles {
     },
     release() {
       sweep();
-      // The lock file stays: whoever removed it might take it from a process that just opened it.
+      // The lock file stays: another process may just have opened it.
       lock.close();
     },
   };

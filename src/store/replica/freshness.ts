@@ -1,9 +1,9 @@
-/** Keeps something in sync: by the clock, and at once for who needs what was written a moment ago. */
+/** Decides when a replica syncs: at intervals, and at once for a read that needs what was just written. */
 
-export interface FreshnessParts {
-  /** Brings everything over that was written before it began. */
+interface FreshnessParts {
+  /** Copies everything that was written before it began. */
   sync(): Promise<void>;
-  /** Told after each sync; waited for before the next. */
+  /** Called after each sync and awaited before the next. */
   ended(failure: Error | null): Promise<void>;
   everyMs: number;
   /** Pause after a failure. */
@@ -37,14 +37,14 @@ export class Freshness {
     this.#running = this.#run();
   }
 
-  /** Something was written: what is there is old until the next sync. Answers the moment, for `reached`. */
+  /** Something was written: the copy is old until the next sync. Returns the moment, for `reached`. */
   mark(): number {
     this.#marked += 1;
     if (!this.#failing) this.#wake();
     return this.#marked;
   }
 
-  /** Whether everything that was marked is there. */
+  /** Whether everything that was marked is synced. */
   get fresh(): boolean {
     return this.#covered === this.#marked && !this.#failing;
   }
@@ -68,15 +68,15 @@ export class Freshness {
     });
   }
 
-  /** Begins no further sync; waits for the one under way, which the caller may have to break off. */
-  async stop(breakOff: () => Promise<void>): Promise<void> {
+  /** Starts no further sync and waits for the running one, which `abort` ends. */
+  async stop(abort: () => Promise<void>): Promise<void> {
     this.#stopped = true;
     this.#settle();
     this.#wake();
-    await breakOff();
+    await abort();
     await this.#running;
     // It may just have been about to begin.
-    await breakOff();
+    await abort();
   }
 
   async #run(): Promise<void> {

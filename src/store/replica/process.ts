@@ -1,10 +1,10 @@
-/** The process that syncs a replica, from the inside. */
+/** The child process that syncs a replica. */
 
 import Database from 'libsql';
 
-/** What it is told: first where the replica is, then to sync, again and again. */
+/** A message of the parent: first where the replica is, then `sync` any number of times. */
 export type SyncRequest = { path: string; url: string; token: string | undefined } | 'sync';
-/** Its answer to each. */
+/** The reply to each. */
 export type SyncReply = { ok: true } | { ok: false; message: string };
 
 /**
@@ -19,7 +19,7 @@ export type SyncReply = { ok: true } | { ok: false; message: string };
  * SQLite's write-ahead log is for: a sync is one transaction of another writer. Neither connection of the parent writes.
  */
 export function serveSyncs(): void {
-  // Everything that is stored ends up in the replica.
+  // The replica holds everything that is stored: other users must not read it.
   process.umask(0o077);
   // Ctrl-C goes to all processes of a terminal: the parent still answers what is under way, and ends us when it is done.
   process.on('SIGINT', () => undefined);

@@ -1,4 +1,4 @@
-/** Reads of a storage server from a copy of it on this machine. */
+/** A replica: reads of a storage server are served from a copy of it on this machine. */
 
 import { pathToFileURL } from 'node:url';
 import type { Db } from '../driver/db.js';
@@ -31,7 +31,7 @@ export interface ReplicaStatus {
 export interface Replica {
   /** Reads, with everything that was written before the last `wrote`. Writing is refused. */
   readonly db: Db;
-  /** Reads everything that was written before the call, by whomever: for logins. */
+  /** Reads everything that any process wrote before the call: for logins. */
   readonly current: Db;
   /** This process wrote something to the server. */
   wrote(): void;
@@ -41,29 +41,29 @@ export interface Replica {
 
 export interface ReplicaOptions {
   token?: string | undefined;
-  /** Name of the copy, to which endings are added. It is made anew, and removed at the end. */
+  /** Name of the copy, to which endings are added. It is created at the start and removed at the end. */
   file: string;
   syncMs: number;
   /** Program of the syncing process. */
   program: URL;
-  /** Told when the state changes, or the reason for it; for the log. */
+  /** Called when the state or its reason changes; for the log. */
   changed(state: ReplicaState, reason: string | null): void;
   /** For tests. */
   stuckMs?: number;
   rebuildAfterMs?: number;
 }
 
-/** A read waits so long for the copy to catch up, or three times a usual sync; then the server is asked itself. */
+/** How long a read waits for the copy to catch up, or three times a usual sync; then it goes to the server. */
 const CATCH_UP_MS = 500;
-/** And so long for the server, while there is a copy to fall back on. */
+/** How long a read waits for the server while there is a copy to fall back on. */
 const SERVER_MS = 2000;
 const RETRY_MS = 1000;
 const STUCK_MS = 10_000;
-/** A copy that cannot be synced for so long, although the server answers, is made anew. A server that cleans up its log may refuse for half a minute. */
+/** A copy that cannot be synced for so long, although the server answers, is rebuilt. A server that cleans up its log may refuse for half a minute. */
 const REBUILD_AFTER_MS = 60_000;
 
 /**
- * Opens a storage server for reading, with a copy beside. Answers at once; the copy is made in the background.
+ * Opens a storage server for reading, with a copy. Returns at once; the copy is made in the background.
  * @throws StorageError `other` when the name is in use
  */
 export function openReplica(url: string, options: ReplicaOptions): Replica {
@@ -157,8 +157,8 @@ class EmbeddedReplica implements Replica {
     if (this.#state === 'away') return this.#local;
     if (this.#local === null) return null;
     if (this.#freshness.fresh && this.#inTime()) return this.#local;
-    const patience = Math.min(SERVER_MS, Math.max(CATCH_UP_MS, 3 * this.#syncMs));
-    return (await this.#freshness.reached(patience)) && this.#inTime() ? this.#local : null;
+    const timeoutMs = Math.min(SERVER_MS, Math.max(CATCH_UP_MS, 3 * this.#syncMs));
+    return (await this.#freshness.reached(timeoutMs)) && this.#inTime() ? this.#local : null;
   }
 
   /** A sync that hangs has not failed yet. */
@@ -166,7 +166,7 @@ class EmbeddedReplica implements Replica {
     return this.#synced !== null && performance.now() - this.#synced < this.#options.syncMs + SERVER_MS;
   }
 
-  /** Whether the copy is to blame, or only locked for a moment: then the server answers. */
+  /** Whether the copy failed, or is locked for a moment: then the server answers. */
   #broken(error: unknown, local: Db): boolean {
     if (isStorage(error, 'busy')) return true;
     if (!isStorage(error, 'corrupt', 'unavailable')) return false;
@@ -185,7 +185,7 @@ class EmbeddedReplica implements Replica {
     try {
       return await (this.#local === null ? work(this.#server) : within(SERVER_MS, work(this.#server)));
     } finally {
-      // What the server just told may be newer than the copy, and nobody is to see it vanish again.
+      // The server's answer may be newer than the copy, and later reads must not be older.
       this.#freshness.mark();
     }
   }
@@ -203,7 +203,7 @@ class EmbeddedReplica implements Replica {
     if (this.#opened !== this.#syncer.starts || this.#local === null) {
       const before = this.#local;
       const fresh = openEmbedded(pathToFileURL(this.#files.path).href, { mode: 'reader' });
-      // The file shrinks when the server's does, and whoever touches a mapped page that is gone is ended by the system.
+      // The file shrinks when the server's does, and the system ends a process that touches a mapped page that is gone.
       await fresh.all('PRAGMA mmap_size=0');
       this.#local = fresh;
       this.#opened = this.#syncer.starts;
@@ -240,7 +240,7 @@ class EmbeddedReplica implements Replica {
 
   #enter(state: ReplicaState, reason: unknown): void {
     const text = reason instanceof Error ? reason.message : null;
-    // The first failure of a replica that is not there yet changes nothing, and is to be known all the same.
+    // The first failure of a replica that was never built does not change the state, but is reported all the same.
     if (this.#state === state && (text === null || text === this.#reason)) return;
     this.#state = state;
     this.#reason = text;

@@ -1,4 +1,4 @@
-/** The process that syncs a replica, from the outside: started when it is needed, killed when it hangs. */
+/** Starts the process that syncs a replica when it is needed, and kills it when it hangs. */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,14 +6,14 @@ import { StorageError } from '../driver/db.js';
 import type { ReplicaFiles } from './files.js';
 import type { SyncReply, SyncRequest } from './process.js';
 
-export interface SyncerParts {
+interface SyncerParts {
   /** Program of the process; it calls `serveSyncs`. */
   program: URL;
   files: Pick<ReplicaFiles, 'path' | 'mark'>;
   /** URL and token of the storage server, as configured. */
   url: string;
   token: string | undefined;
-  /** A sync that brings nothing for so long hangs. */
+  /** A sync that writes nothing for so long is taken to hang. */
   stuckMs: number;
 }
 
@@ -24,7 +24,7 @@ const DAMAGED = /disk image is malformed|not a database|without a wal_index/;
 export class Syncer {
   readonly #parts: SyncerParts;
   #child: ChildProcess | null = null;
-  /** How many processes there were: another one may have another file open. */
+  /** How many processes were started: another one may have another file open. */
   starts = 0;
 
   constructor(parts: SyncerParts) {
@@ -48,7 +48,7 @@ export class Syncer {
   }
 
   async #start(): Promise<ChildProcess> {
-    // Nothing it says is for our own output; see there.
+    // Its output must not reach ours; see process.ts.
     const child = fork(this.#parts.program, [], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
     child.on('error', () => undefined);
     child.once('exit', () => {
@@ -66,7 +66,7 @@ export class Syncer {
   async #ask(child: ChildProcess, request: SyncRequest): Promise<void> {
     const reply = await this.#reply(child, request);
     if (reply.ok) return;
-    // One that could not open the replica never will.
+    // A process that could not open the replica never will.
     if (request !== 'sync') await this.stop();
     const kind = DAMAGED.test(reply.message) ? 'corrupt' : 'unavailable';
     throw new StorageError(kind, this.#printable(reply.message));

@@ -1,9 +1,9 @@
-/** What reports read beside the records of other nouns: changes of a range, uptime of a range, records of other tools. */
+/** Data that only reports read: changes and uptime of a range, and records of other tools. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-export interface ChangeEvent extends Row {
+interface ChangeEvent extends Row {
   source: string;
   context: string;
   action: string;
@@ -13,7 +13,7 @@ export interface ChangeEvent extends Row {
   created: number;
 }
 
-export interface RecordRow extends Row {
+interface RecordRow extends Row {
   id: number;
   action: string;
   /** JSON object. */
@@ -21,7 +21,7 @@ export interface RecordRow extends Row {
   at: number;
 }
 
-export interface UptimeDay extends Row {
+interface UptimeDay extends Row {
   /** Days since the epoch, UTC. */
   day: number;
   up_s: number;
@@ -33,7 +33,7 @@ export interface UptimeDay extends Row {
   ping_max: number | null;
 }
 
-export interface IncidentOf extends Row {
+interface IncidentOf extends Row {
   id: number;
   started_at: number;
   ended_at: number | null;
@@ -147,7 +147,7 @@ export function createReportData(db: Db) {
       };
     },
 
-    /** Stores a record; the oldest beyond the limit go. Answers its id. */
+    /** Stores a record; the oldest beyond the limit go. Returns its id. */
     async addRecord(siteId: number, segment: string, action: string, facts: unknown, at: number): Promise<number> {
       const [added] = await db.batch([
         sql(
@@ -173,7 +173,7 @@ export function createReportData(db: Db) {
       return added?.lastId ?? 0;
     },
 
-    /** Answers how many went. */
+    /** Deletes all records of a segment; returns how many. */
     async removeRecords(siteId: number, segment: string): Promise<number> {
       const { changes } = await db.run('DELETE FROM report_record WHERE site_id = ? AND segment = ?', [
         siteId,

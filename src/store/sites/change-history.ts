@@ -1,4 +1,4 @@
-/** What the service itself changed on sites. */
+/** The history of changes that the service itself made on sites. */
 
 import type { Db, Row } from '../driver/db.js';
 
@@ -15,7 +15,7 @@ export interface HistoryEntry {
   at: number;
 }
 
-export interface HistoryRow extends Row {
+interface HistoryRow extends Row {
   id: number;
   context: HistoryContext;
   action: string;
@@ -28,7 +28,7 @@ export interface HistoryRow extends Row {
 
 export function createHistory(db: Db) {
   return {
-    /** Names are looked up now, while they are known: of what the site has, else of what any site had. */
+    /** Stores entries with their names, which are read now while they are known: from the site's inventory, else from any site's. */
     async add(entries: readonly HistoryEntry[]): Promise<void> {
       await db.run(
         `INSERT INTO site_history (site_id, context, action, slug, name, old_version, new_version, at)

@@ -1,13 +1,13 @@
-/** Which sites a live read of content is about. */
+/** The sites that a live read of content is about, by tags and clients. */
 
 import { fold } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except } from '../driver/lists.js';
+import { except } from '../driver/sql-fragments.js';
 import { idList } from './filter.js';
 import type { SiteRow } from './sites.js';
 
-export interface ContentChoice {
+interface ContentChoice {
   /** Tags by name or by id in digits. */
   groups: readonly string[];
   clients: readonly number[];

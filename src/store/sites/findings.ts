@@ -1,11 +1,11 @@
-/** What a look at a site told about its state: abandoned items, security, changes. */
+/** Findings of syncs: abandoned items, security checks, health, and changes made on the site. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { idList } from './filter.js';
 
-export interface AbandonedRow extends Row {
+interface AbandonedRow extends Row {
   site_id: number;
   site_url: string;
   slug: string;
@@ -26,7 +26,7 @@ export interface ChangeRow extends Row {
   duration: number | null;
 }
 
-export function createReports(db: Db) {
+export function createFindings(db: Db) {
   return {
     /** Items whose last release is at or before `before` (unix seconds), by site URL then slug. */
     async abandoned(
@@ -66,7 +66,7 @@ export function createReports(db: Db) {
       return rows.map((row) => ({ check_id: String(row.check_id), value: String(row.value) }));
     },
 
-    /** Outcome of the last certificate check, if there was one. */
+    /** The result of the last certificate check, if there was one. */
     async certificate(siteId: number): Promise<{ good: number; valid_to: number | null } | undefined> {
       const row = await db.one('SELECT good, valid_to FROM site_certificate WHERE site_id = ?', [siteId]);
       return row === undefined
@@ -74,7 +74,7 @@ export function createReports(db: Db) {
         : { good: Number(row.good), valid_to: row.valid_to === null ? null : Number(row.valid_to) };
     },
 
-    /** Health counts of every site that reported some; suspended ones are left alone. */
+    /** Health counts of every site that reported some, without suspended ones. */
     async health(): Promise<
       {
         site_id: number;

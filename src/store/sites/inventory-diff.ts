@@ -1,4 +1,4 @@
-/** From what is stored and what was seen to the statements that write the difference. */
+/** Statements that write the difference between a stored inventory and a snapshot. */
 
 import type { Snapshot, SnapshotExtension, SnapshotOffer } from '../../../schemas/snapshot.js';
 import { type Statement, sql } from '../driver/db.js';
@@ -50,7 +50,7 @@ export function extensionStatements(
     );
   }
   if (changed.length === 0) return statements;
-  // Most changes are of versions: their packages are known, with the same words.
+  // Most changes are of versions: their packages are stored already, with the same text.
   const unknown = changed.filter((item) => {
     const row = before.get(key(item));
     return row === undefined || (item.description !== '' && item.description !== row.description);
@@ -119,9 +119,9 @@ function wantedExtensions(
 
 // Offers
 
-export type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
+type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
 
-/** Offers after this look: parts the look brought replace the stored ones of their type. */
+/** The offers after this snapshot: those of a type that it has replace the stored ones of that type. */
 export function wantedOffers(snapshot: Snapshot, stored: StoredInventory): WantedOffer[] {
   const of = (type: number, seen: readonly SnapshotOffer[] | undefined): WantedOffer[] => {
     if (seen === undefined) return stored.offers.filter((row) => row.type === type);

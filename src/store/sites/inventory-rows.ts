@@ -4,8 +4,6 @@ import type { Row } from '../driver/db.js';
 
 export const KIND = { plugin: 0, theme: 1 } as const;
 export const TYPE = { core: 0, plugin: 1, theme: 2, translation: 3 } as const;
-export type UpdateType = keyof typeof TYPE;
-export const TYPE_NAMES: readonly UpdateType[] = ['core', 'plugin', 'theme', 'translation'];
 
 /** Slug of the core offer everywhere (operations §5.5). */
 export const CORE_SLUG = 'platform';
@@ -45,11 +43,11 @@ export interface StoredInventory {
 
 export const NO_INVENTORY: StoredInventory = { extensions: [], offers: [] };
 
-/** Where a site stands before a look is stored. */
+/** The state of a site before a snapshot is stored. */
 export interface SaveTarget {
   site_id: number;
   url_key: string;
   content_hash: string;
-  /** 1 = disconnected by hand before the look: its success lifts the mark. A mark set meanwhile stays. */
+  /** 1 = a user had disconnected it before the sync: success reconnects it. A mark set in the meantime stays. */
   disconnected?: number;
 }

@@ -1,10 +1,11 @@
 /**
- * What a site has installed and on offer. A look at a site is compared with what is stored, and only differences are
- * written; an unchanged site is recognised by a digest and costs one small write.
+ * Inventories of sites: installed plugins and themes, and available updates. A snapshot is compared with what is stored, and
+ * only differences are written; an unchanged site is recognised by a digest and costs one small write.
  */
 
 import type { Snapshot } from '../../../schemas/snapshot.js';
-import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
+import { type Db, type Statement, sql } from '../driver/db.js';
+import { guard, guardedBatch } from '../driver/guard.js';
 import { refreshIgnored } from '../updates/ignored.js';
 import { idList } from './filter.js';
 import { extensionStatements, offerStatements, wantedOffers } from './inventory-diff.js';
@@ -71,7 +72,7 @@ export function createInventory(db: Db) {
       );
     },
 
-    /** Statements that store the first look at a new site. */
+    /** Statements that store the first snapshot of a new site. */
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
         ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),
@@ -80,65 +81,69 @@ export function createInventory(db: Db) {
     },
 
     /**
-     * Stores a full or partial look. `succeeded` says that the site answered a sync: it clears the sync error and stamps
-     * last_sync; a look that came along with an action does not. With `since`, the last attempt as it was when the look was
-     * asked for, nothing is stored and the answer is false when somebody else looked at the site meanwhile: a process that
-     * was paused must not bring old news.
+     * Stores a full or partial snapshot.
+     * @param succeeded the site answered a sync: clears the sync error and sets last_sync. False for a snapshot that came
+     *   along with an action
+     * @param since nothing is stored when the site was synced since: a process that was paused must not store an older state
+     * @returns whether it was stored
      */
     async save(
       target: SaveTarget,
       snapshot: Snapshot,
       now: number,
       succeeded: boolean,
-      since?: { last_attempt: number | null },
+      since?: SyncStart,
     ): Promise<boolean> {
       const digest = contentHash(snapshot);
-      const marks = succeededStatements(target.site_id, now, target.disconnected === 1);
-      const guard = since === undefined ? [] : [unlessLookedAt(target.site_id, since.last_attempt)];
-      if (digest === target.content_hash) {
-        const changes = changeStatements(target.site_id, snapshot);
-        return guarded(db, [...guard, ...(succeeded ? marks : []), ...changes]);
-      }
-      const stored = await this.read(target.site_id);
-      const statements = saveStatements(target, snapshot, digest, stored);
-      return guarded(db, [...guard, ...statements, ...(succeeded ? marks : [])]);
+      const outcome = succeeded ? succeededStatements(target.site_id, now, target.disconnected === 1) : [];
+      const statements =
+        digest === target.content_hash
+          ? changeStatements(target.site_id, snapshot)
+          : saveStatements(target, snapshot, digest, await this.read(target.site_id));
+      return storeUnlessSynced(db, target.site_id, since, [...statements, ...outcome]);
     },
 
-    /** A sync that failed: the reason, and when it was tried. The last known versions stay (operations §11.15). For `since` see `save`. */
-    async saveFailure(
-      siteId: number,
-      code: string,
-      message: string,
-      now: number,
-      since?: { last_attempt: number | null },
-    ): Promise<boolean> {
-      return guarded(db, [
-        ...(since === undefined ? [] : [unlessLookedAt(siteId, since.last_attempt)]),
+    /**
+     * Stores a failed sync: the reason, and when it was tried. The last known versions stay (operations §11.15).
+     * @param message with the words of the site quoted
+     * @param since as in `save`
+     */
+    async saveFailure(siteId: number, code: string, message: string, now: number, since?: SyncStart): Promise<boolean> {
+      return storeUnlessSynced(db, siteId, since, [
         sql('UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?', message, siteId, message),
-        sql('UPDATE site_detail SET last_attempt = ?, sync_error_code = ? WHERE site_id = ?', now, code, siteId),
+        sql(
+          'UPDATE site_detail SET last_attempt = ?, sync_error_code = ?, sync_error_quoted = 1 WHERE site_id = ?',
+          now,
+          code,
+          siteId,
+        ),
       ]);
     },
   };
 }
 
-/** Breaks a rule of the table, and with it the whole batch, when the site was looked at since: a batch has no other "if". */
-function unlessLookedAt(siteId: number, lastAttempt: number | null): Statement {
-  return sql(
-    `UPDATE site SET check_state = 9 WHERE id = ?
-     AND EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site.id AND d.last_attempt IS NOT ?)`,
-    siteId,
-    lastAttempt,
-  );
+/** The last attempt as it was when a sync began: a sync whose site was synced by another process since is not stored. */
+interface SyncStart {
+  last_attempt: number | null;
 }
 
-async function guarded(db: Db, statements: readonly Statement[]): Promise<boolean> {
-  try {
+/** Stores a batch, unless the site was synced since `since`; without it, always. */
+async function storeUnlessSynced(
+  db: Db,
+  siteId: number,
+  since: SyncStart | undefined,
+  statements: readonly Statement[],
+): Promise<boolean> {
+  if (since === undefined) {
     await db.batch(statements);
     return true;
-  } catch (error) {
-    if (error instanceof StorageError && error.kind === 'check' && error.message.includes('check_state')) return false;
-    throw error;
   }
+  const unchanged = guard(
+    'NOT EXISTS (SELECT 1 FROM site_detail WHERE site_id = ? AND last_attempt IS NOT ?)',
+    siteId,
+    since.last_attempt,
+  );
+  return guardedBatch(db, unchanged, statements);
 }
 
 function succeededStatements(siteId: number, now: number, reconnects: boolean): Statement[] {

@@ -1,13 +1,13 @@
-/** What the REST record of a site holds beside its row: tags, client, ignore lists, recent content. */
+/** The parts of a site's REST record in other tables: tags, client, ignore lists, recent content. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './filter.js';
 import type { ChangeRow } from './findings.js';
 import type { SiteFilter, SiteRow } from './sites.js';
 
-export interface SiteTag {
+interface SiteTag {
   id: number;
   name: string;
   color: string | null;
@@ -21,7 +21,7 @@ export interface IgnoredEntry {
   version: string;
 }
 
-/** Everything of one site that stands in other tables. */
+/** The parts of one site. */
 export interface SiteParts {
   tags: SiteTag[];
   client_name: string | null;

@@ -40,6 +40,8 @@ export interface SiteRecord extends SiteRow {
   last_sync: number | null;
   last_attempt: number | null;
   sync_error_code: string;
+  /** 1 = the text of the site in `sync_error` is quoted, see `shownSyncError`. */
+  sync_error_quoted: number;
   http_status: number | null;
   response_time_ms: number | null;
   checked_at: number | null;

@@ -9,7 +9,7 @@ import { reachOf, type SiteConnection } from './rows.js';
 const AT_ONCE = 500;
 
 /** Seals and opens a column of one site's secrets. */
-export function createSecretSeals(vault: Vault) {
+export function createSecretSealer(vault: Vault) {
   const place = (siteId: number, column: string) => `site_secret:${siteId}:${column}`;
   const seal = (siteId: number, column: string, plain: string | null) =>
     plain === null ? null : vault.seal(plain, place(siteId, column));
@@ -19,11 +19,11 @@ export function createSecretSeals(vault: Vault) {
 }
 
 export function createSiteSecrets(db: Db, vault: Vault) {
-  const { seal, open } = createSecretSeals(vault);
+  const { seal, open } = createSecretSealer(vault);
 
   /**
-   * Databases from before schema 7 have unique ids in the clear, and a migration knows no key: they are sealed when one is
-   * there. Costs a look into an empty index once that is done; two processes may do it at once.
+   * Seals unique ids, which stood in clear text before schema 7: a migration has no key, so they are sealed when one is known.
+   * Once that is done this reads one empty index. Two processes may do it at once.
    */
   const sealPlain = async (): Promise<void> => {
     const rows = await db.all("SELECT site_id, unique_id FROM site_detail WHERE unique_id <> ''");
@@ -40,12 +40,12 @@ export function createSiteSecrets(db: Db, vault: Vault) {
         }),
       );
     }
-    // What stood there can still be read from unused space, of which a file is rid by writing it anew; a server has its own
-    // ways. While others write, or without room for it, that does not go; backups are free of it in any case.
+    // The clear text is still in unused pages of the file until it is rewritten; a server has its own ways. That fails while
+    // others write, or without free space; backups do not contain it in any case.
     if (db.kind === 'embedded') await db.run('VACUUM').catch(() => undefined);
   };
 
-  /** Undefined when a secret does not open: that must not stop the calls to the other sites. */
+  /** Undefined when a secret cannot be opened: that must not stop calls to other sites. */
   const connectionOf = (row: Row): SiteConnection | undefined => {
     const id = Number(row.id);
     try {
@@ -86,7 +86,7 @@ export function createSiteSecrets(db: Db, vault: Vault) {
       return connections;
     },
 
-    /** After a new registration: the new key in place of the old, and every mark of a lost connection gone. */
+    /** Stores the key of a new registration in place of the old one. */
     async replaceKey(
       id: number,
       secret: { private_key: string; regverify: string | null; unique_id: string },
@@ -102,7 +102,7 @@ export function createSiteSecrets(db: Db, vault: Vault) {
       );
     },
 
-    /** A fresh reconnect secret; the key stays. */
+    /** Stores a new reconnect secret; the key stays. */
     async keepRegverify(id: number, regverify: string): Promise<void> {
       await db.run('UPDATE site_secret SET regverify = ? WHERE site_id = ?', [seal(id, 'regverify', regverify), id]);
     },

@@ -2,7 +2,8 @@
 
 import { fold } from '../../../schemas/fold.js';
 import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { guard, guardedBatch } from '../driver/guard.js';
+import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
 import {
   countStatement,
@@ -19,17 +20,17 @@ import {
   siteRows,
 } from './filter.js';
 import type { NewSite, SiteRecord, SiteRow } from './rows.js';
-import { createSecretSeals, createSiteSecrets } from './secrets.js';
+import { createSecretSealer, createSiteSecrets } from './secrets.js';
 
 export type { SiteFilter } from './filter.js';
 export type { NewSite, SiteConnection, SiteRecord, SiteRow, SiteStatus } from './rows.js';
 
-/** How often an id is chosen anew when other processes add sites at the same moment. */
+/** How often another id is tried when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;
 
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
-  const { seal } = createSecretSeals(vault);
+  const { seal } = createSecretSealer(vault);
 
   return {
     ...createSiteSecrets(db, vault),
@@ -85,7 +86,7 @@ export function createSites(db: Db, vault: Vault) {
 
     /**
      * Stores a new site with its secrets, tags and first inventory, or nothing. The id is chosen first because it
-     * authenticates the sealed secrets. Answers undefined when the same site (by url_key) is stored already.
+     * authenticates the sealed secrets. Returns undefined when the same site (by url_key) is stored already.
      */
     async add(
       site: NewSite,
@@ -106,7 +107,7 @@ export function createSites(db: Db, vault: Vault) {
       }
     },
 
-    /** `add`, with nobody else in this process doing the same. */
+    /** `add`, while no other call of this process adds a site. */
     async addInTurn(
       site: NewSite,
       now: number,
@@ -118,11 +119,10 @@ export function createSites(db: Db, vault: Vault) {
         );
         const id = Number(next?.id ?? 1);
         try {
-          await db.batch([
-            // No row for a known site: the next statement then breaks its foreign key, and the batch leaves nothing.
+          const isNew = guard('NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)', site.url_key);
+          const added = await guardedBatch(db, isNew, [
             sql(
-              `INSERT INTO site (id, url, url_key, name, search, client_id, created_at)
-               SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)`,
+              'INSERT INTO site (id, url, url_key, name, search, client_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
               id,
               site.url,
               site.url_key,
@@ -130,7 +130,6 @@ export function createSites(db: Db, vault: Vault) {
               searchText(site.name, site.url),
               site.client_id,
               now,
-              site.url_key,
             ),
             sql(
               'INSERT INTO site_detail (site_id, admin_username, ssl_verify) VALUES (?, ?, ?)',
@@ -150,13 +149,11 @@ export function createSites(db: Db, vault: Vault) {
             ...tagStatements(id, site.tags),
             ...inventory(id),
           ]);
-          return id;
+          return added ? id : undefined;
         } catch (error) {
-          const taken = await db.one('SELECT id FROM site WHERE url_key = ?', [site.url_key]);
-          if (taken !== undefined) return undefined;
-          // Another process took the same id between the two statements: choose again.
-          const raced = error instanceof StorageError && error.kind === 'unique';
-          if (!raced || attempt === LAST_ATTEMPT) throw error;
+          // Another process took the same id between the two statements: try the next one.
+          const idTaken = error instanceof StorageError && error.kind === 'unique';
+          if (!idTaken || attempt === LAST_ATTEMPT) throw error;
         }
       }
     },
@@ -205,13 +202,13 @@ export function createSites(db: Db, vault: Vault) {
       if (statements.length > 0) await db.batch(statements);
     },
 
-    /** The record and all that hangs on it. False when it was gone already. */
+    /** Deletes the site and everything that belongs to it. False when there was none. */
     async remove(id: number): Promise<boolean> {
       const result = await db.run('DELETE FROM site WHERE id = ?', [id]);
       return result.changes > 0;
     },
 
-    /** Sets or lifts a mark on any number of sites; answers the ids that changed. */
+    /** Sets or lifts a mark on any number of sites; returns the ids that changed. */
     async mark(ids: readonly number[], marks: { suspended?: boolean; disconnected?: boolean }): Promise<number[]> {
       const columns = Object.entries(marks).filter(([, value]) => value !== undefined);
       const sets = columns.map(([name]) => `${name} = ?`).join(', ');
@@ -224,7 +221,7 @@ export function createSites(db: Db, vault: Vault) {
       return rows.map((row) => Number(row.id));
     },
 
-    /** Outcome of a visit of the front page (operations §5.12). */
+    /** Stores the result of a check of the front page (operations §5.12). */
     async recordCheck(
       id: number,
       check: { state: -1 | 0 | 1; http_status: number; response_time_ms: number; at: number },
@@ -241,7 +238,7 @@ export function createSites(db: Db, vault: Vault) {
       ]);
     },
 
-    /** The child's own spelling of the address; false, and left alone, when another site has it already. */
+    /** Stores the child's own spelling of the URL. False, and nothing changes, when another site has it. */
     async moveUrl(id: number, to: { url: string; url_key: string }): Promise<boolean> {
       const { changes } = await db.run(
         `UPDATE site SET url = ?, url_key = ?, search = substr(search, 1, instr(search, char(31))) || ? WHERE id = ? AND url <> ?

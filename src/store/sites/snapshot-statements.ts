@@ -1,4 +1,4 @@
-/** The parts of a look beside the inventory: security, abandoned items, documents, changes, facts of the site. */
+/** Statements that store a snapshot apart from its inventory: security, abandoned items, documents, changes, details. */
 
 import { createHash } from 'node:crypto';
 import type { Snapshot, SnapshotAbandoned, SnapshotExtension } from '../../../schemas/snapshot.js';
@@ -98,13 +98,13 @@ export function documentStatements(siteId: number, snapshot: Snapshot): Statemen
   });
 }
 
-/** WordPress' own timers fill the child's log; nobody made those changes. */
+/** Entries of WordPress' own timers in the child's log: no user made those changes. */
 const TIMERS: ReadonlySet<string> = new Set(['cron-job']);
 
 export function changeStatements(siteId: number, snapshot: Snapshot): Statement[] {
   const changes = snapshot.changes ?? [];
   if (changes.length === 0) return [];
-  // Where the next look goes on: all entries count, also those that are not kept.
+  // Where the next snapshot continues: all entries count, also those that are not kept.
   const newest = Math.max(...changes.map((change) => change.created));
   const kept = changes.filter((change) => !TIMERS.has(change.context));
   return [
@@ -130,7 +130,7 @@ export function changeStatements(siteId: number, snapshot: Snapshot): Statement[
   ];
 }
 
-/** Columns of `site_detail` that a look fills, where it brought them. */
+/** Stores the columns of `site_detail` that the snapshot has. */
 export function detailStatement(siteId: number, snapshot: Snapshot, digest: string): Statement {
   const bit = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0);
   const columns: Record<string, Value | undefined> = {

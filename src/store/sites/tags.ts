@@ -3,9 +3,9 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
-import { among, except, type Fragment, join, offset } from '../driver/lists.js';
+import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 
-export interface TagItemRow extends Row {
+interface TagItemRow extends Row {
   id: number;
   name: string;
   color: string | null;
@@ -24,7 +24,7 @@ export interface TagFilter {
   exclude?: readonly number[] | undefined;
 }
 
-export interface TagClientRow extends Row {
+interface TagClientRow extends Row {
   id: number;
   name: string;
   email: string;

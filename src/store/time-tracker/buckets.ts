@@ -1,9 +1,9 @@
-/** Buckets of hours, whom they serve, and what of them is used. */
+/** Buckets of hours: the clients they serve, and how much of them is used. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type Fragment, join, offset } from '../driver/lists.js';
+import { type Fragment, join, offset } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SETTINGS, UNIT } from './sql.js';
 
 export type Recurrence = 'none' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
@@ -37,7 +37,7 @@ export interface BucketFilter {
 }
 
 /** A span of time in ms, `to` exclusive. */
-export interface BucketPeriod {
+interface BucketPeriod {
   bucket_id: number;
   from: number;
   to: number;

@@ -1,4 +1,4 @@
-/** Settings of the time tracker: the global ones, and what single clients have otherwise. */
+/** Settings of the time tracker: the global ones, and those that clients override. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -33,7 +33,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof TimeSettings)[];
 
 /** In force when neither the client nor the global row says otherwise; also what clearing a global setting means. */
-export const TIME_DEFAULTS: TimeSettings = {
+const TIME_DEFAULTS: TimeSettings = {
   timer_mode: 'count_up',
   currency_symbol: '$',
   currency_position: 'left',

@@ -1,4 +1,4 @@
-/** How time and its rounding are computed, said once: every list, sum and bucket reads these expressions. */
+/** SQL expressions for time and its rounding, which every list, sum and bucket uses. */
 
 /** Rounding unit in seconds and its direction under the present settings; 0 = none. Needs `gs` and `cs`, see `SETTINGS`. */
 export const PRESENT_UNIT = `CASE WHEN ifnull(cs.rounding_enabled, gs.rounding_enabled) = 1

@@ -4,10 +4,10 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { TASK_ORDERS } from '../../../schemas/time.js';
 import type { Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, type Fragment, join } from '../driver/lists.js';
+import { except, type Fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SECONDS, SETTINGS, UNIT } from './sql.js';
 
-export type TimerMode = 'count_up' | 'count_down';
+type TimerMode = 'count_up' | 'count_down';
 export type TaskStatus = 'idle' | 'running' | 'paused' | 'completed';
 
 export interface TaskFields {

@@ -2,7 +2,7 @@
 
 import type { Db, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, offset } from '../driver/lists.js';
+import { except, offset } from '../driver/sql-fragments.js';
 import { PRESENT_DIRECTION, PRESENT_UNIT, SETTINGS } from './sql.js';
 import {
   COLUMNS,
@@ -148,7 +148,7 @@ export function createTimeTasks(db: Db) {
           ),
         );
       }
-      // Last: it may change the status that the others look at.
+      // Last: it may change the status that the other statements compare with.
       if (logged !== undefined) statements.push(...relog(id, seen, logged, now));
       const [first] = await db.batch(statements);
       return (first?.changes ?? 0) > 0;

@@ -3,7 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
 
@@ -18,7 +18,7 @@ export interface SiteOffer extends Row {
   active: number;
 }
 
-export interface SiteOfferFilter {
+interface SiteOfferFilter {
   /** Numbers of the update types; empty = all. */
   types: readonly number[];
   search: string;
@@ -28,7 +28,7 @@ export interface SiteOfferFilter {
 }
 
 interface Chosen extends SiteOfferFilter {
-  /** The texts that the search is part of, where SQLite cannot tell. */
+  /** The texts that match the search, for letters that SQLite cannot fold. */
   texts?: readonly string[] | undefined;
 }
 
@@ -67,7 +67,7 @@ function offerParts({ types, search, texts }: Chosen): Part {
   ]);
 }
 
-/** SQLite folds ASCII only, so a search with other letters is held against the offers here. */
+/** SQLite folds ASCII only, so a search with other letters is compared with the offers here. */
 async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
   const part = needle(filter.search);
   if (/^\p{ASCII}*$/u.test(part)) return filter;
@@ -85,7 +85,7 @@ export function createSiteUpdates(db: Db) {
     ): Promise<{ offers: SiteOffer[]; sites: number[]; total: number }> {
       const filter = await withTexts(db, asked);
       const [chosen, offered] = [siteParts(filter), offerParts(filter)];
-      // By site, not by offer: the walk stops at the end of the page, and each look is one seek in the primary key.
+      // By site, not by offer: the walk stops at the end of the page, and each site is one seek in the primary key.
       const from = `FROM site s WHERE ${chosen.text}
         AND EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${offered.text})`;
       const args = [...chosen.args, ...offered.args];

@@ -1,8 +1,8 @@
-/** What ignoring an update means, in one place. */
+/** Which updates are ignored. */
 
 import { type Statement, sql } from '../driver/db.js';
 
-/** One expression decides what ignoring means (operations §5.6); it is kept in the row, so that lists never compute it. */
+/** Whether an update is ignored (operations §5.6). The result is stored in the row, so that lists do not compute it. */
 const IGNORED = `(
   EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site_update.site_id AND
     ((type = 0 AND d.ignore_core = 1) OR (type = 1 AND d.ignore_plugins = 1) OR (type = 2 AND d.ignore_themes = 1)))
@@ -12,16 +12,7 @@ const IGNORED = `(
     AND g.slug = site_update.slug AND g.version IN ('*', site_update.new_version))
 )`;
 
-/** Brings the stored `ignored` of a site's offers in line with the ignore lists. Part of every write that touches either. */
+/** Updates the stored `ignored` of a site's updates by the ignore lists. Part of every write that changes either. */
 export function refreshIgnored(siteId: number): Statement {
   return sql(`UPDATE site_update SET ignored = ${IGNORED} WHERE site_id = ? AND ignored <> ${IGNORED}`, siteId);
-}
-
-/** The same for every site, after a change of the global lists. */
-export function refreshIgnoredEverywhere(type: number, slug: string): Statement {
-  return sql(
-    `UPDATE site_update SET ignored = ${IGNORED} WHERE type = ? AND slug = ? AND ignored <> ${IGNORED}`,
-    type,
-    slug,
-  );
 }

@@ -1,9 +1,9 @@
-/** Updates on offer, and what is ignored. Lists read the kept `updates` rows and counters; nothing is computed per site. */
+/** Available updates, and which are ignored. Lists read stored rows and counters; nothing is computed per site. */
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
-import { offset } from '../driver/lists.js';
+import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { refreshIgnored } from './ignored.js';
 
@@ -18,7 +18,7 @@ export interface FleetOffer extends Row {
   new_version: string;
 }
 
-export interface OfferFilter {
+interface OfferFilter {
   /** Numbers of the update types; empty = all. */
   types: readonly number[];
   /** Sites in the order wanted; undefined = the whole fleet in URL order. */
@@ -26,7 +26,7 @@ export interface OfferFilter {
   denied: readonly number[];
 }
 
-export interface IgnoredRow extends Row {
+interface IgnoredRow extends Row {
   site_id: number;
   site_url: string;
   site_name: string;
@@ -56,7 +56,7 @@ const offers = jsonRows<FleetOffer>(Object.keys(OFFER));
 
 export function createUpdates(db: Db) {
   return {
-    /** Visible offers of one page, and the counts of all matches by type. The counts come first: they say from which end to walk. */
+    /** Visible offers of one page, and the counts of all matches by type. The counts are read first: they decide from which end to walk. */
     async page(
       filter: OfferFilter,
       page: number,
@@ -86,8 +86,8 @@ export function createUpdates(db: Db) {
     },
 
     /**
-     * An applied offer leaves the list at once. The digest goes with it: the next look must be compared with what is
-     * stored now, or an offer that comes back unchanged would be taken for known.
+     * Removes applied updates at once, and the digest with them: the next snapshot must be compared with what is stored now,
+     * or an update that is offered again would be taken for known.
      */
     async drop(siteId: number, type: number, slugs: readonly string[]): Promise<void> {
       await db.batch([
@@ -101,7 +101,7 @@ export function createUpdates(db: Db) {
       ]);
     },
 
-    /** Adds or removes entries for every version of the slugs; answers the site's list of that type afterwards. */
+    /** Adds or removes entries for every version of the slugs; returns the site's list of that type afterwards. */
     async setIgnored(siteId: number, type: number, slugs: readonly string[], ignore: boolean): Promise<string[]> {
       const list = JSON.stringify(slugs);
       const write: Statement[] = [

@@ -1,3 +1,5 @@
+/** Password hashes: scrypt. */
+
 import { type BinaryLike, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { VaultError } from './key.js';
@@ -21,15 +23,15 @@ export async function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [, N, r, p, salt, hash] = STORED.exec(stored) ?? [];
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  if (salt === undefined || hash === undefined || !isBearable(cost)) {
+  if (salt === undefined || hash === undefined || !isAffordable(cost)) {
     throw new VaultError('malformed', 'The stored password hash cannot be read.');
   }
   const given = await stretch(password, Buffer.from(salt, 'base64url'), cost);
   return timingSafeEqual(given, Buffer.from(hash, 'base64url'));
 }
 
-/** Numbers from the database must not be able to take the whole machine. */
-function isBearable({ N, r, p }: typeof COST): boolean {
+/** A cost from the database must not be able to occupy the whole machine. */
+function isAffordable({ N, r, p }: typeof COST): boolean {
   const powerOfTwo = N > 1 && Number.isInteger(Math.log2(N));
   return powerOfTwo && r >= 1 && p >= 1 && 128 * N * r <= 2 ** 28 && p <= 16;
 }

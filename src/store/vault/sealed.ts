@@ -32,7 +32,7 @@ export const SEALED: readonly SealedTable[] = [
   },
 ];
 
-/** What is sealed, by key, and what of it the present keys cannot open. */
+/** Sealed texts by key, and how many of them the present keys cannot open. */
 export interface SealedReport {
   sealed: number;
   unreadable: number;
@@ -56,7 +56,7 @@ interface SealedRow {
 
 const PAGE = 500;
 const PLACES_NAMED = 20;
-/** Rows that a running server sealed with the old key meanwhile are caught by another pass. */
+/** Another pass finds the rows that a running server sealed with the old key in the meantime. */
 const PASSES = 3;
 
 /** Pages of rows with sealed texts. `firstPage` is for callers that expect to be done after one row. */
@@ -125,7 +125,7 @@ export async function strangeVault(db: Db, vault: Vault | undefined): Promise<Se
 }
 
 /**
- * Seals everything with the current key that was sealed with another one; answers how many rows were rewritten. Cut off, it
+ * Seals everything with the current key that was sealed with another one; returns how many rows were rewritten. Cut off, it
  * can be run again.
  * @throws VaultError when a text does not open; what came before it is rewritten by then
  */
@@ -144,7 +144,7 @@ export async function reseal(db: Db, vault: Vault): Promise<number> {
   return rewritten;
 }
 
-/** Removes rows with texts that do not open, for a key that is lost; answers how many. A site without its row must be added again. */
+/** Removes rows with texts that do not open, for a key that is lost; returns how many. A site without its row must be added again. */
 export async function forgetUnreadable(db: Db, vault: Vault | undefined): Promise<number> {
   let forgotten = 0;
   for await (const page of sealedRows(db)) {
@@ -161,7 +161,7 @@ export async function forgetUnreadable(db: Db, vault: Vault | undefined): Promis
   return forgotten;
 }
 
-/** The row with its texts sealed by the current key, unless somebody changed it meanwhile. */
+/** Writes the row with its texts sealed by the current key, unless the row was changed in the meantime. */
 function resealed({ in: { table, keys }, row, texts }: SealedRow, vault: Vault): Statement[] {
   const old = texts.filter(({ text }) => vault.keyIdOf(text) !== vault.currentId);
   if (old.length === 0) return [];

@@ -1,3 +1,5 @@
+/** Seals secrets for storage with AES-256-GCM. */
+
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { keyId, VaultError, type VaultKey } from './key.js';
 
@@ -14,7 +16,7 @@ export interface Vault {
   seal(plain: string, place: string): string;
   /** @throws VaultError `malformed`, `unknown_key`, or `tampered` (changed, or sealed for another place) */
   open(sealed: string, place: string): string;
-  /** Id of the key a text was sealed with; anything but the current one's asks for sealing anew. */
+  /** Id of the key a text was sealed with; a text of another key than the current one should be sealed again. */
   keyIdOf(sealed: string): string;
   /** Id of the key that seals. */
   readonly currentId: string;

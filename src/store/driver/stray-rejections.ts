@@ -1,12 +1,13 @@
 /**
- * A batch of which several steps fail rejects one promise per step inside the client library, which waits for the first
- * only. Node ends a process for a rejection nobody waits for: a transaction that timed out on the server would take the
- * whole service with it. What such a stray says has been told by the call itself, so it is dropped; any other keeps its effect.
+ * Ignores unhandled rejections of the libSQL client. When several steps of a batch fail, the client rejects one promise per
+ * step and waits only for the first. Node ends the process for the others: a transaction that timed out on the server would
+ * end the service. The call itself reports the failure, so such rejections are ignored; all others keep their effect.
  */
 
 let listening = false;
 
-export function dropStrays(): void {
+/** Installs the handler, once per process. */
+export function ignoreStrayRejections(): void {
   if (listening) return;
   listening = true;
   process.on('unhandledRejection', (reason) => {

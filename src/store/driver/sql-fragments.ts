@@ -1,4 +1,4 @@
-/** What the lists share: offsets, chosen and hidden ids. */
+/** Pieces of SQL that list queries share: offsets, and conditions on ids. */
 
 import type { Value } from './db.js';
 
@@ -7,7 +7,7 @@ export function offset(page: number, perPage: number): number {
   return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
 }
 
-/** Piece of SQL with the arguments it binds. */
+/** A piece of SQL with its arguments. */
 export interface Fragment {
   text: string;
   args: Value[];
@@ -30,6 +30,7 @@ export function included(ids: readonly number[] | undefined): readonly number[] 
   return ids === undefined || ids.length === 0 ? undefined : ids;
 }
 
+/** Puts conditions one after the other. */
 export function join(fragments: readonly Fragment[]): Fragment {
   return { text: fragments.map(({ text }) => text).join(''), args: fragments.flatMap(({ args }) => args) };
 }

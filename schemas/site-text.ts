@@ -1,6 +1,7 @@
 /**
- * Words of a child site inside ours: errors, alerts, mails. A site may be hostile and its text be read by a language model,
- * so it is always shown as what the site says, and without anything that could pass for a part of the conversation.
+ * Quotes text of a child site inside our own messages: errors, alerts, mails. A site may be hostile and a language model may
+ * read its text, so the text is always shown as what the site says, without anything that could pass for a part of the
+ * conversation.
  */
 
 import { cut, decodeEntities } from './text.js';
@@ -10,7 +11,7 @@ const MAX_WORDS = 300;
 /** Line breaks of every kind; what follows one could read as a new turn of a conversation. */
 const BREAK = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 /** Control, bidirectional, tag, zero-width and other characters that show nothing. */
-const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 /** HTML, role tags such as `<system>` and `</s>`, and `<|…|>`. */
 const TAG = /<\s*[A-Za-z/!?|][^<>]{0,500}>/g;
 /** `[INST]`, `[/INST]`, `[SYSTEM_PROMPT]`. */
@@ -21,12 +22,12 @@ const TURN_OF_LINE =
 const TURN = /\b(?:human|assistant)[ *_]*:/gi;
 const QUOTES = /["“”„‟«»″]/g;
 
-/** One pass over what may be nested or encoded: taking one mark out can put another together. */
+/** One pass over markup that may be nested or encoded: removing one mark can join the parts of another. */
 function pass(text: string): string {
   return decodeEntities(text)
     .normalize('NFKC')
     .replace(BREAK, '\n')
-    .replace(UNSEEN, '')
+    .replace(INVISIBLE, '')
     .replace(TAG, '\n')
     .replace(BRACKETED, '\n')
     .replace(MARKDOWN_LINK, '$1')
@@ -44,7 +45,7 @@ function harmless(value: unknown, max: number): string {
     text = next;
   }
   const plain = text
-    // What is left of marks that were cut, nested too deep, or are unknown. A comparison stays one.
+    // Remains of marks that were cut off, nested too deep, or are unknown. A comparison such as `<5` stays.
     .replace(/<(?![\s\d=])|(?<![\s\d=])>/g, '')
     .replace(/\[/g, '(')
     .replace(/\]/g, ')')
@@ -55,26 +56,18 @@ function harmless(value: unknown, max: number): string {
   return cut(plain, max);
 }
 
-/** Text of a site as its own words, a sentence of ours: `The site says: "…".`; '' when nothing is left of it. */
+/** Quotes text of a site in a sentence of ours: `The site says: "…".`; '' when nothing is left of the text. */
 export function siteSays(value: unknown): string {
   const words = harmless(value, MAX_WORDS).replace(/\.$/, '');
   return words === '' ? '' : `The site says: "${words}".`;
 }
 
-/** A name, version or slug of a site within a sentence of ours: as it is when it is a plain word, else quoted. */
+/** A name, version or slug of a site for use within a sentence: unchanged when it is one plain word, else quoted. */
 export function siteWord(text: string): string {
   return /^[\w.+~@/-]{1,100}$/.test(text) ? text : `"${harmless(text, 100)}"`;
 }
 
-/** Begins a stored message in which the words of a site are quoted. Messages from before had no control characters. */
-const QUOTED = '\u0001';
-
-/** A message as it is stored. */
-export function storedMessage(message: string): string {
-  return `${QUOTED}${message}`;
-}
-
-/** A stored message as it is shown. One from before may be the bare text of a site. */
-export function shownMessage(stored: string): string {
-  return stored.startsWith(QUOTED) ? stored.slice(QUOTED.length) : siteSays(stored);
+/** A stored sync error as it is shown. One that an earlier version stored may be the bare text of a site: it is quoted now. */
+export function shownSyncError(row: { sync_error: string; sync_error_quoted: number }): string {
+  return row.sync_error_quoted === 1 ? row.sync_error : siteSays(row.sync_error);
 }

@@ -1,0 +1,70 @@
+/**
+ * Schemas that extend classes of zod. They read its definitions (`_def`) and override `_parse`, which zod does not document;
+ * nothing else in this folder does. `test/validation/zod-internals.test.ts` compares them with the classes they extend.
+ */
+
+import { z } from './zod.js';
+
+/** Issues reported per list at most. Zod makes an error object for each, which takes longer than the rest of a call. */
+export const MAX_ISSUES = 20;
+
+/**
+ * The same array, except that its length is checked before its members, and that parsing ends at the 20th bad member: with
+ * zod's own order, 300,000 bad members take minutes before their number is looked at.
+ */
+export function bounded<T extends z.ZodTypeAny>(array: z.ZodArray<T>): z.ZodArray<T> {
+  return new BoundedArray<T>(array._def);
+}
+
+class BoundedArray<T extends z.ZodTypeAny> extends z.ZodArray<T> {
+  override _parse(input: z.ParseInput): z.ParseReturnType<T['_output'][]> {
+    const { data } = input;
+    const { minLength, maxLength, exactLength, type: member } = this._def;
+    // Zod itself reports other types, and the lower limits that are seldom used.
+    if (!Array.isArray(data) || exactLength !== null || data.length < (minLength?.value ?? 0)) {
+      return super._parse(input);
+    }
+    const { ctx, status } = this._processInputParams(input);
+    if (maxLength !== null && data.length > maxLength.value) {
+      z.addIssueToContext(ctx, {
+        code: 'too_big',
+        maximum: maxLength.value,
+        type: 'array',
+        inclusive: true,
+        exact: false,
+        message: maxLength.message,
+      });
+      return z.INVALID;
+    }
+    if (member instanceof z.ZodUnknown) return z.OK([...(data as unknown[])]);
+    const parsed: T['_output'][] = [];
+    let failed = 0;
+    for (const [index, value] of (data as unknown[]).entries()) {
+      const result = member._parseSync({ data: value, path: [...ctx.path, index], parent: ctx });
+      if (result.status === 'valid') {
+        parsed.push(result.value);
+        continue;
+      }
+      if (result.status === 'aborted') status.abort();
+      else status.dirty();
+      parsed.push(result.status === 'dirty' ? result.value : undefined);
+      failed += 1;
+      if (failed === MAX_ISSUES) return z.INVALID;
+    }
+    return status.value === 'aborted' ? z.INVALID : { status: status.value, value: parsed };
+  }
+}
+
+/** An integer or a text of any length; one that names nothing is simply not found. */
+export function integerOrText(): z.ZodUnion<[z.ZodNumber, z.ZodString]> {
+  return new IntegerOrText(z.union([z.number().int(), z.string()])._def);
+}
+
+/** Chooses the alternative by type: a union of zod makes an error for each alternative, which a list has 5,000 times. */
+class IntegerOrText extends z.ZodUnion<[z.ZodNumber, z.ZodString]> {
+  override _parse(input: z.ParseInput): z.ParseReturnType<number | string> {
+    const [number, text] = this._def.options;
+    if (typeof input.data === 'string') return text._parse(input);
+    return typeof input.data === 'number' ? number._parse(input) : super._parse(input);
+  }
+}
