@@ -21,8 +21,8 @@ import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
 import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { everyOperation } from '../operations/cases.js';
 import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
-import { everyOperation } from './every-operation.js';
 
 const SITES = 4;
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-secrets-'));
