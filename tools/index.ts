@@ -1,6 +1,6 @@
-/** The 62 operations, grouped and in the order in which they are published. Explicit: nothing is found by directory. */
+/** All operations, grouped and in the order in which they are published. Explicit: nothing is found by directory. */
 
-import type { Toolset } from '../src/config/types.js';
+import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import { clients } from './clients/index.js';
 import { jobs } from './jobs/index.js';

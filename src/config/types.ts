@@ -1,5 +1,9 @@
 /** The settled configuration, and the values its lists may hold. */
 
+import type { Toolset } from '../core/toolsets.js';
+
+export { TOOLSETS, type Toolset } from '../core/toolsets.js';
+
 /** Optional parts of the product (operations §1.10, REST §6). */
 export const MODULES = [
   'logs',
@@ -13,10 +17,6 @@ export const MODULES = [
 ] as const;
 
 export type ModuleName = (typeof MODULES)[number];
-
-export const TOOLSETS = ['sites', 'clients', 'tags', 'updates', 'batch'] as const;
-
-export type Toolset = (typeof TOOLSETS)[number];
 
 /** `confirm`: nothing more. `preview`: a token from a preview of the same call. `elicit`: a person, asked by the client. */
 export const CONFIRM_POLICIES = ['confirm', 'preview', 'elicit'] as const;

@@ -23,7 +23,7 @@ export interface Performed {
 }
 
 /** How long a repeat finds the first answer. */
-export const KEPT_MS = 24 * 3600_000;
+const KEPT_MS = 24 * 3600_000;
 /** A run of another process that did not end by then is taken for dead. */
 const ABANDONED_MS = 15 * 60_000;
 const FORM = /^[\x21-\x7e]{1,255}$/;

@@ -60,7 +60,7 @@ function jsonObject(body: string): Record<string, unknown> {
 }
 
 /** `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. A name given twice keeps its last value. Throws `rest_invalid_param`. */
-export function formFields(form: URLSearchParams, where: 'query' | 'body'): Record<string, unknown> {
+function formFields(form: URLSearchParams, where: 'query' | 'body'): Record<string, unknown> {
   if (form.size === 0) return {};
   if (form.size > MAX_PAIRS) {
     throw tooMuch(where, `must hold at most ${MAX_PAIRS} fields`, 'Send a long list as one field: include=1,2,3.');

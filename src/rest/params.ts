@@ -81,7 +81,7 @@ export function slugs(max = 100) {
 }
 
 /** Percent-decoded once; text that is not valid percent-encoding stays as it is. */
-export function decoded(part: string): string {
+function decoded(part: string): string {
   if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);

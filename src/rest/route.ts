@@ -134,7 +134,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   }
   const { returns } = facts;
   const params = facts.strict === true ? facts.params.strict() : facts.params;
-  // Made with the first call: 219 of them would be felt at the start of the process.
+  // Made with the first call: those of all rows would be felt at the start of the process.
   let quick: ReturnType<typeof compileInputParser> | undefined;
   return {
     key,

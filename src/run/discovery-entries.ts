@@ -1,25 +1,12 @@
 /** Discovery entries: operations and categories as clients read them before a run (operations §2). */
 
-import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
+import { TOOLSET_FACTS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 import type { JsonSchema } from '../operation/contract.js';
 import { contractOf } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 
 export type View = 'view' | 'edit' | 'embed';
-
-/** The order in which groups are listed. */
-const GROUPS: readonly { group: Toolset; label: string; description: string }[] = [
-  { group: 'sites', label: 'Sites', description: 'Connect, read, check and change the sites of the fleet.' },
-  {
-    group: 'updates',
-    label: 'Updates',
-    description: 'Find, apply and ignore core, plugin, theme and translation updates.',
-  },
-  { group: 'clients', label: 'Clients', description: 'Keep the clients that sites belong to.' },
-  { group: 'tags', label: 'Tags', description: 'Group sites by tag.' },
-  { group: 'batch', label: 'Batch jobs', description: 'Follow work that goes on in the background.' },
-];
 
 /** Slug of a group as a category. */
 export function categorySlug(group: Toolset): string {
@@ -50,8 +37,7 @@ export interface CategoryEntry {
 
 /** All operations as discovery shows them, in the order of their groups. */
 export function operationEntries(operations: readonly GroupedOperation[]): OperationEntry[] {
-  const rank = new Map(GROUPS.map(({ group }, index) => [group, index]));
-  const sorted = [...operations].sort((a, b) => (rank.get(a.group) ?? 0) - (rank.get(b.group) ?? 0));
+  const sorted = [...operations].sort((a, b) => TOOLSETS.indexOf(a.group) - TOOLSETS.indexOf(b.group));
   return sorted.map((operation) => {
     const contract = contractOf(operation);
     const { instructions, readonly, destructive, idempotent } = contract.annotations;
@@ -74,7 +60,10 @@ export function operationEntries(operations: readonly GroupedOperation[]): Opera
 
 /** All categories as discovery shows them: one per group. */
 export function categoryEntries(): CategoryEntry[] {
-  return GROUPS.map(({ group, label, description }) => ({ slug: categorySlug(group), label, description, meta: {} }));
+  return TOOLSETS.map((group) => {
+    const { label, description } = TOOLSET_FACTS[group];
+    return { slug: categorySlug(group), label, description, meta: {} };
+  });
 }
 
 /** An operation whose fields are all optional may be run without input, and the schema says so. */
@@ -140,7 +129,7 @@ export function categoryNotFound(slug: string): ServiceError {
     'rest_ability_category_not_found',
     `There is no category ${JSON.stringify(slug.slice(0, 100))}.`,
     {
-      advice: `Categories are ${GROUPS.map(({ group }) => categorySlug(group)).join(', ')}.`,
+      advice: `Categories are ${TOOLSETS.map(categorySlug).join(', ')}.`,
     },
   );
 }

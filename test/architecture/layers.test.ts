@@ -38,13 +38,13 @@ const LAYERS: Record<string, Layer> = {
     values: 'schemas core validation',
     types: 'domain config',
   },
-  tools: { about: 'the operations, one file each', values: 'schemas domain operation', types: 'config' },
+  tools: { about: 'the operations, one file each', values: 'schemas domain operation', types: 'core' },
   http: { about: 'what all HTTP ways in share', values: 'core', types: 'config' },
   auth: { about: 'who is calling', values: 'core', types: 'http' },
   cluster: { about: 'several processes on one database', types: 'core child' },
   telemetry: { about: 'log, metrics, readiness', values: 'core store', types: 'child config' },
   mcp: { about: 'way in: assistants', values: 'core operation http', types: 'auth config' },
-  run: { about: 'way in: Abilities clients', values: 'core operation http', types: 'auth config' },
+  run: { about: 'way in: Abilities clients', values: 'core operation http', types: 'auth' },
   rest: {
     about: 'way in: REST callers',
     values: 'schemas core domain http operation validation',
@@ -194,7 +194,7 @@ describe('the layers', () => {
     ].join('\n');
     const text = readFileSync(file, 'utf8');
     const made = text.replace(/<!-- layers:start -->[\s\S]*<!-- layers:end -->/, () => table);
-    if (process.env.npm_lifecycle_event === 'gen') writeFileSync(file, made);
+    if (process.env.npm_lifecycle_event === 'gen') return writeFileSync(file, made);
     expect(text, 'run "npm run gen"').toBe(made);
   });
 });

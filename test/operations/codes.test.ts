@@ -4,22 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN } from '../support/harness.js';
+import { CASES, REACH, SITE, wellFormed } from './cases.js';
 import { type CheckedApp, checkedApp, codesOf, deniedTo, offers, ordinary } from './checked-app.js';
-import { DOCUMENTED, REACH, SITE } from './documented-errors.js';
-
-/** What each operation needs besides the site, to be a good call. */
-const REST_OF_CALL: Record<string, object> = {
-  'activate-site-plugins': { slugs: ['a/a.php'] },
-  'deactivate-site-plugins': { slugs: ['a/a.php'] },
-  'delete-site-plugins': { slugs: ['a/a.php'], confirm: true },
-  'delete-site-themes': { slugs: ['a'], confirm: true },
-  'activate-site-theme': { slug: 'a' },
-  'delete-site': { confirm: true },
-  'set-ignored-updates': { action: 'ignore', type: 'plugin', slug: 'a/a.php' },
-  'ignore-site-core': { action: 'add' },
-  'ignore-site-plugins': { action: 'add', slugs: ['a/a.php'] },
-  'ignore-site-themes': { action: 'add', slugs: ['a'] },
-};
 
 let app: CheckedApp;
 const produced = new Map<string, Set<string>>();
@@ -45,10 +31,12 @@ const inputs = (name: string) => {
   const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
   return Object.keys(operation?.input.shape ?? {});
 };
-const names = Object.keys(DOCUMENTED);
+const documented = new Map(CASES.map(({ name, codes }) => [name, codes]));
+const names = operations.map(({ id }) => id.replace(/^svc\/|-v1$/g, ''));
 const single = names.filter((name) => inputs(name).includes('site_id_or_domain'));
 const multi = names.filter((name) => inputs(name).includes('site_ids_or_domains'));
-const having = (from: readonly string[], code: ErrorCode) => from.filter((name) => DOCUMENTED[name]?.includes(code));
+const having = (from: readonly string[], code: ErrorCode) =>
+  from.filter((name) => documented.get(name)?.includes(code));
 
 // Roles of the sites, by id.
 const GOOD = 1;
@@ -73,14 +61,14 @@ afterAll(() => app.close());
 describe('naming a site', () => {
   it.each(having(single, 'svc_site_not_found'))('%s', async (name) => {
     const before = await app.content();
-    const more = REST_OF_CALL[name] ?? {};
-    const unknown = await refused(name, 'svc_site_not_found', { site_id_or_domain: 'nowhere.example', ...more });
-    const ambiguous = await refused(name, 'svc_ambiguous_site', { site_id_or_domain: 'twin.example', ...more });
+    const call = await wellFormed(app, name);
+    const unknown = await refused(name, 'svc_site_not_found', { ...call, site_id_or_domain: 'nowhere.example' });
+    const ambiguous = await refused(name, 'svc_ambiguous_site', { ...call, site_id_or_domain: 'twin.example' });
     expect(ambiguous.data.site_ids).toHaveLength(2);
     const denied = await refused(
       name,
       'svc_access_denied',
-      { site_id_or_domain: GOOD, ...more },
+      { ...call, site_id_or_domain: GOOD },
       { actor: deniedTo(GOOD) },
     );
     for (const error of [unknown, ambiguous, denied]) {
@@ -117,10 +105,10 @@ describe('states of a site', () => {
   it.each(having(single, 'svc_site_suspended'))('%s', async (name) => {
     const before = await app.content();
     const calls = app.fleet.stats().requests;
-    const more = REST_OF_CALL[name] ?? {};
-    await refused(name, 'svc_site_suspended', { site_id_or_domain: SUSPENDED, ...more });
-    await refused(name, 'svc_site_offline', { site_id_or_domain: DISCONNECTED, ...more });
-    await refused(name, 'svc_child_version_outdated', { site_id_or_domain: OUTDATED, ...more });
+    const call = await wellFormed(app, name);
+    await refused(name, 'svc_site_suspended', { ...call, site_id_or_domain: SUSPENDED });
+    await refused(name, 'svc_site_offline', { ...call, site_id_or_domain: DISCONNECTED });
+    await refused(name, 'svc_child_version_outdated', { ...call, site_id_or_domain: OUTDATED });
     expect(await app.content()).toBe(before);
     expect(app.fleet.stats().requests).toBe(calls);
   });
@@ -134,26 +122,20 @@ describe('states of a site', () => {
 
 describe('inputs that contradict each other or name nothing', () => {
   it.each(having(names, 'svc_confirmation_required'))('%s', async (name) => {
-    const target = name.endsWith('client')
-      ? { client_id_or_email: 1 }
-      : name.endsWith('tag')
-        ? { tag_id: 1 }
-        : { site_id_or_domain: GOOD };
     if (name.endsWith('client')) await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
     if (name.endsWith('tag')) await app.call('add-tag', { name: 'blue' });
-    const { confirm: _, ...more } = (REST_OF_CALL[name] ?? {}) as { confirm?: boolean };
+    const { confirm: _, ...call } = (await wellFormed(app, name)) as { confirm?: boolean };
     const before = await app.content();
     for (const confirm of [undefined, false, 'false', 0]) {
       const error = await refused(name, 'svc_confirmation_required', {
-        ...target,
-        ...more,
+        ...call,
         ...(confirm === undefined ? {} : { confirm }),
       });
       expect(error.field).toBe('confirm');
     }
-    const both = await refused(name, 'svc_invalid_input', { ...target, ...more, confirm: true, dry_run: true });
+    const both = await refused(name, 'svc_invalid_input', { ...call, confirm: true, dry_run: true });
     expect(both.field).toBe('confirm');
-    expect(await app.fail(name, { ...target, ...more, confirm: 'yes' })).toMatchObject({
+    expect(await app.fail(name, { ...call, confirm: 'yes' })).toMatchObject({
       code: 'ability_invalid_input',
       field: 'confirm',
     });
@@ -172,7 +154,7 @@ describe('inputs that contradict each other or name nothing', () => {
     ['delete-site-plugins', { slugs: [], confirm: true }, 'slugs'],
     ['delete-site-themes', { slugs: [''], dry_run: true }, 'slugs'],
   ])('%s %j', async (name, more, field) => {
-    expect((await refused(name, 'svc_invalid_input', { site_id_or_domain: GOOD, ...more })).field).toBe(field);
+    expect((await refused(name, 'svc_invalid_input', { ...more, site_id_or_domain: GOOD })).field).toBe(field);
   });
 
   it.each(['disconnect-sites', 'suspend-sites'])('%s has no "all sites"', async (name) => {
@@ -410,9 +392,12 @@ describe('rights', () => {
 });
 
 it('every documented code was produced, and for every operation', () => {
-  expect(names.map((name) => `svc/${name}-v1`)).toEqual(operations.map(({ id }) => id));
+  expect([...documented.keys()].sort()).toEqual([...names].sort());
+  expect(CASES).toHaveLength(names.length);
   const missing = names.flatMap((name) =>
-    (DOCUMENTED[name] ?? []).filter((code) => produced.get(name)?.has(code) !== true).map((code) => `${name}: ${code}`),
+    (documented.get(name) ?? [])
+      .filter((code) => produced.get(name)?.has(code) !== true)
+      .map((code) => `${name}: ${code}`),
   );
   expect(missing).toEqual([]);
 });

@@ -7,12 +7,12 @@ import { createService } from '../../src/app/service.js';
 import { asServiceError } from '../../src/core/errors.js';
 import { openEmbedded } from '../../src/store/driver/embedded.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
+import { everyOperation } from '../operations/cases.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
 import { ADMIN, type Answer, type TestApp, testApp, testConfig } from '../support/harness.js';
 import { type Commands, commands, type Served, type Started } from '../support/processes/commands.js';
 import { pause, random } from '../support/processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
-import { everyOperation } from './every-operation.js';
 import { copyOf, replicaProgram, type Wire, wireTo } from './replica-parts.js';
 import { shortOrLong } from './soak.js';
 

@@ -20,9 +20,9 @@ import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
 import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { everyOperation } from '../operations/cases.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
-import { everyOperation } from './every-operation.js';
 
 const SITES = 4;
 const folder = tempFolder('secrets');

@@ -270,7 +270,7 @@ describe('order of checks (operations §1.6)', () => {
     ['a read-only server', { read_only: true }, ['read', 'write'] as const],
     ['a login that only reads', {}, ['read'] as const],
   ])('refuses changes with the same words as a tool does: %s', async (_name, config, rights) => {
-    const ways = await startWays(config);
+    const ways = await startSurfaces(config);
     await addUser(ways, 'caller', [...rights]);
     const headers = { authorization: basic('caller', 'correct horse'), 'content-type': 'application/json' };
     const response = await ways.http.request(WORK, { method: 'POST', body: '{}', headers });

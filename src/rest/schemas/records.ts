@@ -191,7 +191,7 @@ export const actedSite = z.object({
 
 export const clientOfSite = client.extend({ client_id: int() }).nullable();
 
-export const costOfSite = costRecord.extend({ ...costEntry.shape });
+const costOfSite = costRecord.extend({ ...costEntry.shape });
 export const siteCostsShape = z.object({
   message: z.string().optional(),
   total: int(),

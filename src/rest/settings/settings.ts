@@ -15,7 +15,7 @@ const PARTIAL =
   'Only the fields sent change; null, or an empty text, goes back to the standard. An unknown field is refused by name.';
 
 /** Values as `data`, and in `meta.notes` which fields change nothing in this service, and why. */
-export function groupAnswer({ values, notes }: GroupView) {
+function groupAnswer({ values, notes }: GroupView) {
   return { data: values, ...(Object.keys(notes).length === 0 ? {} : { meta: { notes } }) };
 }
 

@@ -41,7 +41,7 @@ function lowestId(ids: unknown): number | undefined {
 }
 
 /** The REST code of a site that is not there: by id or by domain. */
-export function unknownSite(reference: string | number): ServiceError {
+function unknownSite(reference: string | number): ServiceError {
   const numeric = DIGITS.test(String(reference));
   const shown = JSON.stringify(String(reference).slice(0, 100));
   return numeric

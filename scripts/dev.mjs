@@ -1,0 +1,47 @@
+/**
+ * `npm run dev`: serves, and restarts whenever the sources have been compiled without an error. Arguments are those of
+ * `sitefleet`; without any it runs `serve`.
+ */
+
+import { spawn } from 'node:child_process';
+
+const args = process.argv.length > 2 ? process.argv.slice(2) : ['serve'];
+let server;
+let stopping = false;
+
+/** Ends the running server, if there is one, and starts the program as it is now. */
+async function restart() {
+  await stop(server);
+  if (stopping) return;
+  server = spawn(process.execPath, ['--enable-source-maps', 'dist/src/cli.js', ...args], { stdio: 'inherit' });
+}
+
+function stop(child) {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return undefined;
+  return new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.kill('SIGTERM');
+  });
+}
+
+const compiler = spawn(
+  process.execPath,
+  ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
+);
+let restarted = Promise.resolve();
+compiler.stdout.setEncoding('utf8').on('data', (text) => {
+  process.stderr.write(text);
+  if (/Found 0 errors/.test(text)) restarted = restarted.then(restart);
+});
+compiler.on('exit', (code) => end(code ?? 1));
+
+async function end(code) {
+  if (stopping) return;
+  stopping = true;
+  compiler.kill();
+  await restarted;
+  await stop(server);
+  process.exit(code);
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(0));

@@ -1,0 +1,46 @@
+/** The toolsets: groups of operations, published as categories over HTTP and switched on or off for assistants. */
+
+interface ToolsetFacts {
+  /** The folder of `tools/` that holds its operations. */
+  folder: string;
+  label: string;
+  description: string;
+  /** What its tools together may cost each conversation with an assistant, in estimated tokens; a test holds them to it. */
+  max_tokens: number;
+}
+
+/** In the order in which they are published. */
+const FACTS = {
+  sites: {
+    folder: 'sites',
+    label: 'Sites',
+    description: 'Connect, read, check and change the sites of the fleet.',
+    max_tokens: 5300,
+  },
+  updates: {
+    folder: 'updates',
+    label: 'Updates',
+    description: 'Find, apply and ignore core, plugin, theme and translation updates.',
+    max_tokens: 2700,
+  },
+  clients: {
+    folder: 'clients',
+    label: 'Clients',
+    description: 'Keep the clients that sites belong to.',
+    max_tokens: 2300,
+  },
+  tags: { folder: 'tags', label: 'Tags', description: 'Group sites by tag.', max_tokens: 1400 },
+  batch: {
+    folder: 'jobs',
+    label: 'Batch jobs',
+    description: 'Follow work that goes on in the background.',
+    max_tokens: 500,
+  },
+} as const satisfies Record<string, ToolsetFacts>;
+
+export type Toolset = keyof typeof FACTS;
+
+export const TOOLSET_FACTS: Readonly<Record<Toolset, ToolsetFacts>> = FACTS;
+
+/** Their names, in the order in which they are published. */
+export const TOOLSETS = Object.keys(FACTS) as readonly Toolset[];

@@ -1,0 +1,261 @@
+/**
+ * The cases of the operations: each once, with the error codes that the interface documents for it (operations §8, §9) and
+ * a working call. Tests that go through all operations read this list; a new operation joins by one line.
+ */
+
+import type { ErrorCode } from '../../src/core/errors.js';
+import type { Answer, TestApp } from '../support/harness.js';
+
+/** Input of a working call, or what makes it from what the calls before it left. */
+type Input = object | ((walk: Walk) => object | Promise<object>);
+
+export interface OperationCase {
+  name: string;
+  /** Without the codes that every operation has: rights, input, output. */
+  codes: readonly ErrorCode[];
+  calls: readonly Input[];
+}
+
+/** What the calls of a walk through all cases use. */
+interface Walk {
+  app: TestApp;
+  /** The sites 1 to this one are connected; plugins, themes and offers are those of site 1. */
+  sites: number;
+  /** Of the tag and the client that were added. */
+  tag: { tag_id: number };
+  client: { client_id_or_email: number };
+  /** A plugin that may be switched off and deleted. */
+  plugin: string;
+  /** Themes that are not active. */
+  themes: readonly string[];
+  /** A plugin that had an update on offer when it was first asked for, or any. */
+  offered(): Promise<string>;
+}
+
+function walkThrough(app: TestApp, sites: number, answers: ReadonlyMap<string, Answer>): Walk {
+  const answer = (name: string): Answer => {
+    const found = answers.get(name);
+    if (found === undefined) throw new Error(`${name} was not called yet`);
+    return found;
+  };
+  let offered: Promise<string> | undefined;
+  return {
+    app,
+    sites,
+    get tag() {
+      return { tag_id: Number(answer('add-tag').id) };
+    },
+    get client() {
+      return { client_id_or_email: Number(answer('add-client').id ?? answer('add-client').client_id) };
+    },
+    get plugin() {
+      const plugins = answer('get-site-plugins').plugins as { slug: string }[];
+      return String(plugins.find(({ slug }) => !slug.includes('mainwp'))?.slug);
+    },
+    get themes() {
+      const themes = answer('get-site-themes').themes as { slug: string; active: boolean }[];
+      return themes.filter(({ active }) => !active).map(({ slug }) => slug);
+    },
+    offered() {
+      offered ??= app.call('list-updates', { per_page: 200 }).then(({ updates }) => {
+        const offers = updates as { type: string; slug: string }[];
+        return offers.find(({ type }) => type === 'plugin')?.slug ?? this.plugin;
+      });
+      return offered;
+    },
+  };
+}
+
+export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site', 'svc_access_denied'];
+const CONFIRM: ErrorCode[] = ['svc_invalid_input', 'svc_confirmation_required'];
+export const REACH: ErrorCode[] = ['svc_site_suspended', 'svc_site_offline', 'svc_child_version_outdated'];
+const APPLY: ErrorCode[] = ['svc_update_failed', 'svc_update_exception'];
+const CLIENT: ErrorCode[] = ['svc_client_not_found'];
+const TAG: ErrorCode[] = ['svc_tag_not_found', 'svc_operation_failed'];
+const QUEUE: ErrorCode[] = ['svc_queue_failed'];
+
+const site = { site_id_or_domain: 1 };
+const few = { site_ids_or_domains: [1, 2] };
+const tag = (walk: Walk) => walk.tag;
+const client = (walk: Walk) => walk.client;
+
+function operation(name: string, codes: readonly ErrorCode[], ...calls: Input[]): OperationCase {
+  return { name, codes, calls };
+}
+
+/** In an order in which each call leaves something for the next. */
+export const CASES: readonly OperationCase[] = [
+  operation('get-site-plugins', SITE, site),
+  operation('get-site-themes', SITE, site),
+  operation('add-tag', ['svc_already_exists', 'svc_invalid_input', 'svc_operation_failed'], {
+    name: 'production',
+    color: '#00ff00',
+  }),
+  operation(
+    'add-client',
+    ['svc_invalid_input', 'svc_already_exists', 'svc_site_not_found', 'svc_client_creation_failed'],
+    { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] },
+  ),
+
+  operation('list-sites', [], {}),
+  operation('count-sites', [], {}),
+  operation('get-sites-basic', [], {}),
+  operation('list-updates', SITE, {}),
+  operation('list-ignored-updates', [], {}),
+  operation('get-abandoned-plugins', [], {}),
+  operation('get-abandoned-themes', [], {}),
+  operation('list-clients', [], {}),
+  operation('count-clients', [], {}),
+  operation('list-tags', ['svc_operation_failed'], {}),
+  operation('get-site', SITE, site),
+  operation('get-site-security', SITE, site),
+  operation('get-site-changes', [...SITE, 'svc_module_not_available'], site),
+  operation('get-site-client', SITE, site),
+  operation('get-site-costs', [...SITE, 'svc_module_not_available'], site),
+  operation('get-site-updates', SITE, site),
+  operation('get-client', CLIENT, client),
+  operation('get-client-sites', CLIENT, client),
+  operation('count-client-sites', CLIENT, client),
+  operation('get-client-costs', [...CLIENT, 'svc_module_not_available'], client),
+  operation('get-tag', TAG, tag),
+  operation('get-tag-sites', TAG, tag),
+  operation('get-tag-clients', TAG, tag),
+
+  operation('update-site', [...SITE, 'svc_client_not_found', 'svc_tag_not_found', 'svc_invalid_input'], (walk) => ({
+    ...site,
+    name: 'First',
+    notes: 'seen',
+    tags: [walk.tag.tag_id],
+  })),
+  operation('update-tag', [...TAG, 'svc_already_exists', 'svc_invalid_input'], (walk) => ({
+    ...walk.tag,
+    name: 'live',
+  })),
+  operation(
+    'update-client',
+    [...CLIENT, 'svc_invalid_input', 'svc_already_exists', 'svc_site_not_found', 'svc_client_update_failed'],
+    (walk) => ({ ...walk.client, city: 'London' }),
+  ),
+  operation('suspend-client', [...CLIENT, 'svc_client_update_failed'], client),
+  operation('unsuspend-client', [...CLIENT, 'svc_client_update_failed'], client),
+  operation('suspend-site', SITE, site),
+  operation('suspend-sites', [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_suspend_failed'], few),
+  operation('unsuspend-site', SITE, site, { site_id_or_domain: 2 }),
+  operation('disconnect-site', SITE, site),
+  operation('reconnect-site', [...SITE, 'svc_reconnect_failed'], site),
+  operation('check-site', [...SITE, 'svc_check_failed'], site),
+  operation('check-sites', [...QUEUE, ...SITE, 'svc_check_failed'], few),
+  operation('sync-sites', [...QUEUE, ...SITE, ...REACH, 'svc_sync_failed'], few),
+  operation('disconnect-sites', [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_disconnect_failed'], few),
+  operation('reconnect-sites', [...QUEUE, ...SITE, 'svc_reconnect_failed'], few),
+
+  operation(
+    'deactivate-site-plugins',
+    [...SITE, ...REACH, 'svc_invalid_input', 'svc_deactivation_failed'],
+    ({ plugin }) => ({ ...site, slugs: [plugin] }),
+  ),
+  operation(
+    'activate-site-plugins',
+    [...SITE, ...REACH, 'svc_invalid_input', 'svc_activation_failed'],
+    ({ plugin }) => ({ ...site, slugs: [plugin] }),
+  ),
+  operation('activate-site-theme', [...SITE, ...REACH, 'svc_invalid_input', 'svc_activation_failed'], ({ themes }) => ({
+    ...site,
+    slug: themes[0],
+  })),
+  operation('ignore-site-core', SITE, { ...site, action: 'add' }, { ...site, action: 'remove' }),
+  operation(
+    'ignore-site-plugins',
+    [...SITE, 'svc_invalid_input'],
+    async (walk) => ({ ...site, action: 'add', slugs: [await walk.offered()] }),
+    async (walk) => ({ ...site, action: 'remove', slugs: [await walk.offered()] }),
+  ),
+  operation(
+    'ignore-site-themes',
+    [...SITE, 'svc_invalid_input'],
+    ({ themes }) => ({ ...site, action: 'add', slugs: themes.slice(0, 1) }),
+    ({ themes }) => ({ ...site, action: 'remove', slugs: themes.slice(0, 1) }),
+  ),
+  operation(
+    'set-ignored-updates',
+    [...SITE, 'svc_invalid_input'],
+    async (walk) => ({ ...site, action: 'ignore', type: 'plugin', slug: await walk.offered() }),
+    async (walk) => ({ ...site, action: 'unignore', type: 'plugin', slug: await walk.offered() }),
+  ),
+  operation('update-site-core', [...SITE, ...REACH, ...APPLY], site),
+  operation('update-site-plugins', [...SITE, ...REACH, ...APPLY, 'svc_no_updates'], site),
+  operation('update-site-themes', [...SITE, ...REACH, ...APPLY, 'svc_no_updates'], site),
+  operation('update-site-translations', [...SITE, ...REACH, ...APPLY], site),
+  operation('run-updates', [...QUEUE, ...SITE, ...REACH, ...APPLY], { ...few, types: ['plugins'] }),
+  operation('update-all', [...QUEUE, ...SITE, ...REACH, ...APPLY], few),
+  operation('get-batch-job-status', ['svc_job_not_found', 'ability_invalid_input'], async ({ app }) => ({
+    job_id: (await app.call('sync-sites', {})).job_id ?? 'sync_00000000-0000-0000-0000-000000000000',
+  })),
+  // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
+  operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
+    ...site,
+    slugs: [plugin],
+    confirm: true,
+  })),
+  operation('delete-site-themes', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ themes }) => ({
+    ...site,
+    slugs: [themes[1] ?? themes[0]],
+    dry_run: true,
+  })),
+  operation('delete-tag', [...CONFIRM, ...TAG], (walk) => ({ ...walk.tag, confirm: true })),
+  operation('delete-client', [...CONFIRM, ...CLIENT, 'svc_client_deletion_failed'], (walk) => ({
+    ...walk.client,
+    confirm: true,
+  })),
+  operation('delete-site', [...CONFIRM, ...SITE, 'svc_deletion_failed'], ({ sites }) => ({
+    site_id_or_domain: sites,
+    confirm: true,
+  })),
+  operation(
+    'add-site',
+    [
+      'svc_invalid_input',
+      'svc_invalid_url',
+      'svc_site_already_exists',
+      'svc_connection_failed',
+      'svc_invalid_credentials',
+      'svc_site_add_failed',
+      'svc_client_not_found',
+      'svc_tag_not_found',
+    ],
+    ({ app, sites }) => {
+      const { url, admin, password, uniqueId } = app.fleet.site(sites - 1);
+      return { url, admin, admin_password: password, unique_id: uniqueId };
+    },
+  ),
+];
+
+/** Runs every working call. Needs the sites 1 to `sites` connected; deletes the last one and adds it again. */
+export async function everyOperation(
+  app: TestApp,
+  sites: number,
+  run: (call: { name: string; input: object }) => Promise<Answer>,
+): Promise<void> {
+  const answers = new Map<string, Answer>();
+  const walk = walkThrough(app, sites, answers);
+  for (const { name, calls } of CASES) {
+    for (const input of calls)
+      answers.set(name, await run({ name, input: typeof input === 'function' ? await input(walk) : input }));
+  }
+}
+
+/** Input of a call that is well-formed and confirmed, about plugins and themes that no site has. */
+export async function wellFormed(app: TestApp, name: string): Promise<object> {
+  const [input = {}] = CASES.find((one) => one.name === name)?.calls ?? [];
+  if (typeof input !== 'function') return input;
+  const walk = {
+    app,
+    sites: 1,
+    tag: { tag_id: 1 },
+    client: { client_id_or_email: 1 },
+    plugin: 'a/a.php',
+    themes: ['a'],
+  };
+  const { dry_run, ...rest } = (await input({ ...walk, offered: async () => 'a/a.php' })) as { dry_run?: boolean };
+  return dry_run === true ? { ...rest, confirm: true } : rest;
+}
