@@ -413,7 +413,7 @@ describe('without the native part of the database driver', () => {
       cpSync(join(packages, name), join(data, 'node_modules', name), { recursive: true, dereference: true });
     writeFileSync(join(data, 'package.json'), '{"type":"module"}');
     await build({
-      entryPoints: { cli: resolve('src/cli.ts'), 'engine-thread': resolve('src/app/engine-worker.ts') },
+      entryPoints: { cli: resolve('src/cli.ts'), 'engine-worker': resolve('src/app/engine-worker.ts') },
       outdir: join(data, 'dist'),
       ...BUNDLED,
       splitting: true,
