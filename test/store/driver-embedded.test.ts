@@ -158,7 +158,7 @@ describe('a reader', () => {
 });
 
 describe('a second writer', () => {
-  it('is told that the database is busy, and is not harmed by it', async () => {
+  it('gets the error that the database is busy, and works afterwards', async () => {
     const one = await filled(path('b.db'));
     const two = openEmbedded(`file:${path('b.db')}`, { mode: 'writer' });
     await two.all('PRAGMA busy_timeout=30');

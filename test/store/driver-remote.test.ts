@@ -100,7 +100,7 @@ describe('a server that misbehaves', () => {
     await db.close();
   });
 
-  it('that refuses the token or is out of order is told apart, without repeating what it sent', async () => {
+  it('that refuses the token and one that is out of order get different errors, which do not repeat what they sent', async () => {
     const db = openRemote(puppet.url, 'secret-token');
     for (const [status, words] of [
       [401, /refused the access token/],
@@ -193,7 +193,7 @@ describe.skipIf(skip)(skip ? `a real server — skipped, ${sqldMissing}` : 'a re
     await door.close();
   });
 
-  it('lets in who has a token, and nobody else', async () => {
+  it('accepts a valid token only', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url');
     const locked = await startSqld({ SQLD_AUTH_JWT_KEY: raw });

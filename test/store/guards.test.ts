@@ -289,7 +289,7 @@ describe('a damaged page', () => {
     await damage(db, 'tag');
   }, 60_000);
 
-  it('makes the service not ready, although nobody asked for the table', async () => {
+  it('makes the service not ready, even without a request for the table', async () => {
     const server = await program.serve(env);
     const login = { ...first, url: server.said.url };
     await expect.poll(async () => (await ready(login)).status, { timeout: 25_000, interval: 250 }).toBe(503);
@@ -298,7 +298,7 @@ describe('a damaged page', () => {
     await endProcess(server.child);
   }, 60_000);
 
-  it('is told by every way in, with the file and what to do', async () => {
+  it('is reported by every way in, with the file and what to do', async () => {
     const server = await program.serve(env);
     const login = { ...first, url: server.said.url };
     const words = /database file fleet\.db is damaged/;
@@ -345,7 +345,7 @@ describe('a schema that is not ours', () => {
   const { data, db, env } = place('schema');
   const backup = join(data, 'backup.db');
 
-  it('is refused by restore and told by check, with the names', async () => {
+  it('is refused by restore and reported by check, with the names', async () => {
     expect((await program.run(env, ['migrate'])).code).toBe(0);
     expect((await program.run(env, ['backup', backup])).code).toBe(0);
     const good = readFileSync(backup);

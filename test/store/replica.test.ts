@@ -266,7 +266,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
     },
   );
 
-  it('leaves the answers to a server that does not let it sync, and is made anew when that lasts', async () => {
+  it('leaves reads to a server that does not let it sync, and is rebuilt when that lasts', async () => {
     const replica = open({ syncMs: 100, rebuildAfterMs: 300 });
     try {
       await live(replica);

@@ -95,7 +95,7 @@ describe('a vault', () => {
     expect(kindOf(() => createVault([{ id: old.id, key: current.key }]))).toBe('bad_key');
   });
 
-  it('tells no secret in its errors', () => {
+  it('has no secret in its errors', () => {
     const sealed = vault.seal('hunter2', place);
     for (const work of [
       () => vault.open(sealed, 'elsewhere'),

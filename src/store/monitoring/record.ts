@@ -55,17 +55,17 @@ export async function recordChecks(
   checks: readonly CheckRecord[],
 ): Promise<{ stored: Set<number>; alerts: NewAlert[] }> {
   const statements: Statement[] = [];
-  const marks: { check: CheckRecord; update: number; alert: number | null }[] = [];
+  const positions: { check: CheckRecord; update: number; alert: number | null }[] = [];
   for (const check of checks) {
     statements.push(...consequences(check));
     const alert = check.alert === null ? null : statements.push(guardedAlert(check, check.alert)) - 1;
     // Last: it increments `seq`, which all statements before it compare with.
-    marks.push({ check, alert, update: statements.push(stateStatement(check)) - 1 });
+    positions.push({ check, alert, update: statements.push(stateStatement(check)) - 1 });
   }
   const results: BatchResult[] = await db.batch(statements);
   const stored = new Set<number>();
   const alerts: NewAlert[] = [];
-  for (const { check, update, alert } of marks) {
+  for (const { check, update, alert } of positions) {
     if (results[update]?.changes === 1) stored.add(check.site_id);
     if (alert !== null && check.alert !== null && results[alert]?.changes === 1) alerts.push(check.alert);
   }

@@ -12,7 +12,7 @@ export interface ReplicaFiles {
   /** Absolute path of the database file: the name that was asked for, and an ending of this replica alone. */
   readonly path: string;
   /** Changes whenever something was written to the replica. */
-  mark(): string;
+  fingerprint(): string;
   /** Removes files of earlier replicas. */
   tidy(): void;
   /** Removes the replica; the next one has another `path`. */
@@ -56,7 +56,7 @@ export function claimReplica(name: string): ReplicaFiles {
     get path() {
       return path;
     },
-    mark: () => ENDINGS.map((ending) => markOf(`${path}${ending}`)).join(' '),
+    fingerprint: () => ENDINGS.map((ending) => fingerprintOf(`${path}${ending}`)).join(' '),
     tidy: () => sweep(path),
     renew() {
       sweep();
@@ -89,7 +89,7 @@ function refused(message: string, cause?: unknown): StorageError {
   return new StorageError('other', `SITEFLEET_DB_REPLICA: ${message}`, cause);
 }
 
-function markOf(file: string): string {
+function fingerprintOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? '-' : `${found.size}:${found.mtimeMs}`;
 }

@@ -9,7 +9,7 @@ import type { SyncReply, SyncRequest } from './process.js';
 interface SyncerParts {
   /** Program of the process; it calls `serveSyncs`. */
   program: URL;
-  files: Pick<ReplicaFiles, 'path' | 'mark'>;
+  files: Pick<ReplicaFiles, 'path' | 'fingerprint'>;
   /** URL and token of the storage server, as configured. */
   url: string;
   token: string | undefined;
@@ -75,16 +75,16 @@ export class Syncer {
   #reply(child: ChildProcess, request: SyncRequest): Promise<SyncReply> {
     return new Promise((resolve) => {
       let seen = '';
-      const lookEveryMs = Math.max(50, this.#parts.stuckMs / 4);
+      const checkEveryMs = Math.max(50, this.#parts.stuckMs / 4);
       let quiet = 0;
-      const watch = setInterval(() => {
-        const mark = this.#parts.files.mark();
-        quiet = mark === seen ? quiet + lookEveryMs : 0;
-        seen = mark;
+      const check = setInterval(() => {
+        const fingerprint = this.#parts.files.fingerprint();
+        quiet = fingerprint === seen ? quiet + checkEveryMs : 0;
+        seen = fingerprint;
         if (quiet >= this.#parts.stuckMs) child.kill('SIGKILL');
-      }, lookEveryMs).unref();
+      }, checkEveryMs).unref();
       const end = (reply: SyncReply) => {
-        clearInterval(watch);
+        clearInterval(check);
         child.off('message', end).off('exit', ended).off('error', ended);
         resolve(reply);
       };

@@ -32,6 +32,57 @@ export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
   const { seal } = createSecretSealer(vault);
 
+  /** `add`, while no other call of this process adds a site. */
+  const insert = async (
+    site: NewSite,
+    now: number,
+    inventory: (siteId: number) => readonly Statement[],
+  ): Promise<number | undefined> => {
+    for (let attempt = 0; ; attempt++) {
+      const next = await db.one(
+        "SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'site'), 0), ifnull(max(id), 0)) + 1 AS id FROM site",
+      );
+      const id = Number(next?.id ?? 1);
+      try {
+        const isNew = guard('NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)', site.url_key);
+        const added = await guardedBatch(db, isNew, [
+          sql(
+            'INSERT INTO site (id, url, url_key, name, search, client_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+            id,
+            site.url,
+            site.url_key,
+            site.name,
+            searchText(site.name, site.url),
+            site.client_id,
+            now,
+          ),
+          sql(
+            'INSERT INTO site_detail (site_id, admin_username, ssl_verify) VALUES (?, ?, ?)',
+            id,
+            site.admin_username,
+            site.ssl_verify,
+          ),
+          sql(
+            'INSERT INTO site_secret (site_id, private_key, regverify, http_user, http_pass, unique_id) VALUES (?, ?, ?, ?, ?, ?)',
+            id,
+            seal(id, 'private_key', site.private_key),
+            seal(id, 'regverify', site.regverify),
+            seal(id, 'http_user', site.http_user),
+            seal(id, 'http_pass', site.http_pass),
+            seal(id, 'unique_id', site.unique_id || null),
+          ),
+          ...tagStatements(id, site.tags),
+          ...inventory(id),
+        ]);
+        return added ? id : undefined;
+      } catch (error) {
+        // Another process took the same id between the two statements: try the next one.
+        const idTaken = error instanceof StorageError && error.kind === 'unique';
+        if (!idTaken || attempt === LAST_ATTEMPT) throw error;
+      }
+    }
+  };
+
   return {
     ...createSiteSecrets(db, vault),
 
@@ -101,60 +152,9 @@ export function createSites(db: Db, vault: Vault) {
       });
       await before;
       try {
-        return await this.addInTurn(site, now, inventory);
+        return await insert(site, now, inventory);
       } finally {
         done();
-      }
-    },
-
-    /** `add`, while no other call of this process adds a site. */
-    async addInTurn(
-      site: NewSite,
-      now: number,
-      inventory: (siteId: number) => readonly Statement[],
-    ): Promise<number | undefined> {
-      for (let attempt = 0; ; attempt++) {
-        const next = await db.one(
-          "SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'site'), 0), ifnull(max(id), 0)) + 1 AS id FROM site",
-        );
-        const id = Number(next?.id ?? 1);
-        try {
-          const isNew = guard('NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)', site.url_key);
-          const added = await guardedBatch(db, isNew, [
-            sql(
-              'INSERT INTO site (id, url, url_key, name, search, client_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-              id,
-              site.url,
-              site.url_key,
-              site.name,
-              searchText(site.name, site.url),
-              site.client_id,
-              now,
-            ),
-            sql(
-              'INSERT INTO site_detail (site_id, admin_username, ssl_verify) VALUES (?, ?, ?)',
-              id,
-              site.admin_username,
-              site.ssl_verify,
-            ),
-            sql(
-              'INSERT INTO site_secret (site_id, private_key, regverify, http_user, http_pass, unique_id) VALUES (?, ?, ?, ?, ?, ?)',
-              id,
-              seal(id, 'private_key', site.private_key),
-              seal(id, 'regverify', site.regverify),
-              seal(id, 'http_user', site.http_user),
-              seal(id, 'http_pass', site.http_pass),
-              seal(id, 'unique_id', site.unique_id || null),
-            ),
-            ...tagStatements(id, site.tags),
-            ...inventory(id),
-          ]);
-          return added ? id : undefined;
-        } catch (error) {
-          // Another process took the same id between the two statements: try the next one.
-          const idTaken = error instanceof StorageError && error.kind === 'unique';
-          if (!idTaken || attempt === LAST_ATTEMPT) throw error;
-        }
       }
     },
 

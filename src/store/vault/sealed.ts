@@ -67,12 +67,12 @@ async function* sealedRows(db: Db, firstPage = PAGE): AsyncGenerator<SealedRow[]
     const columns = each.columns.filter((column) => new RegExp(`\\b${column}\\b`).test(String(found?.sql ?? '')));
     if (columns.length === 0) continue;
     const order = each.keys.join(', ');
-    const marks = each.keys.map(() => '?').join(', ');
+    const placeholders = each.keys.map(() => '?').join(', ');
     let after: Row | undefined;
     for (let limit = firstPage; ; limit = PAGE) {
       const rows: Row[] = await db.all(
         `SELECT ${order}, ${columns.join(', ')} FROM ${each.table}
-         ${after === undefined ? '' : `WHERE (${order}) > (${marks})`} ORDER BY ${order} LIMIT ${limit}`,
+         ${after === undefined ? '' : `WHERE (${order}) > (${placeholders})`} ORDER BY ${order} LIMIT ${limit}`,
         after === undefined ? [] : each.keys.map((key) => after?.[key] ?? null),
       );
       yield rows.map((row) => ({ in: each, row, texts: textsOf(each, columns, row) }));
