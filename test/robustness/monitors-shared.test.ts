@@ -161,7 +161,7 @@ function extraChecks(checks: readonly Check[], ids: readonly number[]): number {
   return [...perTurn.values()].reduce((sum, n) => sum + n - 1, 0);
 }
 
-/** Longest time that any site was not looked at, within a span. */
+/** Longest time that any site was not checked, within a span. */
 function longestGap(checks: readonly Check[], from: number, until: number): number {
   const last = new Map(Array.from({ length: SITES }, (_, i) => [i + 1, from]));
   let longest = 0;
