@@ -61,7 +61,7 @@ describe('a right', () => {
   it('lapses with a holder that died, and the one that was only paused is told', async () => {
     const [paused, other] = [process_(0, 40), process_(1, 40)];
     const order: string[] = [];
-    const told = paused.exclusive('site:2', never, async (held) => {
+    const noticed = paused.exclusive('site:2', never, async (held) => {
       order.push('first');
       // As if it had been stopped: the lease lapses before any renewal.
       clock.move(1000);
@@ -72,7 +72,7 @@ describe('a right', () => {
       });
       return held.aborted;
     });
-    expect(await told).toBe(true);
+    expect(await noticed).toBe(true);
     expect(order).toEqual(['first', 'second']);
   });
 

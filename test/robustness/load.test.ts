@@ -97,7 +97,7 @@ function spread(times: readonly number[]) {
 }
 
 describe(`${CALLERS} callers for ${SECONDS} s`, () => {
-  it('get answers, or are told to come later, and the process stays as large as it was', async () => {
+  it('get answers, or a refusal to try again later, and the process stays as large as it was', async () => {
     const pid = server.child.pid ?? 0;
     const tally = newTally();
     const callers = Array.from({ length: CALLERS }, (_, n): CallerParts => {
@@ -135,7 +135,7 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
         opening_ms: spread(tally.opening),
         newcomers_ms: spread(tally.newcomers),
         ms: Object.fromEntries([...tally.times].sort().map(([name, times]) => [name, spread(times)])),
-        rss_mb: start === undefined ? 'not told by this system' : { start: start.now, ...end, grown },
+        rss_mb: start === undefined ? 'not reported by this system' : { start: start.now, ...end, grown },
       })}\n`,
     );
     expect(tally.wrong.slice(0, 5)).toEqual([]);

@@ -32,12 +32,12 @@ const LEASE_MS = 3 * BEAT_MS;
 const LIMIT = 16;
 const QUIET_MS = shortOrLong(2 * INTERVAL_MS, 20 * INTERVAL_MS);
 const ROUNDS = shortOrLong(1, 40);
-/** Nobody waits longer than this for a look, whatever happens to the processes and however busy the machine is. */
+/** No monitor waits longer than this for a check, whatever happens to the processes and however busy the machine is. */
 const LONGEST_GAP_MS = 10 * INTERVAL_MS;
 /** Every one of these is down for a while. */
 const DOWN_EVERY = 25;
 
-interface Look {
+interface Check {
   site: number;
   at: number;
   by: string;
@@ -45,12 +45,12 @@ interface Look {
 
 /** 300 sites behind one address: counts who asked for what, and when. */
 async function startSites() {
-  const looks: Look[] = [];
+  const checks: Check[] = [];
   const state = { down: false, inFlight: 0, most: 0 };
   const server = createServer((request, response) => {
     const site = Number(/^\/s(\d+)\//.exec(request.url ?? '')?.[1] ?? 0);
     // Site 0 is the reference address.
-    if (site > 0) looks.push({ site, at: Date.now(), by: request.headers['user-agent'] ?? '' });
+    if (site > 0) checks.push({ site, at: Date.now(), by: request.headers['user-agent'] ?? '' });
     if (site > 0) state.most = Math.max(state.most, ++state.inFlight);
     const ended = setTimeout(
       () => {
@@ -65,7 +65,7 @@ async function startSites() {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    looks,
+    checks,
     state,
     url: (site: number) => `http://127.0.0.1:${port}/s${site}/`,
     close: () => {
@@ -82,8 +82,8 @@ interface Watcher {
   process: ChildProcess;
 }
 
-class Crew {
-  readonly watchers: Watcher[] = [];
+class Members {
+  readonly runners: Watcher[] = [];
   readonly outcomes: { at: number; late: number; checked: number }[] = [];
   readonly events: string[] = [];
   #count = 0;
@@ -96,7 +96,7 @@ class Crew {
   }
 
   async start(at: number): Promise<void> {
-    const name = `watcher-${++this.#count}`;
+    const name = `runner-${++this.#count}`;
     const child = await this.#program.start({ ...this.#parts, name });
     if (child.stdout === null) throw new Error('no stdout');
     createInterface(child.stdout).on('line', (line) => {
@@ -106,11 +106,11 @@ class Crew {
       const number = (pattern: RegExp) => Number(pattern.exec(said.outcome ?? '')?.[1] ?? 0);
       this.outcomes.push({ at: Date.now(), late: number(/(\d+) came too late/), checked: number(/^(\d+) checked/) });
     });
-    this.watchers[at] = { name, process: child };
+    this.runners[at] = { name, process: child };
   }
 }
 
-/** Puts sites with a turn of seconds into the database, and answers a way to look into it. */
+/** Puts sites with a turn of seconds into the database, and answers a connection to it. */
 async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: Db; ids: number[] }> {
   let raw: Db | undefined;
   const service = await createService({
@@ -144,16 +144,16 @@ async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: 
   return { service, raw, ids };
 }
 
-/** Which turn of its grid a site was looked at in: a look that was stored is followed by one of a later turn. */
+/** Which turn of its grid a site was checked in: a check that was stored is followed by one of a later turn. */
 function turnOf(id: number, at: number): number {
   const phase = (id * 0.6180339887498949) % 1;
   return Math.floor((at - Math.floor(phase * INTERVAL_MS)) / INTERVAL_MS);
 }
 
-/** Looks beyond one in a turn of a site. A failing site is asked twice in a look. */
-function extraLooks(looks: readonly Look[], ids: readonly number[]): number {
+/** Checks beyond one in a turn of a site. A failing site is asked twice in a check. */
+function extraChecks(checks: readonly Check[], ids: readonly number[]): number {
   const perTurn = new Map<string, number>();
-  for (const { site, at } of looks) {
+  for (const { site, at } of checks) {
     if (site % DOWN_EVERY === 0) continue;
     const turn = `${site} ${turnOf(ids[site - 1] ?? 0, at)}`;
     perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1);
@@ -161,11 +161,11 @@ function extraLooks(looks: readonly Look[], ids: readonly number[]): number {
   return [...perTurn.values()].reduce((sum, n) => sum + n - 1, 0);
 }
 
-/** Longest time that any site was not looked at, within a span. */
-function longestGap(looks: readonly Look[], from: number, until: number): number {
+/** Longest time that any site was not checked, within a span. */
+function longestGap(checks: readonly Check[], from: number, until: number): number {
   const last = new Map(Array.from({ length: SITES }, (_, i) => [i + 1, from]));
   let longest = 0;
-  for (const { site, at } of looks) {
+  for (const { site, at } of checks) {
     if (at < from || at > until) continue;
     longest = Math.max(longest, at - (last.get(site) ?? from));
     last.set(site, at);
@@ -177,11 +177,11 @@ async function until(what: () => Promise<boolean>, ms: number): Promise<void> {
   for (const end = Date.now() + ms; !(await what()); await pause(200)) if (Date.now() > end) return;
 }
 
-let watchers: Program;
+let runners: Program;
 beforeAll(async () => {
-  watchers = await program('monitor-runner');
+  runners = await program('monitor-runner');
 }, 60_000);
-afterAll(() => watchers?.close());
+afterAll(() => runners?.close());
 
 const kinds = [
   { kind: 'a file', skip: false },
@@ -192,7 +192,7 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
   let folder: string;
   let server: Sqld | undefined;
   let sites: Sites;
-  let crew: Crew;
+  let members: Members;
   let service: Service;
   let raw: Db;
   let ids: number[];
@@ -205,11 +205,11 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
     sites = await startSites();
     const db = server === undefined ? `file:${join(folder, 'shared.db')}` : `http://${server.host}`;
     ({ service, raw, ids } = await seed(db, sites));
-    crew = new Crew(watchers, { config: service.config, beatMs: BEAT_MS, reference: sites.url(0) });
-    await Promise.all(Array.from({ length: PROCESSES }, (_, i) => crew.start(i)));
+    members = new Members(runners, { config: service.config, beatMs: BEAT_MS, reference: sites.url(0) });
+    await Promise.all(Array.from({ length: PROCESSES }, (_, i) => members.start(i)));
   }, 120_000);
   afterAll(async () => {
-    await Promise.all((crew?.watchers ?? []).map((watcher) => killProcess(watcher.process)));
+    await Promise.all((members?.runners ?? []).map((runner) => killProcess(runner.process)));
     await service?.stop();
     sites?.close();
     await server?.stop();
@@ -218,54 +218,54 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
   it.skipIf(skip)(
     skip ? sqldMissing : 'each turn is taken once, by any of them',
     async () => {
-      // Everybody has counted everybody, and the first round, of all sites at once, has begun.
+      // Every process knows of the others, and the first round, of all sites at once, has begun.
       await pause(2 * BEAT_MS + 1_500);
       const from = Date.now();
       sites.state.most = 0;
       await pause(QUIET_MS);
       const till = Date.now();
-      // What came too late is told at the end of a run.
+      // What came too late is reported at the end of a run.
       await pause(500);
-      const looks = sites.looks.filter(({ at }) => at >= from && at < till);
-      const late = crew.outcomes.filter(({ at }) => at >= from).reduce((sum, outcome) => sum + outcome.late, 0);
-      const shares = new Map(crew.watchers.map(({ name }) => [name, looks.filter(({ by }) => by === name).length]));
-      const gap = longestGap(sites.looks, from, till);
-      const extra = extraLooks(looks, ids);
-      tell({ kind, looks: looks.length, shares: [...shares.values()], gap, late, extra, most: sites.state.most });
+      const checks = sites.checks.filter(({ at }) => at >= from && at < till);
+      const late = members.outcomes.filter(({ at }) => at >= from).reduce((sum, outcome) => sum + outcome.late, 0);
+      const shares = new Map(members.runners.map(({ name }) => [name, checks.filter(({ by }) => by === name).length]));
+      const gap = longestGap(sites.checks, from, till);
+      const extra = extraChecks(checks, ids);
+      report({ kind, checks: checks.length, shares: [...shares.values()], gap, late, extra, most: sites.state.most });
       // Twice only what could not be stored in time, which a machine that is very busy may bring about.
-      expect(extra).toBeLessThanOrEqual(late + looks.length / 100);
-      expect(late).toBeLessThan(looks.length / 20);
-      expect(looks.length).toBeGreaterThan(SITES * (QUIET_MS / INTERVAL_MS) * 0.5);
+      expect(extra).toBeLessThanOrEqual(late + checks.length / 100);
+      expect(late).toBeLessThan(checks.length / 20);
+      expect(checks.length).toBeGreaterThan(SITES * (QUIET_MS / INTERVAL_MS) * 0.5);
       expect(gap).toBeLessThan(LONGEST_GAP_MS);
-      for (const share of shares.values()) expect(share).toBeGreaterThan(looks.length / PROCESSES / 3);
+      for (const share of shares.values()) expect(share).toBeGreaterThan(checks.length / PROCESSES / 3);
       expect(sites.state.most).toBeLessThanOrEqual(LIMIT);
     },
     60_000 + QUIET_MS,
   );
 
   it.skipIf(skip)(
-    skip ? sqldMissing : `outages are told once, through a pause and a kill, ${ROUNDS} times`,
+    skip ? sqldMissing : `outages are reported once, through a pause and a kill, ${ROUNDS} times`,
     async () => {
       const next = random(20_27);
       const from = Date.now();
-      const lateBefore = crew.outcomes.reduce((sum, { late }) => sum + late, 0);
+      const lateBefore = members.outcomes.reduce((sum, { late }) => sum + late, 0);
       sites.state.down = true;
-      for (let round = 0; round < ROUNDS; round++) await disturb(crew, next);
-      const isTold = (word: string) => async () =>
+      for (let round = 0; round < ROUNDS; round++) await disturb(members, next);
+      const isReported = (word: string) => async () =>
         (await raw.all('SELECT 1 FROM alert WHERE kind = ?', [word])).length >= down.length;
-      await until(isTold('monitor.down'), 20_000);
+      await until(isReported('monitor.down'), 20_000);
       sites.state.down = false;
-      await until(isTold('monitor.up'), 20_000);
-      // Whoever was paused has long found out; nothing more may come.
+      await until(isReported('monitor.up'), 20_000);
+      // A process that was paused has noticed by now; nothing more may come.
       await pause(INTERVAL_MS + 1_000);
       const till = Date.now();
-      const looks = sites.looks.filter(({ at }) => at >= from);
-      const late = crew.outcomes.reduce((sum, outcome) => sum + outcome.late, 0) - lateBefore;
-      const extra = extraLooks(looks, ids);
-      const gap = longestGap(sites.looks, from, till);
-      tell({ kind, looks: looks.length, rounds: ROUNDS, late, extra, gap });
+      const checks = sites.checks.filter(({ at }) => at >= from);
+      const late = members.outcomes.reduce((sum, outcome) => sum + outcome.late, 0) - lateBefore;
+      const extra = extraChecks(checks, ids);
+      const gap = longestGap(sites.checks, from, till);
+      report({ kind, checks: checks.length, rounds: ROUNDS, late, extra, gap });
 
-      await expectToldOnce();
+      await expectReportedOnce();
       // No turn has two results: beats of one monitor are of different turns.
       const beats = await raw.all('SELECT site_id, at FROM heartbeat');
       const turns = beats.map(({ site_id, at }) => `${site_id} ${turnOf(Number(site_id), Number(at))}`);
@@ -273,13 +273,13 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
       // Twice in a turn only what a killed or paused process had under way or could not store: its places, and a portion.
       expect(extra).toBeLessThanOrEqual(late + ROUNDS * 2 * 3 * LIMIT);
       expect(gap).toBeLessThan(LONGEST_GAP_MS);
-      const living = crew.watchers.map(({ name }) => looks.filter(({ by }) => by === name).length);
+      const living = members.runners.map(({ name }) => checks.filter(({ by }) => by === name).length);
       expect(Math.min(...living)).toBeGreaterThan(0);
     },
     120_000 + ROUNDS * 10_000,
   );
 
-  async function expectToldOnce(): Promise<void> {
+  async function expectReportedOnce(): Promise<void> {
     const alerts = await raw.all('SELECT kind, site_id FROM alert ORDER BY kind, site_id');
     const expected = ['monitor.down', 'monitor.up'].flatMap((word) =>
       down.map((site) => ({ kind: word, site_id: ids[site - 1] })),
@@ -288,28 +288,28 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
     const incidents = await raw.all('SELECT site_id, ended_at IS NULL AS open FROM incident ORDER BY site_id');
     expect(incidents).toEqual(down.map((site) => ({ site_id: ids[site - 1], open: 0 })));
     // A process may be killed between the alert and its event, but no event comes twice.
-    expect(new Set(crew.events).size).toBe(crew.events.length);
-    const told = new Set(expected.map((alert) => `${alert.kind} ${alert.site_id}`));
-    expect(crew.events.filter((event) => !told.has(event))).toEqual([]);
+    expect(new Set(members.events).size).toBe(members.events.length);
+    const reported = new Set(expected.map((alert) => `${alert.kind} ${alert.site_id}`));
+    expect(members.events.filter((event) => !reported.has(event))).toEqual([]);
   }
 });
 
-/** Stops one process for longer than its claims last, and kills another meanwhile, to be started anew. */
-async function disturb(crew: Crew, next: () => number): Promise<void> {
+/** Stops one process for longer than its claims last, and kills another meanwhile, which is started again. */
+async function disturb(members: Members, next: () => number): Promise<void> {
   const paused = Math.floor(next() * PROCESSES);
   const killed = (paused + 1 + Math.floor(next() * (PROCESSES - 1))) % PROCESSES;
   // At any moment of a second, so that some are hit in the middle of their checks.
   await pause(next() * 700);
-  const sleeper = crew.watchers[paused]?.process;
+  const sleeper = members.runners[paused]?.process;
   sleeper?.kill('SIGSTOP');
-  // Stopped in the middle of a write it holds the lock of a file, so nobody waits for anybody before it is woken.
+  // Stopped in the middle of a write it holds the lock of a file, so nothing waits for another process before it is woken.
   const awake = pause(LEASE_MS + 300 + next() * 500).then(() => sleeper?.kill('SIGCONT'));
   await pause(next() * 400);
-  await killProcess(crew.watchers[killed]?.process as ChildProcess);
-  await crew.start(killed);
+  await killProcess(members.runners[killed]?.process as ChildProcess);
+  await members.start(killed);
   await awake;
 }
 
-function tell(facts: object): void {
+function report(facts: object): void {
   process.stderr.write(`${JSON.stringify(facts)}\n`);
 }

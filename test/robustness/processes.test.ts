@@ -32,12 +32,12 @@ interface Status {
 const statusOf = (id: string): Promise<Status> => app.call('get-batch-job-status', { job_id: id });
 
 /** Kills a process and starts another, or stops one for a while, now and then for longer than a lease. */
-async function disturb(crew: ChildProcess[], parts: object, next: () => number): Promise<'killed' | 'paused'> {
-  const at = Math.floor(next() * crew.length);
-  const worker = crew[at] as ChildProcess;
+async function disturb(members: ChildProcess[], parts: object, next: () => number): Promise<'killed' | 'paused'> {
+  const at = Math.floor(next() * members.length);
+  const worker = members[at] as ChildProcess;
   if (next() < 0.5) {
     await killProcess(worker);
-    crew[at] = await workers.start(parts);
+    members[at] = await workers.start(parts);
     return 'killed';
   }
   worker.kill('SIGSTOP');
@@ -96,12 +96,12 @@ describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'fou
       jobs.push(String((await app.call('sync-sites', { site_ids_or_domains: part })).job_id));
     }
     app.fleet.resetStats();
-    const crew = await Promise.all(Array.from({ length: PROCESSES }, () => workers.start(parts)));
+    const members = await Promise.all(Array.from({ length: PROCESSES }, () => workers.start(parts)));
 
     const done = { killed: 0, paused: 0 };
     let statuses = await Promise.all(jobs.map(statusOf));
     while (done.killed + done.paused < FAULTS && statuses.some(({ completed_at }) => completed_at === null)) {
-      done[await disturb(crew, parts, next)]++;
+      done[await disturb(members, parts, next)]++;
       await pause(100 + next() * 300);
       statuses = await Promise.all(jobs.map(statusOf));
     }
@@ -113,8 +113,8 @@ describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'fou
     for (const [j, status] of statuses.entries()) {
       const mine = ids.filter((id) => id % JOBS === j);
       const broken = mine.filter((id) => down.has(id));
-      const told = status.errors.map(({ site_id }) => site_id).sort((a, b) => a - b);
-      expect({ ...status, errors: told }).toMatchObject({
+      const reported = status.errors.map(({ site_id }) => site_id).sort((a, b) => a - b);
+      expect({ ...status, errors: reported }).toMatchObject({
         status: 'completed',
         total: mine.length,
         processed: mine.length,

@@ -1,4 +1,4 @@
-/** What the tests of replicas share: the program that syncs, built from its source, and a wire to the server that can be cut. */
+/** Shared parts of the replica tests: the program that syncs, and a proxy to the server that can be cut. */
 
 import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -27,7 +27,7 @@ export interface Wire {
   syncs(): number;
   /** Replication is cut off, SQL is not. */
   replicate(allowed: boolean): void;
-  /** What is sent arrives nowhere, but nobody is told. */
+  /** What is sent is held back; the connections stay open. */
   hold(held: boolean): void;
   close(): Promise<void>;
 }

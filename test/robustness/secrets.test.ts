@@ -246,7 +246,7 @@ describe('unique ids that an earlier version stored in the clear', () => {
     }
   };
 
-  it('are sealed at the next start, leave nothing in the file, and are sealed anew with the key', async () => {
+  it('are sealed at the next start, leave nothing in the file, and are sealed again with a new key', async () => {
     const db = await openDb(config().db);
     await migrate(
       db,

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Milliseconds of CPU that this thread has used so far; where the kernel does not tell, those of the process. */
+/** Milliseconds of CPU that this thread has used so far; where the kernel does not report them, those of the process. */
 export function cpuMs(): number {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6;
@@ -19,7 +19,7 @@ export async function longestStall(work: () => Promise<unknown>): Promise<number
   let over = false;
   await turn();
   let last = cpuMs();
-  const look = () => {
+  const sample = () => {
     const now = cpuMs();
     longest = Math.max(longest, now - last);
     last = now;
@@ -30,9 +30,9 @@ export async function longestStall(work: () => Promise<unknown>): Promise<number
   // What ran before the first wait counts, too.
   while (!over) {
     await turn();
-    look();
+    sample();
   }
-  look();
+  sample();
   await done;
   return longest;
 }

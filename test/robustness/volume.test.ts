@@ -8,7 +8,7 @@ import { runClient } from './load-callers.js';
 
 const SITES = 12;
 const MEGABYTES = 48;
-/** The longest pause of whoever waits for storage is 5 s. */
+/** A call that waits for storage pauses for 5 s at most. */
 const RECOVERY_MS = 20_000;
 
 let programs: Commands;

@@ -492,11 +492,12 @@ describe('the shell', () => {
   it('finishes what is in flight when it stops', async () => {
     const listener = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
     const headers = { authorization: login, 'content-type': 'application/json' };
-    const body = JSON.stringify({ input: { site_id_or_domain: 1, steps: 50 } });
+    const body = JSON.stringify({ input: { site_id_or_domain: 1, steps: 500 } });
     const running = fetch(`${listener.url}${WORK}`, { method: 'POST', headers, body });
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    const closing = listener.close(5000);
-    expect(await (await running).json()).toEqual({ done: 50 });
+    // It takes a second at least; by now it is under way.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const closing = listener.close(30_000);
+    expect(await (await running).json()).toEqual({ done: 500 });
     await closing;
     await expect(fetch(`${listener.url}/healthz`)).rejects.toThrow();
   });

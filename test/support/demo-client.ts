@@ -1,7 +1,7 @@
+/** A minimal client of the child protocol, so that tests judge the simulator and not the product's client. */
+
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { DemoSite } from '../../src/demo/fleet.js';
-
-/** The smallest client of the child protocol, so that these tests judge the simulator and not the product's client. */
 
 export const SERVER = 'http://127.0.0.1:9999/wp-admin/';
 export type Json = Record<string, unknown>;

@@ -24,7 +24,7 @@ export { START };
 /** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
 export interface HandClock extends Clock {
   move(ms: number): void;
-  /** Puts the wall clock forward or back, as a time service does: no time goes by, so nobody wakes. */
+  /** Puts the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
   step(ms: number): void;
 }
 
@@ -153,7 +153,7 @@ export interface TestOptions {
   log?: Log;
 }
 
-/** Reaches loopback only: nobody tells whether we are online, and there are no registries. */
+/** Reaches loopback only: there is no reference site for the online check, and there are no registries. */
 function localProbe(): Probe {
   return createProbe({
     allowPrivate: true,

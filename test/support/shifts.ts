@@ -24,7 +24,7 @@ export const SHIFTS: readonly Shift[] = [
   { name: 'summer-ends', zone: 'Europe/Berlin', locale: 'th_TH.UTF-8', at: (...when) => change(-1, ...when) },
 ];
 
-/** Each day has its own, the same for everybody on that day. */
+/** The shift of a day: the same for every run on that day. */
 export function shiftOf(now: number): Shift {
   return SHIFTS[Math.floor(now / DAY) % SHIFTS.length] as Shift;
 }

@@ -1,4 +1,4 @@
-/** A real SMTP server on loopback that keeps what it is given, for tests. */
+/** A real SMTP server on loopback that keeps the mails it receives. */
 
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -15,7 +15,7 @@ export interface Mailbox {
   /** As SITEFLEET_SMTP_URL. */
   url: string;
   mails: ReceivedMail[];
-  /** Times a client came. */
+  /** Number of connections so far. */
   visits: number;
   /** Answers the next mails with these codes instead of taking them. */
   refuse(...codes: number[]): void;

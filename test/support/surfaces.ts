@@ -1,4 +1,4 @@
-/** The ways in over real storage, with three small operations instead of the product's. */
+/** All surfaces (MCP of both eras, operations over HTTP) over real storage, with three small operations instead of the product's. */
 
 import { createHash } from 'node:crypto';
 import type { Hono } from 'hono';
@@ -37,7 +37,7 @@ export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A clock that stands until it is moved. */
 export class HandClock implements Clock {
-  /** How far the wall clock is off the time that went by. */
+  /** Difference between the wall clock and the time that passed, ms. */
   #off = 0;
   readonly #clock: Clock;
   constructor(public time = 1_700_000_000_000) {
@@ -65,7 +65,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** Names what it was asked, so that a test sees the coerced input. */
+/** Answers its own input, so that a test sees it coerced. */
 const look = defineOperation({
   id: 'svc/look-things-v1',
   title: 'Look at things',
@@ -93,7 +93,7 @@ const look = defineOperation({
   handle: async (input, ctx) => ({ ...input, caller: `${ctx.actor.type}:${ctx.actor.id}:${ctx.actor.via}` }),
 });
 
-/** Waits for its number of steps, and can be told to fail. */
+/** Takes a number of steps with progress, and fails on request. */
 const work = defineOperation({
   id: 'svc/work-things-v1',
   title: 'Work on things',

@@ -1,4 +1,4 @@
-/** The commands as a user runs them, each in a process of its own with its engine thread, made from the sources. */
+/** The commands as a user runs them: processes with their engine thread, bundled from the sources. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { killProcess, tempFolder, tracked } from '../cleanup.js';
 import { bundledPrograms } from './bundle.js';
 
-/** What a serving command says once it is ready. */
+/** The line of JSON that a serving command writes once it is ready. */
 export interface Served {
   url: string;
   mcp: string;
@@ -97,7 +97,7 @@ export async function commands(): Promise<Commands> {
   };
 }
 
-/** Resident memory of a process in MB, now and at its highest; undefined where the system does not tell. */
+/** Resident memory of a process in MB, now and at its highest; undefined where the system does not report it. */
 export function memoryOf(pid: number): { now: number; peak: number } | undefined {
   let status: string;
   try {

@@ -1,4 +1,4 @@
-/** Opens a server that fails every step of a batch, and says what became of the call and of the process. */
+/** Program that sends a batch to a server which fails every step of it, and writes the outcome of the call to stdout. */
 
 import { createServer } from 'node:http';
 import { openRemote } from '../../../src/store/driver/remote.js';

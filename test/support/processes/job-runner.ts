@@ -1,4 +1,4 @@
-/** A process that works jobs off until it is killed: the other side of the crash tests. Started with its configuration as JSON. */
+/** Program that runs queued jobs until it is killed, for the crash tests. Started with its configuration as JSON. */
 
 import { createService } from '../../../src/app/service.js';
 import { createLog } from '../../../src/telemetry/log.js';

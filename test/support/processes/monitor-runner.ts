@@ -1,6 +1,6 @@
 /**
- * A process that takes its share of the monitors, every second, until it is killed: says what came of each run and each event,
- * a line each. Its probes carry its name. Started with its configuration as JSON.
+ * Program that runs its share of the due monitors every second until it is killed. Writes the outcome of each run and each event
+ * to stdout, one line of JSON each. Its probes carry its name. Started with its configuration as JSON.
  */
 
 import { createService } from '../../../src/app/service.js';
@@ -23,8 +23,8 @@ const service = await createService({
     .map((entry) => ({
       ...entry,
       pattern: '* * * * * *',
-      run: async (ctx, crew) => {
-        const outcome = await runDueMonitors(ctx, crew);
+      run: async (ctx, members) => {
+        const outcome = await runDueMonitors(ctx, members);
         say({ outcome });
         return outcome;
       },

@@ -1,4 +1,4 @@
-/** A process that adds tags as fast as it can and says the name of each once it was answered. Started with its configuration as JSON. */
+/** Program that adds tags as fast as it can and writes the name of each to stdout once it is stored. Started with its configuration as JSON. */
 
 import { createService } from '../../../src/app/service.js';
 import { createLog } from '../../../src/telemetry/log.js';

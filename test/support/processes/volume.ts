@@ -1,4 +1,4 @@
-/** A small volume of its own for a test, where the machine lets us make one: Linux, as root. */
+/** A small mounted volume for a test, where the machine allows mounting: Linux, as root. */
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
