@@ -50,7 +50,7 @@ export class Confirmations {
     this.#tokens = new ConfirmationTokens(clock);
   }
 
-  /** Runs a call when it is confirmed, else its preview. Rejects with svc_confirmation_required. */
+  /** Runs a call, or returns the question that its user has to answer first. Rejects with svc_confirmation_required. */
   async guard(call: GuardedCall): Promise<JsonObject | ConfirmationQuestion> {
     if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
     const { confirmation_token: token, ...args } = call.args;

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
 import { type Listener, listen } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
@@ -331,6 +331,22 @@ describe('/mcp', () => {
     const response = await raw(body, headers);
     expect([response.status, await response.json()]).toMatchObject([status, { jsonrpc: '2.0', error: { code } }]);
     expect(surfaces.mcp.sessions.size).toBe(before);
+  });
+
+  it('initializes a session once, and has one listener until its client disconnects', async () => {
+    const session = { 'mcp-session-id': await open() };
+    const again = await raw(initialize, session);
+    expect([again.status, await again.json()]).toMatchObject([400, { error: { code: -32600 } }]);
+    const first = await raw(undefined, session, 'GET');
+    const second = await raw(undefined, session, 'GET');
+    expect([first.status, second.status]).toEqual([200, 409]);
+    await second.text();
+    await first.body?.cancel();
+    await vi.waitFor(async () => {
+      const third = await raw(undefined, session, 'GET');
+      await third.body?.cancel();
+      expect(third.status).toBe(200);
+    });
   });
 
   it('refuses other methods', async () => {
