@@ -72,7 +72,7 @@ function withLine(text) {
   const list = /(: readonly Operation\[\] = \[)([^\]]*?),?\s*\];/;
   if (!list.test(text)) return undefined;
   const imported = text.replace(/^(import type .*\n)/, `$1import ${variable} from './${name}-v1.js';\n`);
-  return imported.replace(list, (_, head, members) => `${head}${members}, ${variable}];`);
+  return imported.replace(list, (_, head, members) => `${head}${members === '' ? '' : `${members}, `}${variable}];`);
 }
 
 function skeleton() {

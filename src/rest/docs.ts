@@ -1,4 +1,4 @@
-/** The interface for people: one page without scripts and without anything from elsewhere. */
+/** The interface description as a page for people, without scripts or external resources. */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';

@@ -1,4 +1,4 @@
-/** Errors that rows share. */
+/** Validation errors that rows share. */
 
 import { type ErrorCode, ServiceError } from '../core/errors.js';
 
@@ -7,15 +7,15 @@ export type InnerCodes = Readonly<Record<string, string>>;
 
 /**
  * Parameters that are wrong, each with its reason: `rest_invalid_param` 400 (REST §2.3).
- * @param untold how many more are wrong
+ * @param unreported how many more are wrong
  */
 export function invalidParams(
   reasons: Readonly<Record<string, string>>,
   inner: InnerCodes = {},
-  untold = 0,
+  unreported = 0,
 ): ServiceError {
   const names = Object.keys(reasons);
-  const more = untold > 0 ? ` and ${untold} more` : '';
+  const more = unreported > 0 ? ` and ${unreported} more` : '';
   // A member has the code of its parameter: `sync_data.themes`, `expected_status[0]`.
   const codeOf = (name: string) => inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
   return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}${more}`, {

@@ -24,7 +24,7 @@ export interface Performed {
 
 /** How long a repeat finds the first answer. */
 const KEPT_MS = 24 * 3600_000;
-/** A run of another process that did not end by then is taken for dead. */
+/** A run of another process that did not end by then is considered dead. */
 const ABANDONED_MS = 15 * 60_000;
 const FORM = /^[\x21-\x7e]{1,255}$/;
 
@@ -56,25 +56,34 @@ interface StoredDetails {
  * Runs `work` unless the key has been used. Failures of ours or of a site (5xx) are not kept: a repeat then tries again.
  * Throws `svc_idempotency_key_reused` 422 and `svc_idempotency_in_progress` 409.
  */
-export async function runOnce(ctx: Ctx, once: IdempotencyKey, work: () => Promise<RouteAnswer>): Promise<Performed> {
+export async function runOnce(
+  ctx: Ctx,
+  idempotent: IdempotencyKey,
+  work: () => Promise<RouteAnswer>,
+): Promise<Performed> {
   const { idempotency } = ctx.store;
   const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
   const now = ctx.clock.now();
-  // Time that a step of the clock left out did not go by.
-  const reckoned = now - ctx.clock.steps(ABANDONED_MS).forward;
-  await idempotency.forget(reckoned - KEPT_MS);
-  const claim = await idempotency.claim(principal, once, now, reckoned - ABANDONED_MS);
+  // A forward step of the clock is not time that went by.
+  const adjusted = now - ctx.clock.steps(ABANDONED_MS).forward;
+  await idempotency.forget(adjusted - KEPT_MS);
+  const claim = await idempotency.claim(principal, idempotent, now, adjusted - ABANDONED_MS);
   if (claim.state === 'reused') throw keyReused();
   if (claim.state === 'running') throw stillRunning();
   if (claim.state === 'done') return replay(JSON.parse(claim.body) as Stored);
   try {
     const answer = await work();
-    await idempotency.finish(principal, once.key, JSON.stringify({ answer } satisfies Stored));
+    await idempotency.finish(principal, idempotent.key, JSON.stringify({ answer } satisfies Stored));
     return { answer, replayed: false };
   } catch (error) {
     const known = asServiceError(error);
-    if (known.status >= 499) await idempotency.release(principal, once.key);
-    else await idempotency.finish(principal, once.key, JSON.stringify({ error: storedError(known) } satisfies Stored));
+    if (known.status >= 499) await idempotency.release(principal, idempotent.key);
+    else
+      await idempotency.finish(
+        principal,
+        idempotent.key,
+        JSON.stringify({ error: storedError(known) } satisfies Stored),
+      );
     throw error;
   }
 }

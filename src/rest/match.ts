@@ -1,4 +1,4 @@
-/** Finding the row of a path. Literal segments beat parameters, whatever the order of the tables (REST §0.4). */
+/** The router: finds the row of a path. Literal segments beat parameters, whatever the order of the tables (REST §0.4). */
 
 import { withoutTrailingSlashes } from '../http/request-url.js';
 import type { HttpMethod, Route } from './route.js';

@@ -1,4 +1,4 @@
-/** The interface description, made from the rows that validate: it cannot say anything else than what happens. */
+/** The OpenAPI description, generated from the rows that also validate requests, so the two cannot differ. */
 
 import { z } from '../../schemas/zod.js';
 import { type JsonSchema, jsonSchema } from '../operation/contract.js';

@@ -1,4 +1,4 @@
-/** How often one principal may call: a bucket that refills evenly, so that a burst is fine and a runaway loop is not. */
+/** The rate limit: a token bucket per principal that refills evenly, so that a burst passes and a runaway loop does not. */
 
 import { ServiceError } from '../core/errors.js';
 

@@ -1,4 +1,4 @@
-/** Answers on the wire: the envelope, count headers, validators, and errors (REST §2). */
+/** HTTP responses: the envelope, count headers, ETags, and errors (REST §2). */
 
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -47,7 +47,7 @@ function fileOf({ file }: RouteAnswer): AnswerFile | undefined {
   return file as AnswerFile | undefined;
 }
 
-/** A page shows what child sites told: it may run, load and send nothing. */
+/** A page shows text of child sites, so it may run, load and send nothing. */
 function fileHeaders({ type, name }: AnswerFile): HeaderFields {
   return {
     'content-type': `${type}; charset=UTF-8`,

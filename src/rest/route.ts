@@ -23,7 +23,7 @@
  * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field),
  * `{success: 1, …}` in front of what `answer` returns, count headers from `total`, `page` and `per_page`, ETag,
  * idempotency keys, rate limit, thread, and errors. A row fails by throwing a ServiceError; `invalidParam` of
- * problems.ts is for rules that span several parameters.
+ * errors.ts is for rules that span several parameters.
  */
 
 import type { z } from '../../schemas/zod.js';
@@ -88,7 +88,7 @@ export interface RouteFacts<P extends AnyObject> {
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
   headers?: (answer: RouteAnswer) => Record<string, string>;
-  /** Changes who may log in: what the server remembers of logins is forgotten afterwards. */
+  /** Changes who may log in: cached logins are dropped afterwards. */
   changesLogins?: boolean;
   answer(params: z.output<P>, ctx: Ctx): Promise<RouteAnswer>;
 }

@@ -1,4 +1,4 @@
-/** Parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
+/** Validates parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
 
 import { z } from '../../schemas/zod.js';
 import { MAX_ISSUES } from '../../schemas/zod-internals.js';
@@ -40,12 +40,12 @@ function wrongFields(error: z.ZodError, inner?: InnerCodes): ServiceError {
   const missing = issues.filter((issue) => issue.code === 'invalid_type' && issue.received === 'undefined');
   if (missing.length > 0) return missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
   const found = issues.flatMap(explain);
-  // Parameters of the row are told in full: they are few. What else is wrong is as many as the caller likes.
+  // All wrong parameters of the row are reported: they are few. Unknown names and members are up to the caller, so limited.
   const others = found.filter(({ own }) => !own);
-  const told = [...found.filter(({ own }) => own), ...others.slice(0, MAX_ISSUES)];
+  const reported = [...found.filter(({ own }) => own), ...others.slice(0, MAX_ISSUES)];
   const reasons: Record<string, string> = Object.create(null);
-  for (const { name, reason } of told) reasons[name] ??= reason;
-  return invalidParams(reasons, inner, found.length - told.length);
+  for (const { name, reason } of reported) reasons[name] ??= reason;
+  return invalidParams(reasons, inner, found.length - reported.length);
 }
 
 function emptyBody(): ServiceError {

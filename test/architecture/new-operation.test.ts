@@ -10,6 +10,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const CASES = 'test/operations/cases.ts';
 
+const EMPTY_INDEX = `import type { Operation } from '../../src/operation/operation.js';
+
+export const notes: readonly Operation[] = [];
+`;
+
 /** A copy of what the script changes, with links to all that it only reads. */
 let copy: string;
 
@@ -37,10 +42,14 @@ const newOperation = (...args: string[]) => run('scripts/new-operation.mjs', ...
 const read = (path: string) => readFileSync(join(copy, path), 'utf8');
 
 it('writes operations that compile, one file and two lines each', () => {
+  const empty = 'tools/notes/index.ts';
+  mkdirSync(join(copy, 'tools/notes'));
+  writeFileSync(join(copy, empty), EMPTY_INDEX);
   const made = [
     ['sites', 'get-site-users', "effect: 'read'"],
     ['tags', 'delete-tag-colors', "effect: 'destroy'"],
     ['jobs', 'cancel-batch-job', "effect: 'write'"],
+    ['notes', 'count-notes', "effect: 'read'"],
   ] as const;
   const lines = (path: string) => read(path).split('\n').length;
   const before = lines(CASES);

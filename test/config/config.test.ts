@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
+import { TOOLSETS } from '../../src/core/toolsets.js';
 import { createLog } from '../../src/telemetry/log.js';
 
 const home = { HOME: '/home/someone' };
@@ -38,7 +39,7 @@ describe('readConfig', () => {
         'pro-reports',
         'time-tracker',
       ],
-      toolsets: ['sites', 'clients', 'tags', 'updates', 'batch'],
+      toolsets: TOOLSETS,
       read_only: false,
       trust_proxy: false,
       log_level: 'info',

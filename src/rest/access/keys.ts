@@ -1,4 +1,4 @@
-/** API keys (REST §6.1). */
+/** Routes of the API keys (REST §6.1). */
 
 import { z } from '../../../schemas/zod.js';
 import { addKey, changeKey, listKeys, removeKey } from '../../domain/access/keys.js';
@@ -53,7 +53,7 @@ export const keys: readonly Route[] = [
     description:
       'The token is shown in this answer only. A key cannot grant a permission that it does not have itself.',
     params: z.object({
-      active: flag().describe('Whether the key works at once.'),
+      active: flag().describe('Whether the key works from the start.'),
       permissions,
       description: description.default(''),
     }),

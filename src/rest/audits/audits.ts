@@ -1,4 +1,4 @@
-/** Performance audits (REST §6.7). Rows the routes document lacks stand at the end. */
+/** Routes of the performance audits (REST §6.7). Rows the routes document lacks stand at the end. */
 
 import { auditChoice, auditStrategy, auditSettings as settingFields } from '../../../schemas/audit.js';
 import { z } from '../../../schemas/zod.js';
@@ -40,7 +40,7 @@ export const audits: readonly Route[] = [
     }),
     returns: auditsQueuedShape,
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
-      // Refuses a filter that was sent but names nobody: it must not mean the whole fleet.
+      // Refuses a filter that was sent but matches no site: it must not mean the whole fleet.
       await chooseByFilter(ctx, filter);
       const { states, queued, total } = await requestAudits(ctx, filter, wanted);
       return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states };

@@ -1,4 +1,4 @@
-/** From what a path names to a client, with the 404 codes of the REST interface (REST §3.3). */
+/** Loads the client that a path names, with the 404 codes of the REST interface (REST §3.3). */
 
 import { ServiceError } from '../../core/errors.js';
 import { findClient } from '../../domain/clients/records.js';

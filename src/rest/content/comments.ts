@@ -1,4 +1,4 @@
-/** Comments (REST §6.4). */
+/** Routes of the comments (REST §6.4). */
 
 import { comment, commentAction, commentStatusFilter, liveErrors } from '../../../schemas/comment.js';
 import { z } from '../../../schemas/zod.js';

@@ -1,4 +1,4 @@
-/** Posts (REST §6.12). */
+/** Routes of the posts (REST §6.12). */
 
 import { liveErrors } from '../../../schemas/comment.js';
 import {

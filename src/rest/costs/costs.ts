@@ -1,4 +1,4 @@
-/** Costs, which the routes document reads per site only: writing them stands besides the document (REST §7). */
+/** Routes of the costs; the routes document only reads them per site, so those that write stand besides it (REST §7). */
 
 import { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import { z } from '../../../schemas/zod.js';

@@ -1,4 +1,4 @@
-/** Settings of the cost tracker, with its product types and payment methods (REST §6.10.5). */
+/** Routes of the cost tracker's settings, with its product types and payment methods (REST §6.10.5). */
 
 import { COST_TRACKER, editShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';

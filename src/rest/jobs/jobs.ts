@@ -1,4 +1,4 @@
-/** The status of queued work, at the `status_url` of every queued answer (operations §7.3). */
+/** The route of a job's status, at the `status_url` of every queued answer (operations §7.3). */
 
 import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
 import { z } from '../../../schemas/zod.js';

@@ -1,4 +1,4 @@
-/** SSL monitor (REST §6.5). */
+/** Routes of the SSL monitor (REST §6.5). */
 
 import { z } from '../../../schemas/zod.js';
 import { checkCertificate, getCertificate, listCertificates } from '../../domain/monitoring/certificates.js';

@@ -1,4 +1,4 @@
-/** Domain monitor (REST §6.6). Entering dates by hand, which the routes document lacks, stands at the end. */
+/** Routes of the domain monitor (REST §6.6). Entering dates by hand, which the routes document lacks, stands at the end. */
 
 import { z } from '../../../schemas/zod.js';
 import { checkDomain, enterDomain, getDomain, listDomains } from '../../domain/monitoring/domains.js';
@@ -52,7 +52,7 @@ export const domains: readonly Route[] = [
     module: MODULE,
     summary: 'Look a domain up now',
     description:
-      'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where nobody can be asked, 502 when the registry gives no answer; what is known is kept then.',
+      'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where no registry can be asked, 502 when the registry gives no answer; what is known is kept then.',
     params: z.object(sitePath),
     returns: writtenOf(domainShape),
     async answer({ id_or_domain }, ctx) {

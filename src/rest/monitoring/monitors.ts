@@ -1,4 +1,4 @@
-/** Uptime monitors (REST §6.11). The alerts they and the other watchers sent stand at the end. */
+/** Routes of the uptime monitors (REST §6.11), with those of all alerts at the end. */
 
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';

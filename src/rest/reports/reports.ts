@@ -1,4 +1,4 @@
-/** Pro reports: one row per segment (REST §6.8). Rows the routes document lacks stand at the end. */
+/** Routes of the reports: one row per segment (REST §6.8). Rows the routes document lacks stand at the end. */
 
 import { REPORT_FORMATS, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';

@@ -1,4 +1,4 @@
-/** Records of the performance audits, for the interface description (REST §6.7). */
+/** Schemas of the audit records, for the interface description (REST §6.7). */
 
 import { AUDIT_ENGINES, AUDIT_SCHEDULES, AUDIT_STRATEGIES } from '../../../schemas/audit.js';
 import { z } from '../../../schemas/zod.js';
@@ -79,7 +79,7 @@ export const auditSettingsShape = z.object({
   language: z.string(),
   strategy: z.enum(AUDIT_STRATEGIES),
   schedule: z.enum(AUDIT_SCHEDULES),
-  threshold: int().min(0).max(100).describe('A performance score below this is told of; 0 = never.'),
+  threshold: int().min(0).max(100).describe('A performance score below this raises an alert; 0 = never.'),
   engine_in_use: engine().nullable().describe('What an audit would run with now; null = none can run.'),
   lighthouse: z.string().describe('available, or what to do so that it is.'),
 });

@@ -1,4 +1,4 @@
-/** Records of monitors, certificates, domains and alerts, for the interface description. */
+/** Schemas of the records of monitors, certificates, domains and alerts, for the interface description. */
 
 import { z } from '../../../schemas/zod.js';
 

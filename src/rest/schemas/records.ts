@@ -1,4 +1,4 @@
-/** Records of the REST answers, for the interface description: the traffic test holds every answer against them. */
+/** Schemas of the records in REST answers, for the interface description; the traffic test checks every answer against them. */
 
 import { client } from '../../../schemas/client.js';
 import { costEntry, costRecord, costTotals } from '../../../schemas/cost.js';
@@ -73,7 +73,7 @@ export const ignoredShape = z
   .record(z.object({ Name: z.string(), ignored_versions: z.array(z.string()) }))
   .describe('By slug; all_versions for every version.');
 
-const contents = (what: string) => z.array(z.record(z.unknown())).describe(`Recent ${what} as the site told them.`);
+const contents = (what: string) => z.array(z.record(z.unknown())).describe(`Recent ${what} as the site reported them.`);
 
 export const siteShape = siteListItem.extend({
   client_name: textOrNull(),
@@ -116,7 +116,7 @@ export const siteShape = siteListItem.extend({
   recent_posts: contents('posts'),
   recent_pages: contents('pages'),
   recent_comments: contents('comments'),
-  categories: z.array(z.unknown()).describe('As the site told them.'),
+  categories: z.array(z.unknown()).describe('As the site reported them.'),
   wp_upgrades: z.object({ current: z.string(), new: z.string() }).nullable(),
   plugin_upgrades: z.record(offerShape).describe('By slug.'),
   theme_upgrades: z.record(offerShape).describe('By slug.'),

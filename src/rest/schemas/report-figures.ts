@@ -1,4 +1,4 @@
-/** Segments of the reports that have figures only (REST §6.8.2). */
+/** Report segments that have figures only (REST §6.8.2). */
 
 import { z } from '../../../schemas/zod.js';
 import { always, known, listed, maybe, type ReportedValue, type SegmentShape } from './report-values.js';

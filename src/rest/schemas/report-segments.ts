@@ -1,4 +1,4 @@
-/** What each segment of the reports tells: rows by section, and figures, each with its token (REST §6.8.2). */
+/** The contents of each report segment: rows by section, and figures, each with its token (REST §6.8.2). */
 
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
@@ -160,5 +160,5 @@ export function segmentShape(segment: Segment): SegmentShape {
   if (activity !== undefined) return activityShape(segment, activity);
   if (records !== undefined) return recordShape(segment, records);
   if (own !== undefined) return own();
-  throw new Error(`Nobody knows what the segment ${segment} tells.`);
+  throw new Error(`There is no schema of the report segment ${segment}.`);
 }

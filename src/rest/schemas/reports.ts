@@ -1,4 +1,4 @@
-/** Answers of the reports, for the interface description (REST §6.8.1). Made when they are asked for: they are large. */
+/** Schemas of the report answers, for the interface description (REST §6.8.1). Made on demand, because they are large. */
 
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
@@ -19,9 +19,9 @@ function anyOf(schemas: readonly z.ZodTypeAny[]): z.ZodTypeAny {
   return second === undefined ? first : z.union([first, second, ...rest]);
 }
 
-function membersOf(told: Readonly<Record<string, ReportedValue>>, form: 'plain' | 'raw'): Members {
+function membersOf(values: Readonly<Record<string, ReportedValue>>, form: 'plain' | 'raw'): Members {
   return Object.fromEntries(
-    Object.entries(told).map(([key, one]) => [form === 'plain' ? key : `[${one.token}]`, one[form]]),
+    Object.entries(values).map(([key, one]) => [form === 'plain' ? key : `[${one.token}]`, one[form]]),
   );
 }
 
@@ -67,7 +67,7 @@ function normalShape({ sections, byAction, figures }: SegmentShape) {
     rows: list.length === 0 ? none() : z.array(anyOf(list.map(plainRow))),
     counts: z
       .object(Object.fromEntries(list.map(([name]) => [name, count()])))
-      .describe('Of the whole range, also beyond the rows that an answer holds.'),
+      .describe('Of the whole range, including rows that the answer does not hold.'),
     values: z.object(membersOf(figures, 'plain')),
   });
 }

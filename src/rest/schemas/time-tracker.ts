@@ -1,4 +1,4 @@
-/** Records of the time tracker, for the interface description (REST §6.9.1). */
+/** Schemas of the time tracker records, for the interface description (REST §6.9.1). */
 
 import {
   PAYMENT_STATUSES,

@@ -1,4 +1,4 @@
-/** Records of updates, for the interface description. */
+/** Schemas of the update records, for the interface description. */
 
 import { appliedEntry, runSummary } from '../../../schemas/update.js';
 import { z } from '../../../schemas/zod.js';
@@ -36,7 +36,7 @@ export const slugResult = z.union([
   z.object({ success: z.literal(0), error: z.string(), message: z.string() }),
 ]);
 
-/** Done at once: summary and data. Queued or running already: job_id and status_url. */
+/** Finished within the call: summary and data. Queued or still running: job_id and status_url. */
 export const updateRunShape = z.object({
   message: z.string(),
   summary: runSummary.optional(),

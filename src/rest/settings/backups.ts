@@ -1,4 +1,4 @@
-/** Logins of hosting providers (REST §6.10.6). */
+/** Routes of the logins of hosting providers (REST §6.10.6). */
 
 import { z } from '../../../schemas/zod.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../domain/settings/backups.js';

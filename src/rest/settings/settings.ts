@@ -1,4 +1,4 @@
-/** Settings by group (REST §6.10). */
+/** Routes of the settings, by group (REST §6.10). */
 
 import { mailChange, mailSetting } from '../../../schemas/mail.js';
 import { MONITORING } from '../../../schemas/monitoring.js';
@@ -74,7 +74,7 @@ const advanced = [
     strict: true,
     body: 'required',
     summary: 'Change advanced settings',
-    description: `${PARTIAL} They hold at once, and win over the environment of the server.`,
+    description: `${PARTIAL} They take effect immediately, and override the environment of the server.`,
     params: editShape(ADVANCED),
     inner: { sync_data: 'invalid_sync_data_type' },
     returns: groupReturns,

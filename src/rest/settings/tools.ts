@@ -81,7 +81,7 @@ export const toolRoutes: readonly Route[] = [
     needs: 'write',
     strict: true,
     summary: 'Disconnect every site',
-    description: `${BACKGROUND} Each site is told to forget this service; one that cannot be told is marked as disconnected all the same, and stands in errors.`,
+    description: `${BACKGROUND} Each site is asked to forget this service; one that cannot be reached is marked as disconnected all the same, and listed in errors.`,
     params: z.object({}),
     returns: started.extend({ disconnect_id: z.string() }),
     async answer(_params, ctx) {

@@ -1,4 +1,4 @@
-/** Connecting a site through REST: its parameter names, and its words for what can go wrong (REST §6.2.1). */
+/** The route that connects a site: its parameters, and its error codes (REST §6.2.1). */
 
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';

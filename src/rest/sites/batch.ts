@@ -1,4 +1,4 @@
-/** `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
+/** The batch route, `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
 
 import { z } from '../../../schemas/zod.js';
 import { bounded } from '../../../schemas/zod-internals.js';
@@ -79,8 +79,8 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   delete: {
     atOnce: AT_ONCE,
     run: async (ctx, item) => {
-      const { site, told } = await removeOne(ctx, await siteOfItem(ctx, item));
-      return { id: site.id, ...(told ? {} : { message: 'The child plugin could not be told and stays active.' }) };
+      const { site, told: reported } = await removeOne(ctx, await siteOfItem(ctx, item));
+      return { id: site.id, ...(reported ? {} : { message: 'The child plugin could not be told and stays active.' }) };
     },
   },
   sync: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await syncOne(ctx, site))) },

@@ -1,4 +1,4 @@
-/** Changes that were made on a site itself (REST §6.3.3). */
+/** The change log of a site: changes made on the site itself (REST §6.3.3). */
 
 import { z } from '../../../schemas/zod.js';
 import { changesOf } from '../../domain/sites/rest-findings.js';

@@ -43,7 +43,7 @@ export const editSiteFields = {
   monitoring_emails: csv(z.string().email('must be e-mail addresses, comma-separated').max(191), 20)
     .nullable()
     .optional()
-    .describe('Who is told about outages, comma-separated. "" or null clears.'),
+    .describe('Who is notified of outages, comma-separated. "" or null clears.'),
 };
 
 /** Settings that are kept for other programs and change nothing here, and why. */

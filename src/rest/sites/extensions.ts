@@ -125,7 +125,7 @@ function pluginAction(action: keyof typeof DONE): Route {
       requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
       const outcome = await changePlugins(ctx, await liveTarget(ctx, found), action, slug);
       return {
-        message: told('plugin', outcome, DONE[action]),
+        message: summaryOf('plugin', outcome, DONE[action]),
         data: outcome.done,
         errors: outcome.failed,
         site: simpleSite(found),
@@ -134,7 +134,8 @@ function pluginAction(action: keyof typeof DONE): Route {
   });
 }
 
-function told(kind: Kind, { done, failed }: Outcome, word: string): string {
+/** `3 plugins were deleted, 1 failed.` */
+function summaryOf(kind: Kind, { done, failed }: Outcome, word: string): string {
   const count = `${done.length} ${kind}${done.length === 1 ? ' was' : 's were'} ${word}`;
   return failed.length === 0 ? `${count}.` : `${count}, ${failed.length} failed.`;
 }
@@ -192,7 +193,7 @@ export const siteExtensions: readonly Route[] = [
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
       const outcome = await removeThemes(ctx, await liveTarget(ctx, found), slug);
       return {
-        message: told('theme', outcome, 'deleted'),
+        message: summaryOf('theme', outcome, 'deleted'),
         data: { delete: outcome.done, ...(outcome.failed.length > 0 ? { error: outcome.failed } : {}) },
         errors: outcome.failed,
         site: simpleSite(found),

@@ -51,7 +51,7 @@ export const siteChoice = {
 };
 
 /**
- * The sites a global call works on. A filter that was sent but names nobody is refused with `svc_invalid_input`: read as
+ * The sites a multi-site route works on. A filter that was sent but matches no site is refused with `svc_invalid_input`: read as
  * "no filter" it would mean the whole fleet.
  */
 export async function chooseByFilter(

@@ -1,4 +1,4 @@
-/** One action on many sites, as REST answers it: results keyed by site id, or a queued job (REST §3.7, §6.2). */
+/** Routes that run one action on many sites: results keyed by site id, or a queued job (REST §3.7, §6.2). */
 
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
@@ -13,7 +13,7 @@ import { siteChoice } from './filter.js';
 
 type Filters = { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined };
 
-interface GlobalAction<P extends object, R> {
+interface MultiSiteAction<P extends object, R> {
   path: `/${string}`;
   summary: string;
   description: string;
@@ -26,7 +26,7 @@ interface GlobalAction<P extends object, R> {
   extra?(result: R): object;
 }
 
-const globalAnswer = z.object({
+const multiSiteAnswer = z.object({
   message: z.string(),
   total: z.number().int(),
   dry_run: z.boolean().optional(),
@@ -34,7 +34,7 @@ const globalAnswer = z.object({
   ...queuedShape,
 });
 
-export function multiSiteRoute<P extends object, R>(action: GlobalAction<P, R>): Route {
+export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R>): Route {
   return route({
     on: ['POST', 'PUT', 'PATCH'],
     path: action.path,
@@ -51,7 +51,7 @@ export function multiSiteRoute<P extends object, R>(action: GlobalAction<P, R>):
       data: { 1: { result: 'success', id: 1, name: 'Example', url: 'https://example.com/', status: 'connected' } },
       errors: [],
     },
-    returns: globalAnswer,
+    returns: multiSiteAnswer,
     answer: async ({ dry_run, ...asked }, ctx) => {
       const selection = await action.choose(ctx, asked);
       return dry_run ? preview(selection) : act(ctx, action, selection);
@@ -71,7 +71,7 @@ function preview({ sites }: Selection): RouteAnswer {
 
 async function act<P extends object, R>(
   ctx: Ctx,
-  action: GlobalAction<P, R>,
+  action: MultiSiteAction<P, R>,
   selection: Selection,
 ): Promise<RouteAnswer> {
   const answer = await nowOrQueued(ctx, action.work, selection, action.params);

@@ -1,4 +1,4 @@
-/** From what a path names to records, with the 404 codes of the REST interface (REST §3.3). */
+/** Loads the records that a path names, with the 404 codes of the REST interface (REST §3.3). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';

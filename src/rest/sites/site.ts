@@ -1,4 +1,4 @@
-/** One site (REST §6.3). Its plugins and themes stand in site-extensions.ts. */
+/** Routes of one site (REST §6.3); its plugins and themes: extensions.ts. */
 
 import { z } from '../../../schemas/zod.js';
 import { getSiteClient } from '../../domain/clients/clients.js';
@@ -135,8 +135,8 @@ export const site: readonly Route[] = [
     'disconnect',
     { summary: 'Disconnect a site', description: 'The child forgets this dashboard; the record stays.' },
     async (ctx, found) => {
-      const { site: now, told } = await disconnectOne(ctx, found);
-      const message = told
+      const { site: now, told: reported } = await disconnectOne(ctx, found);
+      const message = reported
         ? 'The site was disconnected and has forgotten this dashboard.'
         : 'The site is disconnected. It was not told, and still holds the key of this dashboard.';
       return { message, data: simpleSite(now) };
@@ -188,8 +188,8 @@ export const site: readonly Route[] = [
     example: { message: 'The site was removed.', data: example },
     returns: writtenOf(simpleSiteShape),
     answer: async ({ id_or_domain }, ctx) => {
-      const { site: gone, told } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
-      const message = told
+      const { site: gone, told: reported } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
+      const message = reported
         ? 'The site was removed, and its child plugin was switched off.'
         : 'The site was removed. Its child plugin could not be told and stays active on the site.';
       return { message, data: simpleSite(gone) };

@@ -1,4 +1,4 @@
-/** Sites as a whole (REST §6.2). */
+/** Routes of the list of sites and of actions on many (REST §6.2). */
 
 import { z } from '../../../schemas/zod.js';
 import { checkHandler, disconnectHandler, reconnectHandler, syncHandler } from '../../domain/jobs/handlers.js';

@@ -1,4 +1,4 @@
-/** Tags, which the routes document refers to as groups: besides the document (REST §7). */
+/** Routes of the tags, which the routes document refers to as groups: besides the document (REST §7). */
 
 import { siteOfOwner } from '../../../schemas/site.js';
 import { tag, tagColorInput, tagListItem, tagNameInput } from '../../../schemas/tag.js';

@@ -1,4 +1,4 @@
-/** Time tracker: tasks, timers, clients, buckets (REST §6.9). Rows the routes document lacks stand in time-beyond.ts. */
+/** Routes of the time tracker: tasks, timers, clients, buckets (REST §6.9). Rows the routes document lacks: extra.ts. */
 
 import { PAYMENT_STATUSES, RECURRENCES, TASK_ORDERS, TASK_STATUSES, taskFields } from '../../../schemas/time.js';
 import { z } from '../../../schemas/zod.js';
@@ -121,11 +121,11 @@ export const time: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Add a task',
-    description: 'With start, its timer runs at once. Time that is logged by duration_seconds makes a paused task.',
+    description: 'With start, its timer runs immediately. Time that is logged by duration_seconds makes a paused task.',
     params: z.object({
       ...z.object(taskFields).partial().shape,
       title: taskFields.title,
-      start: flag().default(false).describe('True starts the timer at once.'),
+      start: flag().default(false).describe('True starts the timer immediately.'),
     }),
     returns: writtenOf(taskShape),
     answer: async ({ start, ...input }, ctx) => {

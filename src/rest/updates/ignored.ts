@@ -1,4 +1,4 @@
-/** Ignoring updates of one site, and taking it back (REST §6.13.4). */
+/** Routes that ignore updates of one site, and offer them again (REST §6.13.4). */
 
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';

@@ -1,4 +1,4 @@
-/** Applying everything on many sites, as the update routes answer it (REST §6.13.2). */
+/** Runs all updates of many sites, as the update routes answer it (REST §6.13.2). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';

@@ -1,4 +1,4 @@
-/** Updates (REST §6.13). */
+/** Routes of the updates (REST §6.13). */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
