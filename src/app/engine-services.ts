@@ -9,7 +9,7 @@ import type { PacedChildSites } from '../child/http.js';
 import type { SharedLimits } from '../child/shared-limits.js';
 import { createLeases, createSiteLocks, type Leases } from '../cluster/leases.js';
 import type { Members } from '../cluster/members.js';
-import { type Place, processId } from '../cluster/process-id.js';
+import { type ProcessLocation, processId } from '../cluster/process-id.js';
 import { createClusterLimits } from '../cluster/shared-limits.js';
 import { vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
@@ -29,17 +29,17 @@ import type { Engine, TaskCaller } from '../engine/client.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
 import type { IdempotencyKey } from '../rest/idempotency.js';
-import { createStepWatch } from '../scheduler/clock-steps.js';
+import { createClockStepMonitor } from '../scheduler/clock-steps.js';
 import { createJobRunner } from '../scheduler/job-runner.js';
 import { createSchedule } from '../scheduler/schedule.js';
-import type { Entry } from '../scheduler/timetable.js';
+import type { ScheduledTask } from '../scheduler/timetable.js';
 import type { Db } from '../store/driver/db.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
 import { createStore, type Store } from '../store/store.js';
-import { storageWatch, workFamilies } from '../telemetry/instrumentation.js';
+import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 
@@ -57,9 +57,9 @@ export interface EngineServiceParts {
   /** How often a process shows the others that it lives; for tests. */
   beatMs?: number;
   /** Where this process runs, as its leases tell; for tests. */
-  place?: Place | undefined;
+  location?: ProcessLocation | undefined;
   /** What happens by the clock; for tests. */
-  timetable?: readonly Entry[];
+  timetable?: readonly ScheduledTask[];
   /** False: queued jobs wait for another process. Tests drive them by hand. */
   jobs?: boolean;
   /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
@@ -115,24 +115,24 @@ export async function createEngine(
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const metrics = parts.metrics ?? createMetrics('engine');
-  const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
+  const { db, store } = await openWriter(parts, instrumentStorage(metrics, log, clock));
   const events = createEvents(clock, log);
   const closing = lifelongController();
-  const owner = processId(parts.place);
+  const owner = processId(parts.location);
   // Nobody else can open a database in memory; any other one may have several processes.
   const alone = config.db === ':memory:';
   const rights = createLeases(
     alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
   );
   const locks = createSiteLocks(rights);
-  const share = alone
+  const sharedLimits = alone
     ? undefined
     : createClusterLimits({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
   const dashboardUrl = await store.instance.claim(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: share });
+  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
@@ -175,7 +175,7 @@ export async function createEngine(
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
       ...metrics.collect(),
-      ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),
+      ...(await workloadMetrics({ store, child, now: context.clock.now(), members: sharedLimits?.members() ?? 1 })),
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
     health: (_payload, context) => context.store.schedule.hold('health', owner, context.clock.now(), 0),
@@ -184,10 +184,16 @@ export async function createEngine(
 
   let base = config.base_url ?? localUrl(config);
   const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  const steps = createStepWatch(ownCtx);
-  const runner = createJobRunner({ ctx: ownCtx, owner, steps, place: parts.place, leaseMs: parts.jobLeaseMs });
-  const watch = alone ? undefined : openCrew(parts, { store, owner, rights, clock, log });
-  const schedule = createSchedule({ ctx: ownCtx, owner, steps, crew: watch?.crew, entries: parts.timetable });
+  const steps = createClockStepMonitor(ownCtx);
+  const runner = createJobRunner({ ctx: ownCtx, owner, steps, location: parts.location, leaseMs: parts.jobLeaseMs });
+  const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, rights, clock, log });
+  const schedule = createSchedule({
+    ctx: ownCtx,
+    owner,
+    steps,
+    members: monitoringMembers?.members,
+    tasks: parts.timetable,
+  });
   const history = createHistoryRecorder({ store, log });
   const mails = createMailListener(ownCtx);
   events.subscribe(history.listen);
@@ -211,7 +217,7 @@ export async function createEngine(
     runner.start();
     await schedule.start();
   };
-  tasks.run_entry = ({ name }: { name: string }) => schedule.runNow(name);
+  tasks.run_scheduled = ({ name }: { name: string }) => schedule.runNow(name);
 
   return {
     store,
@@ -228,7 +234,7 @@ export async function createEngine(
       await Promise.all([runner.stop(), schedule.stop(), tools]);
       await Promise.all([history.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close()]);
-      await Promise.all([share?.close(), watch?.close()]);
+      await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
       await db.close();
     },
@@ -236,28 +242,28 @@ export async function createEngine(
 }
 
 /** As often as the monitors are looked after, so that a process that died is missed for three of these at most. */
-const CREW_BEAT_MS = 10_000;
+const MEMBERS_BEAT_MS = 10_000;
 
 /** Who takes part in what is shared by the clock: counted apart from those who call sites, for one may do the one only. */
-function openCrew(
-  { beatMs = CREW_BEAT_MS }: EngineServiceParts,
+function openMonitoringMembers(
+  { beatMs = MEMBERS_BEAT_MS }: EngineServiceParts,
   { store, ...parts }: { store: Store; owner: string; rights: Leases; clock: Clock; log: Log },
-): { crew: Members; close(): Promise<void> } {
+): { members: Members; close(): Promise<void> } {
   const kind = 'monitor';
-  const share = createClusterLimits({
+  const sharedLimits = createClusterLimits({
     ...parts,
     beatMs,
     attend: (owner, now, until) => store.schedule.attend(owner, now, until, kind),
     leave: (owner) => store.schedule.leave(owner, kind),
   });
-  const crew = {
+  const members: Members = {
     host: hostname(),
     leaseMs: 3 * beatMs,
-    join: () => share.join(),
-    members: () => share.members(),
-    places: (limit: number) => share.slots(kind, limit),
+    join: () => sharedLimits.join(),
+    count: () => sharedLimits.members(),
+    slots: (limit) => sharedLimits.slots(kind, limit),
   };
-  return { crew, close: () => share.close() };
+  return { members, close: () => sharedLimits.close() };
 }
 
 async function openChild(

@@ -70,7 +70,7 @@ function createFrontPage(): Hono<HttpEnv> {
   app.get('/', (c) => {
     // Relative, so that a proxy may serve us below a path of its own.
     if (c.req.header('accept')?.includes('text/html') === true) return c.redirect('./docs', 302);
-    const base = c.env.arrival.base_url;
+    const base = c.env.info.base_url;
     return c.json({
       name: 'sitefleet',
       version: VERSION,

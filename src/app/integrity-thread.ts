@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../engine/thread-priority.js';
 import { type Db, StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
-import type { Finding } from './integrity.js';
+import type { IntegrityMessage } from './integrity.js';
 
 /** After each table this many times as long as it took: a fifth of a processor at most. */
 const REST = 4;
@@ -16,7 +16,7 @@ const CACHE_KB = 2048;
 const VALUE = /^(CHECK constraint failed|[\w-]+ value) in /;
 
 lowerPriority();
-const say = (finding: Finding) => parentPort?.postMessage(finding);
+const say = (finding: IntegrityMessage) => parentPort?.postMessage(finding);
 let db: Db | undefined;
 try {
   db = await openDb(String(workerData), { mode: 'reader' });

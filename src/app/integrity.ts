@@ -7,16 +7,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
 
-export interface Soundness {
+export interface IntegrityCheck {
   /** Which tables cannot be read; null when none is known to be damaged. */
   reason(): string | null;
   /** Something failed that points to damage: looks now, unless it has just done so. */
-  look(): void;
+  checkSoon(): void;
   close(): Promise<void>;
 }
 
 /** What the thread says: a table that is damaged (null: the file as a whole), then that it is done. */
-export type Finding = { table: string | null; problem: string } | { done: true };
+export type IntegrityMessage = { table: string | null; problem: string } | { done: true };
 
 const FIRST_MS = 5_000;
 const EACH_MS = 3600_000;
@@ -24,7 +24,7 @@ const EACH_MS = 3600_000;
 const SOON_MS = 60_000;
 
 /** Starts looking after `db`, a `file:` URL. */
-export function watchSoundness(db: string, log: Log): Soundness {
+export function startIntegrityCheck(db: string, log: Log): IntegrityCheck {
   let damaged: readonly string[] = [];
   let worker: Worker | null = null;
   let ended = Number.NEGATIVE_INFINITY;
@@ -42,7 +42,7 @@ export function watchSoundness(db: string, log: Log): Soundness {
     let whole = false;
     worker = new Worker(new URL('./integrity-thread.js', import.meta.url), { workerData: db });
     worker.unref();
-    worker.on('message', (finding: Finding) => {
+    worker.on('message', (finding: IntegrityMessage) => {
       if ('done' in finding) {
         whole = true;
         return;
@@ -69,7 +69,7 @@ export function watchSoundness(db: string, log: Log): Soundness {
         ? null
         : `The database file is damaged and cannot be read: ${damaged.slice(0, 10).join(', ')}. ` +
           'Run "sitefleet check"; then stop the service and bring a backup back with "sitefleet restore".',
-    look() {
+    checkSoon() {
       if (performance.now() - ended > SOON_MS) round();
     },
     async close() {

@@ -29,18 +29,18 @@ import type { Replica } from '../store/replica/replica.js';
 import { createStore, type Store } from '../store/store.js';
 import type { Vault } from '../store/vault/vault.js';
 import {
-  counted,
-  replicaFamilies,
-  replicaReason,
-  replicaWatch,
-  storageWatch,
-  watchFile,
+  instrumentStorage,
+  logReplicaState,
+  measured,
+  monitorDatabaseFile,
+  replicaMetrics,
+  replicaNotReady,
 } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
-import { createMetrics, type Family, processFamilies, renderMetrics } from '../telemetry/metrics.js';
+import { createMetrics, type MetricFamily, processMetrics, renderMetrics } from '../telemetry/metrics.js';
 import { createReadiness } from '../telemetry/readiness.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
-import { type Soundness, watchSoundness } from './integrity.js';
+import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
 import { readOnlyContexts } from './read-only-context.js';
 
 /** A service as the shell and the tests see it. */
@@ -58,7 +58,7 @@ export interface Service {
    */
   http(): Promise<Hono<HttpEnv>>;
   /** Waits until the engine is up, with all that its tasks need. */
-  bringUp(): Promise<void>;
+  loadEngine(): Promise<void>;
   /** What MCP serves, for stdio and tests. */
   mcp(): Promise<McpCore>;
   /** A context of this thread: reading only when the engine runs in a thread of its own. */
@@ -67,7 +67,7 @@ export interface Service {
   setBaseUrl(url: string): void;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
   /** Makes it answer that it is not ready, for this reason, until the function that this answers is called. */
-  hold(reason: string): () => void;
+  holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -120,21 +120,21 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     }
     return thread;
   };
-  let soundness: Soundness | null = null;
-  const sees = storageWatch(metrics, log, clock);
+  let soundness: IntegrityCheck | null = null;
+  const sees = instrumentStorage(metrics, log, clock);
   const reader =
     inline === null
       ? await openReader(
           parts,
           (call) => {
             sees(call);
-            if (call.failure === 'corrupt') soundness?.look();
+            if (call.failure === 'corrupt') soundness?.checkSoon();
           },
           log,
         )
       : null;
   const path = databaseFile(config.db);
-  const file = path === null ? null : watchFile(path, log);
+  const file = path === null ? null : monitorDatabaseFile(path, log);
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
   let baseUrl = config.base_url ?? localUrl(config);
@@ -145,7 +145,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       return await engine().run(task, taskCaller(caller));
     } catch (error) {
       // The engine meets damage that this thread has not come across.
-      if (asServiceError(error).code === 'svc_storage_unavailable') soundness?.look();
+      if (asServiceError(error).code === 'svc_storage_unavailable') soundness?.checkSoon();
       throw error;
     } finally {
       // Whoever just wrote, or may have, finds it with the next read.
@@ -155,7 +155,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const reading = readOnlyContexts({ store, clock, config, log, events });
   const ctx = (caller: Caller): Ctx => (inline !== null ? inline.ctx(taskCaller(caller)) : reading(caller, baseUrl));
   const invoke: Invoke = (operation, raw, caller) =>
-    counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
+    measured(metrics, operation.id, () => invokeIt(operation, raw, caller));
   const invokeIt: Invoke = async (operation, raw, caller) => {
     if (operation.engine && inline === null) {
       return (await run({ task: 'operation', payload: { id: operation.id, raw } }, caller)) as Record<string, unknown>;
@@ -164,7 +164,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   };
   let rest: typeof import('../rest/perform.js') | undefined;
   const perform: Perform = (route, params, caller, once) =>
-    counted(metrics, route.key, () => performIt(route, params, caller, once));
+    measured(metrics, route.key, () => performIt(route, params, caller, once));
   const performIt: Perform = async (route, params, caller, once) => {
     if (route.engine && inline === null) {
       return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
@@ -192,7 +192,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     write: () => run({ task: 'health', payload: null }, systemCaller()),
     known: () => [
       ...holds,
-      reader?.replica ? replicaReason(reader.replica.status()) : null,
+      reader?.replica ? replicaNotReady(reader.replica.status()) : null,
       file?.reason() ?? null,
       soundness?.reason() ?? null,
     ],
@@ -203,9 +203,9 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     const engineSide = inline !== null || thread !== null;
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
     // The engine asks the database for some of its numbers. When that is away, the others tell so.
-    const working = (await Promise.resolve(asked).catch(() => [])) as Family[];
-    const replica = reader?.replica ? replicaFamilies(reader.replica.status()) : [];
-    return renderMetrics([...processFamilies(VERSION), ...beside, ...replica, ...working]);
+    const working = (await Promise.resolve(asked).catch(() => [])) as MetricFamily[];
+    const replica = reader?.replica ? replicaMetrics(reader.replica.status()) : [];
+    return renderMetrics([...processMetrics(VERSION), ...beside, ...replica, ...working]);
   };
 
   return {
@@ -228,18 +228,18 @@ export async function createService(parts: ServiceParts): Promise<Service> {
         import('../rest/perform.js'),
       ]);
       rest = performing;
-      if (path !== null && inline === null) soundness ??= watchSoundness(config.db, log);
+      if (path !== null && inline === null) soundness ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
       const built = createHttpApp({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
       return built.app;
     },
     mcp,
-    async bringUp() {
+    async loadEngine() {
       if (inline === null) await run({ task: 'loaded', payload: null }, systemCaller());
     },
     ready,
-    hold(reason) {
+    holdReadiness(reason) {
       holds.add(reason);
       return () => void holds.delete(reason);
     },
@@ -291,7 +291,7 @@ async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, lo
     file: config.db_replica,
     syncMs: config.db_replica_sync_ms,
     program: parts.replicaProgram ?? new URL('./replica-process.js', import.meta.url),
-    changed: replicaWatch(log),
+    changed: logReplicaState(log),
   });
   return { store: storeOf(replica.db), logins: storeOf(replica.current), replica, close: () => replica.close() };
 }

@@ -19,11 +19,11 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   const { createService } = await import('../app/service.js');
   const service = await createService({ config, log });
   const steps: (() => Promise<void>)[] = [() => service.stop()];
-  const release = service.hold('The first login is not made yet.');
+  const release = service.holdReadiness('The first login is not made yet.');
   try {
     // Nothing is left to be loaded by a request: the port is taken last.
     const app = await service.http();
-    await service.bringUp();
+    await service.loadEngine();
     const listener = await listen(app, config);
     steps.unshift(() => listener.close());
     const url = config.base_url ?? listener.url;

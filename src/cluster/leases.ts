@@ -28,14 +28,14 @@ export interface Leases {
     name: string,
     signal: AbortSignal,
     work: (held: AbortSignal) => Promise<T>,
-    keep?: KeepLease,
+    keep?: LeaseRetention,
   ): Promise<T>;
   /** The queue in memory alone. `waited` = somebody of this process had the name when we came. */
   local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
 }
 
 /** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
-export interface KeepLease {
+export interface LeaseRetention {
   idleMs: number;
   mostMs: number;
   /** How long the lease of a process that died stands in the way. */
@@ -141,7 +141,7 @@ class HeldLeases {
     return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
   }
 
-  async giveBack(lease: Lease, keep: KeepLease | undefined): Promise<void> {
+  async giveBack(lease: Lease, keep: LeaseRetention | undefined): Promise<void> {
     const usable = keep !== undefined && this.#shared.clock.elapsed() - lease.since < keep.mostMs;
     if (!usable || lease.lost.signal.aborted) {
       await this.#end(lease);

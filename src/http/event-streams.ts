@@ -1,2 +1,2 @@
 /** Set on an answer to a POST that only listens, which would never end by itself; one to a GET always does. */
-export const LISTENS = 'X-Listens';
+export const ENDLESS_STREAM_HEADER = 'X-Listens';

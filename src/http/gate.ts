@@ -11,7 +11,7 @@ import { ServiceError } from '../core/errors.js';
 export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
 
 /** What a request tells of where it comes from. */
-export interface Provenance {
+export interface RequestOrigin {
   /** Name, and port if any, that it calls: what a trusted proxy was called by, else `Host`. */
   host: string;
   /** `Origin`, if any. */
@@ -63,7 +63,7 @@ export function lastOf(header: string | null | undefined): string | undefined {
  *
  * Origins: only that of the address which is called, or that of the base URL. Another port or scheme is another origin.
  */
-export function judge(rules: GateRules, { host, origin, site, local }: Provenance): Verdict {
+export function judge(rules: GateRules, { host, origin, site, local }: RequestOrigin): Verdict {
   const base = rules.base_url === null ? undefined : new URL(rules.base_url);
   const called = parsed(`http://${host}`);
   const bound = parsed(`http://${rules.host.includes(':') ? `[${rules.host}]` : rules.host}`);
@@ -103,7 +103,7 @@ export interface Gate {
 
 /** @returns the gate of one server; requests that come one after another mostly tell the same, and are judged once */
 export function createGate(rules: GateRules): Gate {
-  let last: (Provenance & { verdict: Verdict }) | undefined;
+  let last: (RequestOrigin & { verdict: Verdict }) | undefined;
 
   function verdict({ headers, url }: Request, incoming: IncomingMessage | undefined): Verdict {
     const called = hostOf(url);

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../core/errors.js';
 import { isLoopbackAddress, isLoopbackName } from './gate.js';
 
-export interface Asking {
+export interface MetricsRequest {
   authorization: string | undefined;
   /** Address at the other end of the connection. */
   peer: string;
@@ -15,7 +15,7 @@ export interface Asking {
 }
 
 /** Throws `svc_rest_authentication_error` or `svc_permission_denied`. */
-export function requireMetricsAccess(token: string | null, asking: Asking): void {
+export function requireMetricsAccess(token: string | null, asking: MetricsRequest): void {
   if (token !== null) {
     const given = /^bearer\s+(.+)$/i.exec(asking.authorization ?? '')?.[1] ?? '';
     // Digests have one length, so that the comparison tells nothing of the token.

@@ -26,7 +26,7 @@ export interface PipelineParts {
   maxBody?: number;
 }
 
-export interface PassageRules {
+export interface PipelineRules {
   /** Paths that answer to any name: load balancers and collectors call by address. */
   open: ReadonlySet<string>;
   /** Of the ways in that have one of their own. */
@@ -39,10 +39,10 @@ const MAX_BODY = 1024 * 1024;
  * Puts what every request passes in front of Hono's own dispatch. As a middleware it would make every answer wait and turn
  * its headers into an object of their own, which costs as much as the rest of a small request.
  */
-export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PassageRules): void {
+export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PipelineRules): void {
   const { log, metrics } = parts;
   const maxBody = parts.maxBody ?? MAX_BODY;
-  const arrivalOf = requestInfoReader(parts);
+  const infoOf = requestInfoReader(parts);
   const gate = createGate(parts.config);
   const dispatch = app.fetch;
 
@@ -51,7 +51,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     if (bounded === request) return dispatch(request, env, context);
     return Promise.resolve(bounded)
       .then((result) => (result instanceof Response ? result : dispatch(result, env, context)))
-      .catch((error: unknown) => loggedErrorResponse(parts, error, env.arrival, request.url));
+      .catch((error: unknown) => loggedErrorResponse(parts, error, env.info, request.url));
   };
 
   const barrier = ({ method, url }: Request, incoming: IncomingMessage | undefined, verdict: Verdict) =>
@@ -69,12 +69,12 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const env = (given ?? {}) as HttpEnv['Bindings'];
     const { outgoing } = env;
     const verdict = gate.verdict(request, env.incoming);
-    const arrival = arrivalOf(request, env.incoming, verdict.foreign);
-    env.arrival = arrival;
+    const info = infoOf(request, env.incoming, verdict.foreign);
+    env.info = info;
     const depart = (status: number, head: Head) => {
-      completeHeaders(status, head, arrival.request_id);
+      completeHeaders(status, head, info.request_id);
       metrics?.request(status);
-      noted?.(request, arrival, status);
+      noted?.(request, info, status);
     };
     const error = barrier(request, env.incoming, verdict);
     const answer = () => (error === undefined ? answerOf(request, env, context) : barred(error, request.url));
@@ -91,7 +91,7 @@ function ambiguous(): ServiceError {
 }
 
 /** Writes a line for each request, where such lines are written at all: most services spare themselves the making of it. */
-function notes(log: Log): ((request: Request, arrival: RequestInfo, status: number) => void) | undefined {
+function notes(log: Log): ((request: Request, info: RequestInfo, status: number) => void) | undefined {
   const leveled = log as Log & { isLevelEnabled?(level: string): boolean };
   if (leveled.isLevelEnabled?.('debug') === false) return undefined;
   return ({ method, url }, { request_id }, status) =>
@@ -115,12 +115,12 @@ async function stamped(
 export function loggedErrorResponse(
   parts: Pick<PipelineParts, 'log'>,
   error: unknown,
-  arrival: RequestInfo,
+  info: RequestInfo,
   url: string,
 ): Response {
   // A refusal is an answer, not a failure of ours.
   if (!(error instanceof ServiceError) || isOurFault(error))
-    parts.log.error({ err: error, request_id: arrival.request_id, path: pathOf(url) }, 'request failed');
+    parts.log.error({ err: error, request_id: info.request_id, path: pathOf(url) }, 'request failed');
   return errorResponse(error);
 }
 

@@ -8,7 +8,7 @@ export const MAX_NESTING = 32;
 const INDEX = /^\d{1,6}$/;
 
 /** Members of one list or map. A map while it is filled: a member may be called anything, `__proto__` too. */
-export class Members {
+export class FieldCollection {
   readonly #values = new Map<string, unknown>();
   #next = 0;
   #named = false;

@@ -28,7 +28,7 @@ export interface Outlet {
 }
 
 /** What the Hono apps are handed with each request; what comes from the socket is absent when there is none. */
-export type HttpEnv = { Bindings: { arrival: RequestInfo; incoming?: IncomingMessage; outgoing?: Outlet } };
+export type HttpEnv = { Bindings: { info: RequestInfo; incoming?: IncomingMessage; outgoing?: Outlet } };
 
 export interface RequestInfoParts {
   config: Pick<Config, 'base_url' | 'trust_proxy'>;

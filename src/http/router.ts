@@ -45,9 +45,9 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   const { metrics } = parts;
   if (metrics !== undefined) {
     app.get('/metrics', async (c) => {
-      const { arrival, incoming } = c.env;
+      const { info, incoming } = c.env;
       requireMetricsAccess(metrics.token, {
-        authorization: arrival.authorization,
+        authorization: info.authorization,
         peer: incoming?.socket.remoteAddress ?? '127.0.0.1',
         host: new URL(c.req.url).hostname,
         forwarded: [...c.req.raw.headers.keys()].some((name) => FORWARDED.test(name)),
@@ -57,7 +57,7 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
   app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'There is nothing at this address.')));
-  app.onError((error, c) => loggedErrorResponse(parts, error, c.env.arrival, c.req.url));
+  app.onError((error, c) => loggedErrorResponse(parts, error, c.env.info, c.req.url));
   const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
   installPipeline(app, parts, { open: OPEN, envelopes });
   return app;

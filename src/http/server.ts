@@ -11,10 +11,10 @@ import {
 import { createServer as createTrial } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { LISTENS } from './event-streams.js';
+import { ENDLESS_STREAM_HEADER } from './event-streams.js';
 import type { Head, HttpEnv, Outlet } from './request-info.js';
 
-export interface Listener {
+export interface HttpListener {
   /** `http://127.0.0.1:8787`, with the port that was really taken. */
   url: string;
   host: string;
@@ -24,7 +24,7 @@ export interface Listener {
 }
 
 /** Listens; rejects with a message for people when the address cannot be had. */
-export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<Listener> {
+export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<HttpListener> {
   const streams = new Set<ServerResponse>();
   const serve = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]);
   // Whatever fails in it has its answer there.
@@ -140,7 +140,7 @@ function listens(method: string | undefined, head: Head): boolean {
   return isStream && isMarked;
 }
 
-const LISTENS_NAME = LISTENS.toLowerCase();
+const LISTENS_NAME = ENDLESS_STREAM_HEADER.toLowerCase();
 
 async function drain(server: Server, streams: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -11,7 +11,7 @@ import type { Auth } from '../auth/auth.js';
 import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
-import { LISTENS } from '../http/event-streams.js';
+import { ENDLESS_STREAM_HEADER } from '../http/event-streams.js';
 import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
@@ -85,7 +85,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
-      const document = metadataOf(parts.metadata, c.env.arrival.base_url);
+      const document = metadataOf(parts.metadata, c.env.info.base_url);
       if (document === undefined) return c.notFound();
       c.header('Access-Control-Allow-Origin', '*');
       // Without a public address of our own the document names the host that was called, which no cache may hand to others.
@@ -97,9 +97,9 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
     try {
       // The protocol wants the origin of every request judged, of one that only listens, too.
-      if (c.env.arrival.foreign) throw foreignPage();
+      if (c.env.info.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodRefused(c.req.method);
-      const actor = await auth.either(c.env.arrival, 'mcp');
+      const actor = await auth.either(c.env.info, 'mcp');
       return await (c.req.method === 'POST' ? post(c, eras, actor) : followUp(c, sessions, actor));
     } catch (error) {
       return refusal(c, error, parts);
@@ -183,7 +183,7 @@ async function postAlone(c: McpContext, { modern, core }: Eras, actor: Actor, bo
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
-  if (isListening(body)) response.headers.set(LISTENS, 'subscriptions');
+  if (isListening(body)) response.headers.set(ENDLESS_STREAM_HEADER, 'subscriptions');
   const uris = response.ok ? listenedUris(body) : [];
   if (uris.length > 0) {
     const stop = watchAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));

@@ -64,7 +64,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
     const params = parseParams(route, input.fields, path);
-    const { request_id } = c.env.arrival;
+    const { request_id } = c.env.info;
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
     const once = onceOf(c, route, rawPath, query, body);
@@ -82,7 +82,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     } catch (error) {
       const known = asServiceError(error);
       if (isOurFault(known)) {
-        const { request_id } = c.env.arrival;
+        const { request_id } = c.env.info;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
       }
       return failed(known, headers);
@@ -109,9 +109,9 @@ function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams)
       advice: 'Send the header "Authorization: Bearer <token>", and treat the leaked key as known to others.',
     });
   }
-  const { arrival } = c.env;
+  const { info } = c.env;
   const either = found.kind === 'row' && found.route.login === 'either';
-  return either ? auth.either(arrival, 'rest') : auth.bearer(arrival, 'rest');
+  return either ? auth.either(info, 'rest') : auth.bearer(info, 'rest');
 }
 
 function spend(limit: RateLimit, actor: Actor, headers: HeaderFields): void {

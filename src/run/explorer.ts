@@ -29,14 +29,14 @@ export function createExplorer({ operations, auth }: { operations: readonly Grou
   /** Login and method of a discovery request; the answer of an OPTIONS when it is one. */
   async function enter(c: RunContext): Promise<Response | undefined> {
     if (c.req.method === 'OPTIONS') return routeDescription(c, READ_METHODS);
-    await auth.basic(c.env.arrival, 'run').catch((error: unknown) => {
+    await auth.basic(c.env.info, 'run').catch((error: unknown) => {
       throw asForbidden(error);
     });
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') throw notAllowed(c.req.method);
     return undefined;
   }
 
-  const mountUrl = (c: RunContext, mount: string) => `${c.env.arrival.base_url}${mount}`;
+  const mountUrl = (c: RunContext, mount: string) => `${c.env.info.base_url}${mount}`;
 
   return {
     async operations(c: RunContext, mount: string): Promise<Response> {

@@ -25,24 +25,24 @@ const DOMAINS_PER_STEP = 40;
 const SITES_PER_STEP = 1_000;
 
 /** Looks at the certificates whose day it is, or at this process's share of them. */
-export async function runCertificates(ctx: Ctx, crew: Members = ALONE): Promise<string> {
+export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promise<string> {
   if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
-  await crew.join();
+  await members.join();
   const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
   let checked = 0;
   let alerts = 0;
   while (ctx.clock.elapsed() < endsAt) {
     const now = ctx.clock.now();
     ctx.signal.throwIfAborted();
-    const places = crew.places(CERTIFICATES_AT_ONCE);
-    if (places === 0) break;
+    const slots = members.slots(CERTIFICATES_AT_ONCE);
+    if (slots === 0) break;
     const until = now + CERTIFICATES_CLAIM_MS;
     const lapsed = now - ctx.clock.steps(CERTIFICATES_CLAIM_MS).forward;
-    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members(), lapsed };
+    const portion = { most: CERTIFICATES_STEPS * slots, members: members.count(), lapsed };
     const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
     const looks: ProbedCertificate[] = [];
-    await pooled(due, places, async (row) => {
+    await pooled(due, slots, async (row) => {
       looks.push(await probeCertificate(ctx, row));
     });
     const done = await storeCertificates(ctx, looks, until);

@@ -1,10 +1,10 @@
 /** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
 
-import { isProcessGone, type Place } from '../cluster/process-id.js';
+import { isProcessGone, type ProcessLocation } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/jobs/chunk.js';
-import type { StepWatch } from './clock-steps.js';
+import type { ClockStepMonitor } from './clock-steps.js';
 
 /** Jobs this process works on at the same time. */
 const AT_ONCE = 4;
@@ -22,8 +22,8 @@ export interface JobRunner {
 export function createJobRunner(parts: {
   ctx(): Ctx;
   owner: string;
-  steps: StepWatch;
-  place?: Place | undefined;
+  steps: ClockStepMonitor;
+  location?: ProcessLocation | undefined;
   leaseMs?: number | undefined;
 }): JobRunner {
   const leaseMs = parts.leaseMs ?? LEASE_MS;
@@ -56,7 +56,7 @@ export function createJobRunner(parts: {
       timer.unref();
       const ctx = parts.ctx();
       // A process that was killed left its jobs held: no need to wait for the leases to lapse.
-      releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.place))
+      releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.location))
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
         .finally(fill);
     },

@@ -10,15 +10,15 @@ import { type MonitoringDefaults, monitoringDefaults } from '../domain/settings/
 import { MonitorRun } from './monitor-run.js';
 
 /** Checks the monitors whose time has come, or this process's share of them. Answers what came of it, in a few words. */
-export async function runDueMonitors(ctx: Ctx, crew: Members = ALONE): Promise<string> {
-  await crew.join();
+export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promise<string> {
+  await members.join();
   // Read before the settings: so settings older than the plan are never taken for new ones.
-  const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), crew.host);
+  const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), members.host);
   const global = await monitoringDefaults(ctx);
   const replanned = await replanIfChanged(ctx, global, planned);
-  if ((due || replanned) && crew.places(global.concurrency) === 0)
+  if ((due || replanned) && members.slots(global.concurrency) === 0)
     return 'nothing: the places are taken by other processes';
-  const run = new MonitorRun(ctx, global, crew);
+  const run = new MonitorRun(ctx, global, members);
   if (due || replanned) await run.work(down);
   return run.summary();
 }

@@ -5,9 +5,9 @@
 
 import { ALONE, type Members } from '../cluster/members.js';
 import type { Ctx } from '../domain/context.js';
-import type { StepWatch } from './clock-steps.js';
+import type { ClockStepMonitor } from './clock-steps.js';
 import { nextRun, startTimer, type Timer } from './timer.js';
-import { type Entry, timetable } from './timetable.js';
+import { type ScheduledTask, timetable } from './timetable.js';
 
 const LEASE = 'schedule';
 const LEASE_MS = 60_000;
@@ -23,15 +23,15 @@ export interface Schedule {
 export function createSchedule(parts: {
   ctx(): Ctx;
   owner: string;
-  steps: StepWatch;
+  steps: ClockStepMonitor;
   /** Who else takes a share; left out where nobody can. */
-  crew?: Members | undefined;
-  entries?: readonly Entry[] | undefined;
+  members?: Members | undefined;
+  tasks?: readonly ScheduledTask[] | undefined;
 }): Schedule {
-  const entries = parts.entries ?? timetable;
-  const crew = parts.crew ?? ALONE;
+  const tasks = parts.tasks ?? timetable;
+  const members = parts.members ?? ALONE;
   const timers: Timer[] = [];
-  const underWay = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
   /**
    * A process that was paused wakes up with its lease lapsed, and learns of it only with the next renewal. By both readings
@@ -59,24 +59,24 @@ export function createSchedule(parts: {
     if (heldUntil.now > 0 && !isHeld(parts.ctx())) await hold();
     return isHeld(parts.ctx());
   };
-  const run = async (entry: Entry): Promise<string> => {
+  const run = async (task: ScheduledTask): Promise<string> => {
     const ctx = parts.ctx();
     const { schedule } = ctx.store;
-    const part = entry.shared === true;
+    const shared = task.shared === true;
     await parts.steps.settle();
-    if (part) await schedule.partStarted(entry.name, parts.owner, ctx.clock.now());
-    else await schedule.started(entry.name, ctx.clock.now());
+    if (shared) await schedule.partStarted(task.name, parts.owner, ctx.clock.now());
+    else await schedule.started(task.name, ctx.clock.now());
     let outcome: string;
     try {
-      outcome = await entry.run(ctx, crew);
+      outcome = await task.run(ctx, members);
     } catch (error) {
       outcome = 'failed';
-      if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: entry.name }, 'a scheduled run failed');
+      if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: task.name }, 'a scheduled run failed');
     }
-    if (part) await schedule.partFinished(entry.name, parts.owner, ctx.clock.now(), outcome);
+    if (shared) await schedule.partFinished(task.name, parts.owner, ctx.clock.now(), outcome);
     else {
       const now = ctx.clock.now();
-      await schedule.finished(entry.name, now, outcome, nextRun(entry.pattern, now));
+      await schedule.finished(task.name, now, outcome, nextRun(task.pattern, now));
     }
     return outcome;
   };
@@ -85,14 +85,14 @@ export function createSchedule(parts: {
       await hold();
       renew = setInterval(() => void hold(), RENEW_MS);
       renew.unref();
-      for (const entry of entries) {
-        const timer = startTimer(entry.pattern, parts.ctx().clock, async () => {
-          if (entry.shared !== true && !(await isOurs())) return;
-          const work = run(entry).catch((error: unknown) =>
-            parts.ctx().log.warn({ err: error, entry: entry.name }, 'a scheduled run could not be noted'),
+      for (const task of tasks) {
+        const timer = startTimer(task.pattern, parts.ctx().clock, async () => {
+          if (task.shared !== true && !(await isOurs())) return;
+          const work = run(task).catch((error: unknown) =>
+            parts.ctx().log.warn({ err: error, entry: task.name }, 'a scheduled run could not be noted'),
           );
-          underWay.add(work);
-          await work.finally(() => underWay.delete(work));
+          running.add(work);
+          await work.finally(() => running.delete(work));
         });
         timers.push(timer);
       }
@@ -100,14 +100,14 @@ export function createSchedule(parts: {
     async stop() {
       for (const timer of timers) timer.stop();
       if (renew !== null) clearInterval(renew);
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
       if (heldUntil.now > 0) await parts.ctx().store.schedule.letGo(LEASE, parts.owner);
       heldUntil = { now: 0, elapsed: 0 };
     },
     async runNow(name) {
-      const entry = entries.find((candidate) => candidate.name === name);
-      if (entry === undefined) throw new RangeError(`No scheduled entry is called ${name}.`);
-      return run(entry);
+      const task = tasks.find((candidate) => candidate.name === name);
+      if (task === undefined) throw new RangeError(`No scheduled entry is called ${name}.`);
+      return run(task);
     },
   };
 }

@@ -8,14 +8,14 @@ import { type FileGuard, guardFile } from '../store/driver/file-guard.js';
 import type { DbCall } from '../store/driver/instrumented-db.js';
 import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';
 import type { Store } from '../store/store.js';
-import { type Family, gauge, type Metrics } from './metrics.js';
+import { gauge, type MetricFamily, type Metrics } from './metrics.js';
 
 /** Failures of storage as such; the others are answers, such as a name that is taken. */
 const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
 /** A full disk fails every call: one line in this time says as much as a thousand. */
 const QUIET_MS = 10_000;
 
-export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
+export function instrumentStorage(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
   const told = new Map<DbCall['failure'], number>();
   return (call) => {
     metrics.db(call);
@@ -32,7 +32,7 @@ export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: D
 const FILE_MS = 1_000;
 
 /** A guard of the database file that also says in the log when its state changes. */
-export function watchFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
+export function monitorDatabaseFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
   const guard = guardFile(path);
   let lost = false;
   const look = () => {
@@ -55,7 +55,7 @@ export function watchFile(path: string, log: Log): FileGuard & { reason(): strin
 }
 
 /** Runs a call and notes how it ended. */
-export async function counted<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
+export async function measured<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   try {
     const result = await work();
@@ -68,12 +68,12 @@ export async function counted<T>(metrics: Metrics, name: string, work: () => Pro
 }
 
 /** How much work there is and how old the oldest of it. */
-export async function workFamilies(parts: {
+export async function workloadMetrics(parts: {
   store: Store;
   child: PacedChildSites;
   now: number;
   members: number;
-}): Promise<Family[]> {
+}): Promise<MetricFamily[]> {
   const { unfinished, oldest_ms } = await parts.store.jobs.backlog(parts.now);
   const { running, queued } = parts.child.load();
   return [
@@ -93,7 +93,7 @@ const REPLICA: Record<ReplicaState, string> = {
 };
 
 /** A line in the log whenever reads change their way. */
-export function replicaWatch(log: Log): (state: ReplicaState, reason: string | null) => void {
+export function logReplicaState(log: Log): (state: ReplicaState, reason: string | null) => void {
   return (state, reason) => {
     if (reason === null) log.info({ replica: state }, REPLICA[state]);
     else log.warn({ replica: state, reason }, REPLICA[state]);
@@ -101,14 +101,14 @@ export function replicaWatch(log: Log): (state: ReplicaState, reason: string | n
 }
 
 /** What a load balancer has to know: answers may be old. */
-export function replicaReason({ state, age_ms }: ReplicaStatus): string | null {
+export function replicaNotReady({ state, age_ms }: ReplicaStatus): string | null {
   if (state !== 'away') return null;
   return `The database server does not answer; reads come from the replica of ${Math.round((age_ms ?? 0) / 1000)} s ago.`;
 }
 
-export function replicaFamilies({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): Family[] {
+export function replicaMetrics({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): MetricFamily[] {
   const states = Object.keys(REPLICA).map((each) => ({ labels: { state: each }, value: each === state ? 1 : 0 }));
-  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): Family => ({
+  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): MetricFamily => ({
     ...gauge(name, help, ...samples),
     type: 'counter',
   });

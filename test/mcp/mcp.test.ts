@@ -5,7 +5,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { addUser, basic, startWays, type Ways } from '../support/ways.js';
 
@@ -19,7 +19,7 @@ const local: Actor = {
 };
 
 let ways: Ways;
-let listener: Listener;
+let listener: HttpListener;
 let bearer: { all: string; read: string };
 beforeAll(async () => {
   ways = await startWays({ maxSessions: 5 });
