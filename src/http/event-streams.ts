@@ -1,2 +1,2 @@
-/** Set on an answer to a POST that only listens, which would never end by itself; one to a GET always does. */
+/** Header that marks an event stream in response to a POST as endless; one in response to a GET always is. */
 export const ENDLESS_STREAM_HEADER = 'X-Listens';

@@ -1,4 +1,4 @@
-/** The forms `a[b]=1&list[]=2` of queries and bodies. Each step takes the same time, whatever came before it. */
+/** Parser of the forms `a[b]=1&list[]=2` in queries and bodies. Each step takes constant time. */
 
 /** Pairs of one query or form at most, as in PHP. */
 export const MAX_PAIRS = 1000;
