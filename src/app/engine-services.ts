@@ -13,7 +13,7 @@ import { type ProcessLocation, processId } from '../cluster/process-id.js';
 import { createClusterLimits } from '../cluster/shared-limits.js';
 import { vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
-import { lifelongController } from '../core/abort-signals.js';
+import { withEitherSignal } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
@@ -27,8 +27,8 @@ import { applyConnectionSettings } from '../domain/settings/effects.js';
 import { createHistoryRecorder } from '../domain/sites/change-history.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
+import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
-import type { IdempotencyKey } from '../rest/idempotency.js';
 import { createClockStepMonitor } from '../scheduler/clock-steps.js';
 import { createJobRunner } from '../scheduler/job-runner.js';
 import { createSchedule } from '../scheduler/schedule.js';
@@ -73,8 +73,6 @@ export interface EngineServiceParts {
   wrapDb?: (db: Db) => Db;
   /** The database file that must be there, when another thread has it open. */
   file?: { dev: bigint; ino: bigint } | null;
-  /** Called after each write, when it is stored. */
-  afterWrite?: () => void;
   /** Counted with those of the serving thread, when both are one. */
   metrics?: Metrics | undefined;
 }
@@ -90,7 +88,10 @@ export const SYSTEM: Actor = {
 };
 
 /** Opens the writer, brings the schema up to date, and answers the store. */
-async function openWriter(parts: EngineServiceParts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
+async function openWriter(
+  parts: EngineServiceParts,
+  observe: (call: DbCall) => void,
+): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
   const raw = await openDb(config.db, {
     mode: 'writer',
@@ -98,26 +99,32 @@ async function openWriter(parts: EngineServiceParts, watch: (call: DbCall) => vo
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   await migrate(raw, migrations);
-  const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, (call) => {
-    watch(call);
-    if (call.method === 'batch' || call.method === 'run') parts.afterWrite?.();
-  });
+  const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
   const store = createStore(db, await vaultFor(raw, config));
   await store.sites.sealPlain();
   return { db, store };
 }
 
+/** An engine as the thread it runs in sees it. */
+export interface InlineEngine extends Engine {
+  readonly store: Store;
+  readonly child: ChildSites;
+  readonly events: EventBus;
+  /** The context of one call; its signal is that of the caller. */
+  ctx(caller: TaskCaller): Ctx;
+  /** Runs work with such a context, whose signal ends with the engine, too. */
+  withCtx<T>(caller: TaskCaller, work: (ctx: Ctx) => Promise<T>): Promise<T>;
+}
+
 /** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
-export async function createEngine(
-  parts: EngineServiceParts,
-): Promise<Engine & { store: Store; child: ChildSites; events: EventBus; ctx(caller: TaskCaller): Ctx }> {
+export async function createEngine(parts: EngineServiceParts): Promise<InlineEngine> {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const metrics = parts.metrics ?? createMetrics('engine');
   const { db, store } = await openWriter(parts, instrumentStorage(metrics, log, clock));
   const events = createEvents(clock, log);
-  const closing = lifelongController();
+  const closing = new AbortController();
   const owner = processId(parts.location);
   // Nobody else can open a database in memory; any other one may have several processes.
   const alone = config.db === ':memory:';
@@ -139,7 +146,7 @@ export async function createEngine(
   const mailer = await openMailer(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
-  const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
+  const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const ctx = (caller: TaskCaller): Ctx => ({
     store,
@@ -154,24 +161,24 @@ export async function createEngine(
     locks,
     actor: caller.actor,
     request_id: caller.request_id,
-    signal: AbortSignal.any([caller.signal, closing.signal]),
+    signal: caller.signal,
     progress: caller.progress ?? (() => undefined),
     base_url: caller.base_url,
   });
 
+  /** Runs work with a context that ends with the caller or with the engine. */
+  const withCtx: InlineEngine['withCtx'] = (caller, work) =>
+    withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
+
+  const callable = async (id: string): Promise<Callable<unknown, unknown>> => {
+    const operation = operations.get(id);
+    if (operation !== undefined) return operation;
+    rest ??= await import('../rest/perform.js');
+    return rest.routeCall(rest.routeOf(id)) as Callable<unknown, unknown>;
+  };
+
   const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
-    operation: ({ id, raw }: { id: string; raw: unknown }, context) => {
-      const operation = byId.get(id);
-      if (operation === undefined) throw new ServiceError('rest_ability_not_found', `There is no operation ${id}.`);
-      return operation.call(raw, context);
-    },
-    route: async (
-      { key, params, once }: { key: string; params: unknown; once: IdempotencyKey | undefined },
-      context,
-    ) => {
-      rest ??= await import('../rest/perform.js');
-      return rest.performRoute(rest.routeOf(key), params, context, once);
-    },
+    call: async ({ id, input }: { id: string; input: unknown }, context) => (await callable(id)).call(input, context),
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
       ...metrics.collect(),
@@ -183,12 +190,23 @@ export async function createEngine(
   };
 
   let base = config.base_url ?? localUrl(config);
-  const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
+  const ownCaller = () => ({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
+  /** Lives as long as the engine: nothing may derive a signal from its own. */
+  const ownCtx = () => ctx(ownCaller());
+  const withOwnCtx = <T>(work: (context: Ctx) => Promise<T>) => withCtx(ownCaller(), work);
   const steps = createClockStepMonitor(ownCtx);
-  const runner = createJobRunner({ ctx: ownCtx, owner, steps, location: parts.location, leaseMs: parts.jobLeaseMs });
+  const runner = createJobRunner({
+    ctx: ownCtx,
+    withCtx: withOwnCtx,
+    owner,
+    steps,
+    location: parts.location,
+    leaseMs: parts.jobLeaseMs,
+  });
   const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, rights, clock, log });
   const schedule = createSchedule({
     ctx: ownCtx,
+    withCtx: withOwnCtx,
     owner,
     steps,
     members: monitoringMembers?.members,
@@ -207,7 +225,7 @@ export async function createEngine(
   let tools: Promise<unknown> = Promise.resolve();
   events.subscribe((event) => {
     if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
-    const run = runToolJobs(ownCtx()).catch((error: unknown) => {
+    const run = withOwnCtx(runToolJobs).catch((error: unknown) => {
       if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
     });
     tools = Promise.all([tools, run]);
@@ -224,10 +242,11 @@ export async function createEngine(
     child,
     events,
     ctx,
-    async run(task, caller) {
-      const perform = tasks[task.task];
-      if (perform === undefined) throw new ServiceError('svc_internal_error', `The engine knows no task ${task.task}.`);
-      return perform(task.payload as never, ctx(caller));
+    withCtx,
+    async run({ task, payload }, caller) {
+      const handler = tasks[task];
+      if (handler === undefined) throw new ServiceError('svc_internal_error', `The engine knows no task ${task}.`);
+      return withCtx(caller, (context) => handler(payload as never, context));
     },
     async close() {
       closing.abort();

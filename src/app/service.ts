@@ -17,9 +17,7 @@ import type { Ctx } from '../domain/context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
-import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import type { Performed } from '../rest/idempotency.js';
-import type { Perform } from '../rest/perform.js';
+import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import type { Db } from '../store/driver/db.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
@@ -120,7 +118,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     }
     return thread;
   };
-  let soundness: IntegrityCheck | null = null;
+  let integrity: IntegrityCheck | null = null;
   const sees = instrumentStorage(metrics, log, clock);
   const reader =
     inline === null
@@ -128,7 +126,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
           parts,
           (call) => {
             sees(call);
-            if (call.failure === 'corrupt') soundness?.checkSoon();
+            if (call.failure === 'corrupt') integrity?.checkSoon();
           },
           log,
         )
@@ -145,43 +143,33 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       return await engine().run(task, taskCaller(caller));
     } catch (error) {
       // The engine meets damage that this thread has not come across.
-      if (asServiceError(error).code === 'svc_storage_unavailable') soundness?.checkSoon();
+      if (asServiceError(error).code === 'svc_storage_unavailable') integrity?.checkSoon();
       throw error;
     } finally {
       // Whoever just wrote, or may have, finds it with the next read.
       if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
     }
   };
-  const reading = readOnlyContexts({ store, clock, config, log, events });
-  const ctx = (caller: Caller): Ctx => (inline !== null ? inline.ctx(taskCaller(caller)) : reading(caller, baseUrl));
-  const invoke: Invoke = (operation, raw, caller) =>
-    measured(metrics, operation.id, () => invokeIt(operation, raw, caller));
-  const invokeIt: Invoke = async (operation, raw, caller) => {
-    if (operation.engine && inline === null) {
-      return (await run({ task: 'operation', payload: { id: operation.id, raw } }, caller)) as Record<string, unknown>;
-    }
-    return operation.call(raw, ctx(caller));
-  };
-  let rest: typeof import('../rest/perform.js') | undefined;
-  const perform: Perform = (route, params, caller, once) =>
-    measured(metrics, route.key, () => performIt(route, params, caller, once));
-  const performIt: Perform = async (route, params, caller, once) => {
-    if (route.engine && inline === null) {
-      return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
-    }
-    // Where HTTP is served it is there already; looked up once, because the loader takes its time even for what it has.
-    rest ??= await import('../rest/perform.js');
-    return rest.performRoute(route, params, ctx(caller), once);
-  };
+  const readOnlyContext = readOnlyContexts({ store, clock, config, log, events });
+  const ctx = (caller: Caller): Ctx =>
+    inline !== null ? inline.ctx(taskCaller(caller)) : readOnlyContext(taskCaller(caller));
+  const call: Call = (target, input, caller) =>
+    measured(metrics, target.id, async () => {
+      if (inline !== null) return inline.withCtx(taskCaller(caller), (context) => target.call(input, context));
+      if (!target.engine) return target.call(input, ctx(caller));
+      return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
+        ReturnType<typeof target.call>
+      >;
+    });
   const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
   // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
-  const surfaces = { config, clock, log, auth, operations: allOperations, invoke, perform, newRequestId: randomUUID };
+  const surfaces = { config, clock, log, auth, operations: allOperations, call, newRequestId: randomUUID };
   let closeHttp = () => {};
   let core: Promise<McpCore> | undefined;
   const mcp = () => {
-    core ??= openMcp(config, { log, clock, invoke });
+    core ??= openMcp(config, { log, clock, invoke: call });
     return core;
   };
 
@@ -194,7 +182,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       ...holds,
       reader?.replica ? replicaNotReady(reader.replica.status()) : null,
       file?.reason() ?? null,
-      soundness?.reason() ?? null,
+      integrity?.reason() ?? null,
     ],
   });
   const metricsText = async () => {
@@ -215,20 +203,15 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     store,
     auth,
     events,
-    invoke,
+    invoke: call,
     ctx,
     setBaseUrl(url) {
       if (config.base_url === null) baseUrl = url;
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, shared, performing] = await Promise.all([
-        import('./http-app.js'),
-        mcp(),
-        import('../rest/perform.js'),
-      ]);
-      rest = performing;
-      if (path !== null && inline === null) soundness ??= startIntegrityCheck(config.db, log);
+      const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp()]);
+      if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
       const built = createHttpApp({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
@@ -251,7 +234,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       started = false;
       closeHttp();
       file?.close();
-      await soundness?.close();
+      await integrity?.close();
       (await core)?.close();
       await (inline ?? thread)?.close();
       await reader?.close();

@@ -15,12 +15,13 @@ import { requireModule } from '../domain/settings/modules.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
+import type { Call } from '../operation/operation.js';
 import { createDocs } from './docs.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createMatcher, type Match } from './match.js';
 import { openApi } from './openapi.js';
-import type { Perform } from './perform.js';
+import { routeCall } from './perform.js';
 import { createRateLimit, type RateLimit } from './rate-limit.js';
 import { answered, failed, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
@@ -28,7 +29,7 @@ import { parseParams } from './validate.js';
 
 export interface RestParts {
   routes: readonly Route[];
-  perform: Perform;
+  call: Call;
   auth: Auth;
   clock: Clock;
   log: Log;
@@ -67,8 +68,12 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const { request_id } = c.env.info;
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
-    const once = onceOf(c, route, rawPath, query, body);
-    const { answer, replayed } = await parts.perform(route, params, { actor, request_id, signal }, once);
+    const idempotency = idempotencyOf(c, route, rawPath, query, body);
+    const { answer, replayed } = await parts.call(
+      routeCall(route),
+      { params, idempotency },
+      { actor, request_id, signal },
+    );
     if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();
     return answered(c, route, answer, { query, headers });
@@ -76,7 +81,6 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
 
   app.all(`${BASE}/*`, async (c) => {
     const headers: HeaderFields = {};
-    // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
     try {
       return await answer(c, headers);
     } catch (error) {
@@ -160,7 +164,7 @@ function requireRight(actor: Actor, route: Route, readOnly: boolean): void {
 }
 
 /** The claim of a write that carries an Idempotency-Key. Its name covers everything that makes the call what it is. */
-function onceOf(
+function idempotencyOf(
   c: RestContext,
   route: Route,
   path: string,

@@ -20,7 +20,10 @@ export interface JobRunner {
 }
 
 export function createJobRunner(parts: {
+  /** Its signal lives as long as the process. */
   ctx(): Ctx;
+  /** Runs work with a context whose signal ends with the work. */
+  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
   steps: ClockStepMonitor;
   location?: ProcessLocation | undefined;
@@ -42,7 +45,11 @@ export function createJobRunner(parts: {
     const ctx = parts.ctx();
     try {
       await parts.steps.settle();
-      while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
+      while (
+        !stopped &&
+        !ctx.signal.aborted &&
+        (await parts.withCtx((chunk) => runNextChunk(chunk, parts.owner, leaseMs)))
+      );
     } catch (error) {
       // That storage is away is logged once where it is noticed, not by every lane and second.
       if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')

@@ -21,7 +21,10 @@ export interface Schedule {
 }
 
 export function createSchedule(parts: {
+  /** Its signal lives as long as the process. */
   ctx(): Ctx;
+  /** Runs work with a context whose signal ends with the work. */
+  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
   steps: ClockStepMonitor;
   /** Who else takes a share; left out where nobody can. */
@@ -68,7 +71,7 @@ export function createSchedule(parts: {
     else await schedule.started(task.name, ctx.clock.now());
     let outcome: string;
     try {
-      outcome = await task.run(ctx, members);
+      outcome = await parts.withCtx((own) => task.run(own, members));
     } catch (error) {
       outcome = 'failed';
       if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: task.name }, 'a scheduled run failed');
