@@ -5,7 +5,7 @@ import type { Config } from '../config/types.js';
 import type { Keys } from '../store/access/keys.js';
 import type { Users } from '../store/access/users.js';
 import { hashPassword } from '../store/vault/vault.js';
-import { withDatabase } from './database.js';
+import { withDatabase } from './open-database.js';
 
 export interface Credentials {
   user: string;

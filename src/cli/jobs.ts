@@ -8,7 +8,7 @@ import { timetable } from '../scheduler/timetable.js';
 import { createSchedule } from '../store/cluster/schedule.js';
 import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
-import { withDatabase } from './database.js';
+import { withDatabase } from './open-database.js';
 import { printJson, printTable, say } from './output.js';
 import { progressBar } from './progress.js';
 import { stopSignal } from './stop.js';

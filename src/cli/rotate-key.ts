@@ -10,9 +10,9 @@ import { createStore } from '../store/store.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './accounts.js';
-import { withDatabase } from './database.js';
+import { mustExist } from './database.js';
+import { withDatabase } from './open-database.js';
 import { printJson, say } from './output.js';
-import { mustExist } from './upkeep.js';
 
 export interface RotateOptions {
   oldKey?: string;

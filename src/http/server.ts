@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTrial } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { ENDLESS_STREAM_HEADER } from './event-streams.js';
+import { ENDLESS_STREAM_HEADER } from './endless-streams.js';
 import type { HttpEnv } from './request-info.js';
 
 export interface HttpListener {

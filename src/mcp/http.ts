@@ -11,7 +11,7 @@ import type { Auth } from '../auth/auth.js';
 import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
-import { ENDLESS_STREAM_HEADER } from '../http/event-streams.js';
+import { ENDLESS_STREAM_HEADER } from '../http/endless-streams.js';
 import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
