@@ -1,4 +1,4 @@
-/** The engine's half of the composition root: what writes and what contacts sites, wherever the writer connection lives. */
+/** The engine's half of the composition root: everything that writes or contacts sites. */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -77,7 +77,7 @@ export interface EngineServiceParts {
   metrics?: Metrics | undefined;
 }
 
-/** Who acts when nobody asked. */
+/** The actor of what the service does by itself. */
 export const SYSTEM: Actor = {
   type: 'system',
   id: null,
@@ -87,7 +87,7 @@ export const SYSTEM: Actor = {
   denied_sites: [],
 };
 
-/** Opens the writer, brings the schema up to date, and answers the store. */
+/** Opens the writer connection and brings the schema up to date. */
 async function openWriter(
   parts: EngineServiceParts,
   observe: (call: DbCall) => void,
@@ -126,7 +126,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const events = createEvents(clock, log);
   const closing = new AbortController();
   const owner = processId(parts.location);
-  // Nobody else can open a database in memory; any other one may have several processes.
+  // A database in memory belongs to this process; any other one may be shared.
   const alone = config.db === ':memory:';
   const rights = createLeases(
     alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
@@ -216,7 +216,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const mails = createMailListener(ownCtx);
   events.subscribe(history.listen);
   events.subscribe(mails.listen);
-  // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
+  // The process that queues a job runs it if no other does: a job never waits for a server to be started.
   events.subscribe((event) => {
     if (event.name !== 'job.queued' || parts.jobs === false) return;
     runner.start();
@@ -260,10 +260,10 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 }
 
-/** As often as the monitors are looked after, so that a process that died is missed for three of these at most. */
+/** As often as monitors are run: a process that died is noticed after three of these at most. */
 const MEMBERS_BEAT_MS = 10_000;
 
-/** Who takes part in what is shared by the clock: counted apart from those who call sites, for one may do the one only. */
+/** The processes that share scheduled tasks: counted apart from those that call sites, because a process may do only one of both. */
 function openMonitoringMembers(
   { beatMs = MEMBERS_BEAT_MS }: EngineServiceParts,
   { store, ...parts }: { store: Store; owner: string; rights: Leases; clock: Clock; log: Log },

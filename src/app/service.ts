@@ -1,4 +1,4 @@
-/** The composition root: the only place that constructs. `cli.ts`, the engine thread and the tests are its only callers. */
+/** The composition root: the only place that constructs. Its callers are the commands, the engine thread and the tests. */
 
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
@@ -55,7 +55,7 @@ export interface Service {
    * handle say, so what is left to the first request may never be loaded.
    */
   http(): Promise<Hono<HttpEnv>>;
-  /** Waits until the engine is up, with all that its tasks need. */
+  /** Waits until the engine is up, with everything its tasks need loaded. */
   loadEngine(): Promise<void>;
   /** What MCP serves, for stdio and tests. */
   mcp(): Promise<McpCore>;
@@ -64,18 +64,18 @@ export interface Service {
   /** Public base URL, once it is known where the service listens. */
   setBaseUrl(url: string): void;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
-  /** Makes it answer that it is not ready, for this reason, until the function that this answers is called. */
+  /** Keeps it from being ready, for this reason. @returns a function that ends it */
   holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An engine thread that died is started anew after this, then after twice as long, and so on. */
+/** An engine thread that died is restarted after this, then after twice as long, and so on. */
 const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
 
-/** Tasks of the engine after which nobody looks for what they wrote. */
+/** Engine tasks whose writes no later read depends on. */
 const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
 
 export interface ServiceParts extends EngineServiceParts {
@@ -96,7 +96,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   let started = false;
   let serves = false;
   let deaths = 0;
-  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, starts it anew.
+  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, restarts it.
   const onEngineDeath = () => {
     thread = null;
     const wait = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** deaths++);
@@ -119,13 +119,13 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     return thread;
   };
   let integrity: IntegrityCheck | null = null;
-  const sees = instrumentStorage(metrics, log, clock);
+  const observe = instrumentStorage(metrics, log, clock);
   const reader =
     inline === null
       ? await openReader(
           parts,
           (call) => {
-            sees(call);
+            observe(call);
             if (call.failure === 'corrupt') integrity?.checkSoon();
           },
           log,
@@ -146,7 +146,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       if (asServiceError(error).code === 'svc_storage_unavailable') integrity?.checkSoon();
       throw error;
     } finally {
-      // Whoever just wrote, or may have, finds it with the next read.
+      // A caller finds what it wrote with its next read.
       if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
     }
   };
@@ -187,7 +187,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   });
   const metricsText = async () => {
     const beside = inline === null ? metrics.collect() : [];
-    // Of an engine that nobody needed yet there is nothing to tell.
+    // An engine that was not started yet has no figures.
     const engineSide = inline !== null || thread !== null;
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
     // The engine asks the database for some of its numbers. When that is away, the others tell so.
@@ -252,7 +252,7 @@ interface Reader {
 }
 
 /** The reading connection of the serving thread. The schema is brought up to date first: a reader cannot. */
-async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, log: Log): Promise<Reader> {
+async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, log: Log): Promise<Reader> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
@@ -263,7 +263,7 @@ async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, lo
   } finally {
     await writer.close();
   }
-  const storeOf = (raw: Db) => createStore(instrumentDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
+  const storeOf = (raw: Db) => createStore(instrumentDb(parts.wrapDb?.(raw) ?? raw, observe), vault);
   if (config.db_replica === null) {
     const raw = await openDb(config.db, { mode: 'reader', ...token });
     const store = storeOf(raw);

@@ -1,4 +1,4 @@
-/** Who is calling: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
+/** Authentication: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Actor, WayIn } from '../core/actor.js';
@@ -133,7 +133,7 @@ export function createAuth(parts: AuthParts): Auth {
 
   async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
-    // An unknown name costs the same time as a wrong password, or names could be told apart by the clock.
+    // An unknown name costs the same time as a wrong password, or known names would show in the response time.
     decoy ??= parts.hashPassword(randomBytes(16).toString('hex'));
     const stored = login?.proof ?? (await decoy);
     const good = await hashing.run(

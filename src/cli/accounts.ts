@@ -10,7 +10,7 @@ import { newPassword } from './first-start.js';
 import { withDatabase } from './open-database.js';
 import { print, printJson, printTable, say } from './output.js';
 
-/** A wish that cannot be granted; told in one line, exit code 1. */
+/** A command that cannot be carried out; reported in one line, exit code 1. */
 export class CommandError extends Error {}
 
 interface Json {

@@ -42,7 +42,7 @@ export function demoSettings(folder: string): Partial<Config> {
   };
 }
 
-/** The pause between chunks protects real hosts; the demo has none, and nobody wants to wait for it. */
+/** The pause between chunks protects real hosts; the demo has none. */
 function atDemoPace(config: Config): Config {
   return config.job_delay_ms === 30_000 ? { ...config, job_delay_ms: 500 } : config;
 }

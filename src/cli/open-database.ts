@@ -1,4 +1,4 @@
-/** Direct access to the database, for commands that need no service around it. */
+/** Opens the database for commands that need no service around it. */
 
 import type { Config } from '../config/types.js';
 import { createKeys, type Keys } from '../store/access/keys.js';

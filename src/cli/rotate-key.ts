@@ -23,7 +23,7 @@ export interface RotateOptions {
 }
 
 /**
- * With a key file: makes a new key, seals everything anew, and puts it in the old one's place. Cut off at any moment, both
+ * With a key file: makes a new key, seals everything again, and puts it in the old one's place. Cut off at any moment, both
  * keys are kept and the next run goes on. With SITEFLEET_SECRET_KEY: the variable holds the new key, stdin the old one.
  * When it refuses, no new key is left behind.
  */
@@ -66,7 +66,7 @@ async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void
   );
 }
 
-/** All or nothing: what cannot be opened could not be sealed anew, and its key is about to be replaced. */
+/** All or nothing: what cannot be opened cannot be sealed again, and its key is about to be replaced. */
 async function refuseUnreadable(db: Db, vault: Vault | undefined, config: Config): Promise<void> {
   const found = await surveySealed(db, vault);
   if (found.unreadable === 0) return;

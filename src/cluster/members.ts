@@ -1,4 +1,4 @@
-/** The processes that share what comes up by the clock, as one of them sees it. */
+/** The processes that share scheduled tasks, as one of them sees it. */
 
 import { hostname } from 'node:os';
 

@@ -1,4 +1,4 @@
-/** The name a process holds its leases under, and how to tell that such a process is gone. */
+/** Process ids: the name a process holds its leases under, and whether such a process still runs. */
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 /** What a process id belongs to: it names one process only within one boot of one machine and one PID namespace of it. */
 export interface ProcessLocation {
   host: string;
-  /** Of this boot of the machine and of the PID namespace; null where they cannot be told, as on systems other than Linux. */
+  /** Of this boot of the machine and of the PID namespace; null where they are not known, as on systems other than Linux. */
   boot: string | null;
   pids: string | null;
   pid: number;
@@ -25,14 +25,14 @@ export function processLocation(): ProcessLocation {
 
 const here = processLocation();
 
-/** `host/pid/boot/namespace/random`; `-` for what cannot be told. */
+/** `host/pid/boot/namespace/random`; `-` for what is not known. */
 export function processId({ host, boot, pids, pid }: ProcessLocation = here): string {
   return [host, pid, boot ?? '-', pids ?? '-', randomUUID().slice(0, 8)].join('/');
 }
 
 /**
  * True only for a process of this boot and PID namespace that no longer runs: of others nothing can be known. Where boot and
- * namespace cannot be told, nobody is declared dead, and leases lapse by themselves.
+ * namespace are not known, no process is declared dead, and leases lapse by themselves.
  */
 export function isProcessGone(owner: string, location: ProcessLocation = here): boolean {
   const [host, pid, boot, pids, random] = owner.split('/');

@@ -26,7 +26,7 @@ export interface ClusterLimitsParts {
 
 /** Beats that may be missed before the others take a process for dead. */
 const MISSED = 3;
-/** The spare place of a host changes hands this often, when several processes want it. */
+/** How often the spare place of a host goes to another process, when several want it. */
 const SPARE = { idleMs: 30, mostMs: 500 };
 
 export interface ClusterLimits extends SharedLimits {

@@ -8,7 +8,7 @@ export const UNINTERRUPTED = new AbortController().signal;
 setMaxListeners(0, UNINTERRUPTED);
 
 /**
- * Runs `work` with a signal that is aborted as soon as one of two is, and lets go of both when it ends. `AbortSignal.any` would
+ * Runs `work` with a signal that is aborted as soon as one of two is, and detaches it from both when it ends. `AbortSignal.any` would
  * keep a trace of every call on a signal that lives as long as the process: Node 20 never removes one, some 55 bytes each, which
  * for a fleet that is checked every minute comes to hundreds of megabytes a day.
  */

@@ -174,7 +174,7 @@ export function emitAlerts(events: Events, alerts: readonly Alert[]): void {
     events.emit({ name: kind, facts, ...(site_id === null ? {} : { site_id }) } as NewEvent);
 }
 
-/** @returns a bus whose listeners run in order of subscription; what one throws is logged and reaches nobody else */
+/** @returns a bus whose listeners run in order of subscription; what one throws is logged and does not reach the others */
 export function createEvents(clock: Clock, log: Log): EventBus {
   const listeners: ((event: Event) => void)[] = [];
   return {

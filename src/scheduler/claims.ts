@@ -1,6 +1,6 @@
 /**
  * The monitors that one run has claimed: kept while it works on them, given back when it does not. While the database is busy or
- * away none of this fails: looks under way go on, and what could not be kept or given back lapses.
+ * away none of this fails: checks in flight go on, and what could not be kept or given back lapses.
  */
 
 import type { Members } from '../cluster/members.js';
@@ -73,7 +73,7 @@ export class Claims {
     for (const claim of claims) this.#held.delete(claim);
   }
 
-  /** Due again in `wait` milliseconds, for whoever comes first. */
+  /** Due again in `wait` milliseconds, for the process that comes first. */
   async giveBack(claims: readonly HeldClaim[], wait: number): Promise<void> {
     const standing = claims.filter((claim) => this.#held.has(claim) && this.stands(claim));
     this.drop(claims);

@@ -1,4 +1,4 @@
-/** Notices that the clock of this machine was stepped, and has what is stored put right before anything is taken up by it. */
+/** Clock step monitor: notices that the clock of this machine was stepped, and has stored times corrected before they are used. */
 
 import type { ClockSteps } from '../core/clock.js';
 import type { Ctx } from '../domain/context.js';

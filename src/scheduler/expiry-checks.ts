@@ -1,5 +1,5 @@
 /**
- * Certificates and domains by the clock. Each call works off what is due for a while; the next one goes on. Certificates are
+ * Scheduled checks of certificates and domains. Each call works off what is due for a while; the next one goes on. Certificates are
  * shared out among processes by claims. Domains are not: a registry bans who asks too fast, and only a process that asks
  * alone can keep its pace.
  */
@@ -41,11 +41,11 @@ export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promi
     const portion = { most: CERTIFICATES_STEPS * slots, members: members.count(), lapsed };
     const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
-    const looks: ProbedCertificate[] = [];
+    const probed: ProbedCertificate[] = [];
     await pooled(due, slots, async (row) => {
-      looks.push(await probeCertificate(ctx, row));
+      probed.push(await probeCertificate(ctx, row));
     });
-    const done = await storeCertificates(ctx, looks, until);
+    const done = await storeCertificates(ctx, probed, until);
     checked += done.stored;
     alerts += done.alerts;
   }

@@ -1,4 +1,4 @@
-/** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
+/** The job runner: works queued jobs off for as long as the process lives, up to a few jobs at once, each chunk under its own lease. */
 
 import { isProcessGone, type ProcessLocation } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
@@ -8,12 +8,12 @@ import type { ClockStepMonitor } from './clock-steps.js';
 
 /** Jobs this process works on at the same time. */
 const AT_ONCE = 4;
-/** How often the queue is looked at when nobody says that something came in. */
+/** How often the queue is polled for jobs of other processes. */
 const POLL_MS = 1000;
 
 export interface JobRunner {
   start(): void;
-  /** Something was queued: look now. */
+  /** Something was queued: polls at once. */
   kick(): void;
   /** Takes no more chunks and waits for those under way; they are cut off by the context's signal. */
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * One run of the monitors in one process: claims what is due in portions, results at as many sites at once as its part of the
- * settings' limit allows, and stores results in groups. A slow site holds back nobody: its place in the pool is taken, and
- * nothing else. What is known is in the database only: a process may end, or be paused, anywhere in here.
+ * One run of the monitors in one process: claims what is due in portions, checks as many sites at once as its part of the
+ * settings' limit allows, and stores results in groups. A slow site takes one slot of the pool and holds
+ * nothing else back. What is known is in the database only: a process may end, or be paused, anywhere in here.
  */
 
 import type { Members } from '../cluster/members.js';
@@ -16,7 +16,7 @@ import type { MonitoringDefaults } from '../domain/settings/effects.js';
 import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
 import { Claims, type HeldClaim } from './claims.js';
 
-/** Results stored at once at most, and how long one may wait for company. */
+/** Results stored at once at most, and how long one may wait for others. */
 const GROUP = 100;
 const GROUP_MS = 1_000;
 /** A run takes on no more after this; the next call goes on. */
@@ -43,7 +43,7 @@ export class MonitorRun {
   readonly #endsAt: number;
   readonly #running = new Set<Promise<void>>();
   readonly #ended = new AbortController();
-  /** What results see: their signal ends with the run. */
+  /** The context of checks: its signal ends with the run. */
   readonly #checkCtx: Ctx;
   #queue: ClaimedMonitor[] = [];
   #results: Judged[] = [];
@@ -93,7 +93,7 @@ export class MonitorRun {
       await this.#waitForOne();
       return true;
     }
-    // Without a place nobody is waited for: what is queued goes back.
+    // Without a slot there is nothing to wait for: what is queued goes back.
     if (this.#offline || this.#slots() === 0) return false;
     return this.#queue.length > 0 || (await this.#refill());
   }
@@ -133,7 +133,7 @@ export class MonitorRun {
   async #refill(): Promise<boolean> {
     const now = this.#ctx.clock.elapsed();
     if (this.#offline || now >= this.#endsAt || now < this.#claimAgainAt) return false;
-    // Whoever takes on more has stored what it did: a claim is never held for long.
+    // Results are stored before more is taken on: a claim is never held for long.
     await this.#store();
     const slots = this.#slots();
     if (slots === 0) return false;
@@ -147,7 +147,7 @@ export class MonitorRun {
     return claimed.length > 0 && !this.#offline;
   }
 
-  /** Asked once a run, and only when there is something to check: while we know that we are cut off, nobody is. */
+  /** Asked once a run, and only when there is something to check: while we are known to be cut off, no site is checked. */
   async #isOffline(): Promise<boolean> {
     if (this.#network !== null) return this.#offline;
     this.#network = await ownNetwork(this.#ctx, this.#members.host);
@@ -173,7 +173,7 @@ export class MonitorRun {
     this.#done.late += all.length - group.length + believed.length - stored;
   }
 
-  /** Tries again while the database is busy and the claims stand: nobody is asked twice for a moment of that. */
+  /** Tries again while the database is busy and the claims stand: a short lock must not cost a second check. */
   async #record(results: readonly Judged[]): Promise<{ stored: number; alerts: number }> {
     const claimed = results.map((result) => ({ ...result, claim: result.claim.until }));
     for (const pause of RECORD_PAUSES_MS) {

@@ -23,7 +23,7 @@ export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promis
   return run.summary();
 }
 
-/** Monitors that follow the global switch or interval get new turns when these change, whoever changed them. */
+/** Monitors that follow the global switch or interval get new turns when these change, in whatever process. */
 async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: string): Promise<boolean> {
   const plan = { active: global.active ? 1 : 0, interval_min: global.interval };
   const after = JSON.stringify(plan);
@@ -38,7 +38,7 @@ const KEEP = { beats: 180 * DAY_MS, hours: HOURS_KEPT_MS, incidents: 730 * DAY_M
 const PRUNE_ROWS = 5_000;
 const PRUNE_STEPS = 40;
 
-/** Forgets what is older than its time, in small steps so that nobody waits for the writer long. Once an hour is plenty. */
+/** Forgets what is older than its time, in small steps, so that other writers do not wait long. Once an hour is plenty. */
 export async function pruneMonitoring(ctx: Ctx): Promise<string> {
   const now = ctx.clock.now();
   const before = { beats: now - KEEP.beats, hours: now - KEEP.hours, incidents: now - KEEP.incidents };

@@ -1,6 +1,6 @@
 /**
- * Runs the timetable in one process at a time: whoever holds the lease. The others watch and take over when it lapses. What is
- * marked as shared runs in every process, whoever holds the lease.
+ * The schedule: runs the timetable in the one process that holds its lease. The others wait, and take over when it lapses. Tasks
+ * marked as shared run in every process.
  */
 
 import { ALONE, type Members } from '../cluster/members.js';
@@ -16,7 +16,7 @@ const RENEW_MS = 15_000;
 export interface Schedule {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs one entry now, whatever the clock says; for the shell and tests. */
+  /** Runs one task now, whatever the clock says; for the shell and tests. */
   runNow(name: string): Promise<string>;
 }
 
@@ -27,7 +27,7 @@ export function createSchedule(parts: {
   withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
   steps: ClockStepMonitor;
-  /** Who else takes a share; left out where nobody can. */
+  /** The processes that share tasks; left out where no other process can. */
   members?: Members | undefined;
   tasks?: readonly ScheduledTask[] | undefined;
 }): Schedule {

@@ -1,4 +1,4 @@
-/** Everything that happens by the clock, in one place. Patterns are croner's, with seconds; all runs are bounded. */
+/** The timetable: every scheduled task. Patterns are croner's, with seconds; all runs are bounded. */
 
 import type { Members } from '../cluster/members.js';
 import { runAudits } from '../domain/audits/queue.js';

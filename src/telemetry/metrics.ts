@@ -38,7 +38,7 @@ const TICK_MS = 20;
 /** Of HTTP statuses, by their first digit. */
 const CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-/** Sums by labels. A series that is found by its names once is only added to from then on. */
+/** Sums by labels. */
 class Counter {
   readonly #series: { labels: Labels; value: number }[] = [];
   readonly #byName = new Map<string, Map<string, { labels: Labels; value: number }>>();
@@ -114,8 +114,8 @@ export function createMetrics(thread: string): Metrics {
   const dbCalls = new Counter();
   const dbTime = new Counter();
   const requests = new Counter();
-  // It wakes the thread fifty times a second, so it begins with the first look: who never looks, such as a desktop app over
-  // stdio, does not pay for it.
+  // It wakes the thread fifty times a second, so it begins with the first collection: a desktop app over stdio, which
+  // never collects, does not pay for it.
   const lag = monitorEventLoopDelay({ resolution: TICK_MS });
 
   const ofMethod = (method: string, outcome: string): Labels => ({ thread, method, outcome });
