@@ -128,13 +128,13 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const owner = processId(parts.location);
   // A database in memory belongs to this process; any other one may be shared.
   const alone = config.db === ':memory:';
-  const rights = createLeases(
+  const leases = createLeases(
     alone ? undefined : { rows: store.schedule, owner, clock, log, leaseMs: parts.jobLeaseMs },
   );
-  const locks = createSiteLocks(rights);
+  const locks = createSiteLocks(leases);
   const sharedLimits = alone
     ? undefined
-    : createClusterLimits({ ...store.schedule, owner, rights, clock, log, beatMs: parts.beatMs });
+    : createClusterLimits({ ...store.schedule, owner, leases, clock, log, heartbeatMs: parts.beatMs });
   const dashboardUrl = await store.instance.claim(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
@@ -194,21 +194,21 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   /** Lives as long as the engine: nothing may derive a signal from its own. */
   const ownCtx = () => ctx(ownCaller());
   const withOwnCtx = <T>(work: (context: Ctx) => Promise<T>) => withCtx(ownCaller(), work);
-  const steps = createClockStepMonitor(ownCtx);
+  const clockSteps = createClockStepMonitor(ownCtx);
   const runner = createJobRunner({
     ctx: ownCtx,
     withCtx: withOwnCtx,
     owner,
-    steps,
+    clockSteps,
     location: parts.location,
     leaseMs: parts.jobLeaseMs,
   });
-  const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, rights, clock, log });
+  const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, leases, clock, log });
   const schedule = createSchedule({
     ctx: ownCtx,
     withCtx: withOwnCtx,
     owner,
-    steps,
+    clockSteps,
     members: monitoringMembers?.members,
     tasks: parts.timetable,
   });
@@ -266,12 +266,12 @@ const MEMBERS_BEAT_MS = 10_000;
 /** The processes that share scheduled tasks: counted apart from those that call sites, because a process may do only one of both. */
 function openMonitoringMembers(
   { beatMs = MEMBERS_BEAT_MS }: EngineServiceParts,
-  { store, ...parts }: { store: Store; owner: string; rights: Leases; clock: Clock; log: Log },
+  { store, ...parts }: { store: Store; owner: string; leases: Leases; clock: Clock; log: Log },
 ): { members: Members; close(): Promise<void> } {
   const kind = 'monitor';
   const sharedLimits = createClusterLimits({
     ...parts,
-    beatMs,
+    heartbeatMs: beatMs,
     attend: (owner, now, until) => store.schedule.attend(owner, now, until, kind),
     leave: (owner) => store.schedule.leave(owner, kind),
   });

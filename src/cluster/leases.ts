@@ -85,11 +85,11 @@ export function createLeases(shared?: SharedLeases): Leases {
 }
 
 /** One piece of work at a time per site. */
-export function createSiteLocks(rights: Leases = createLeases()): SiteLocks {
+export function createSiteLocks(leases: Leases = createLeases()): SiteLocks {
   const nameOf = (siteId: number) => `site:${siteId}`;
   return {
-    exclusive: (siteId, signal, work) => rights.exclusive(nameOf(siteId), signal, work),
-    local: (siteId, signal, work) => rights.local(nameOf(siteId), signal, work),
+    exclusive: (siteId, signal, work) => leases.exclusive(nameOf(siteId), signal, work),
+    local: (siteId, signal, work) => leases.local(nameOf(siteId), signal, work),
   };
 }
 

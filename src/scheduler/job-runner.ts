@@ -25,7 +25,7 @@ export function createJobRunner(parts: {
   /** Runs work with a context whose signal ends with the work. */
   withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
-  steps: ClockStepMonitor;
+  clockSteps: ClockStepMonitor;
   location?: ProcessLocation | undefined;
   leaseMs?: number | undefined;
 }): JobRunner {
@@ -44,7 +44,7 @@ export function createJobRunner(parts: {
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
-      await parts.steps.settle();
+      await parts.clockSteps.settle();
       while (
         !stopped &&
         !ctx.signal.aborted &&

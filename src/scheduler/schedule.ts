@@ -26,7 +26,7 @@ export function createSchedule(parts: {
   /** Runs work with a context whose signal ends with the work. */
   withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
-  steps: ClockStepMonitor;
+  clockSteps: ClockStepMonitor;
   /** The processes that share tasks; left out where no other process can. */
   members?: Members | undefined;
   tasks?: readonly ScheduledTask[] | undefined;
@@ -48,7 +48,7 @@ export function createSchedule(parts: {
     const now = clock.now();
     const elapsed = clock.elapsed();
     try {
-      await parts.steps.settle();
+      await parts.clockSteps.settle();
       const lapsed = now - clock.steps(LEASE_MS).forward;
       const held = await ctx.store.schedule.hold(LEASE, parts.owner, lapsed, now + LEASE_MS);
       heldUntil = held === null ? { now: 0, elapsed: 0 } : { now: now + LEASE_MS, elapsed: elapsed + LEASE_MS };
@@ -66,7 +66,7 @@ export function createSchedule(parts: {
     const ctx = parts.ctx();
     const { schedule } = ctx.store;
     const shared = task.shared === true;
-    await parts.steps.settle();
+    await parts.clockSteps.settle();
     if (shared) await schedule.partStarted(task.name, parts.owner, ctx.clock.now());
     else await schedule.started(task.name, ctx.clock.now());
     let outcome: string;

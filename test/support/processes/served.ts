@@ -63,7 +63,7 @@ export async function commands(): Promise<Commands> {
     entryPoints: {
       cli: source('cli.ts'),
       'engine-worker': source('app/engine-worker.ts'),
-      'soundness-thread': source('soundness-thread.ts'),
+      'integrity-thread': source('app/integrity-thread.ts'),
       'replica-process': source('app/replica-process.ts'),
       fleet: source('demo/process.ts'),
     },
