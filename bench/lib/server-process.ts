@@ -2,7 +2,7 @@
 
 import { firstStartOf } from '../../src/cli/first-start.js';
 import type { Config } from '../../src/config/types.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { benchConfig } from './config.js';
 import { cpuMs, serveCommands } from './process.js';
 import { type BenchService, openService } from './service.js';
@@ -15,7 +15,7 @@ export interface ServerReady {
 }
 
 let service: BenchService;
-let listener: Listener;
+let listener: HttpListener;
 
 async function start(change: Partial<Config> & { db: string }): Promise<ServerReady> {
   const credentials = await firstStartOf(benchConfig(change), Date.now());

@@ -1,7 +1,7 @@
 /** Stores snapshots of sites at a steady rate, each of them different, as the engine thread does in a sync. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRest, lowerPriority } from '../../src/engine/thread-priority.js';
+import { lowerPriority } from '../../src/engine/thread-priority.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createInventory } from '../../src/store/sites/inventory.js';
 import { snapshotOf } from './snapshots.js';
@@ -11,7 +11,6 @@ const CHUNK = 20;
 const { db: url, perSecond } = workerData as { db: string; perSecond: number };
 const port = parentPort;
 lowerPriority();
-const rest = createRest();
 const db = await openDb(url, { mode: 'writer' });
 const inventory = createInventory(db);
 const rows = await db.all('SELECT id, url_key FROM site ORDER BY id LIMIT 1000');
@@ -29,7 +28,6 @@ async function storeChunk(): Promise<void> {
     const plugin = snapshot.plugins?.[0];
     if (plugin !== undefined) plugin.version = `7.${++version}`;
     await inventory.save({ site_id, url_key: String(row.url_key), content_hash: '' }, snapshot, Date.now(), true);
-    rest();
   }
   port?.postMessage(CHUNK);
 }

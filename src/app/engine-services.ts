@@ -1,4 +1,4 @@
-/** The engine's half of the composition root: what writes and what contacts sites, wherever the writer connection lives. */
+/** The engine's half of the composition root: everything that writes or contacts sites. */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -9,11 +9,11 @@ import type { PacedChildSites } from '../child/http.js';
 import type { SharedLimits } from '../child/shared-limits.js';
 import { createLeases, createSiteLocks, type Leases } from '../cluster/leases.js';
 import type { Members } from '../cluster/members.js';
-import { type Place, processId } from '../cluster/process-id.js';
+import { type ProcessLocation, processId } from '../cluster/process-id.js';
 import { createClusterLimits } from '../cluster/shared-limits.js';
 import { vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
-import { lifelongController } from '../core/abort-signals.js';
+import { withEitherSignal } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
@@ -27,19 +27,19 @@ import { applyConnectionSettings } from '../domain/settings/effects.js';
 import { createHistoryRecorder } from '../domain/sites/change-history.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
+import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
-import type { IdempotencyKey } from '../rest/idempotency.js';
-import { createStepWatch } from '../scheduler/clock-steps.js';
+import { createClockStepMonitor } from '../scheduler/clock-steps.js';
 import { createJobRunner } from '../scheduler/job-runner.js';
 import { createSchedule } from '../scheduler/schedule.js';
-import type { Entry } from '../scheduler/timetable.js';
+import type { ScheduledTask } from '../scheduler/timetable.js';
 import type { Db } from '../store/driver/db.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
 import { createStore, type Store } from '../store/store.js';
-import { storageWatch, workFamilies } from '../telemetry/instrumentation.js';
+import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 
@@ -57,9 +57,9 @@ export interface EngineServiceParts {
   /** How often a process shows the others that it lives; for tests. */
   beatMs?: number;
   /** Where this process runs, as its leases tell; for tests. */
-  place?: Place | undefined;
+  location?: ProcessLocation | undefined;
   /** What happens by the clock; for tests. */
-  timetable?: readonly Entry[];
+  timetable?: readonly ScheduledTask[];
   /** False: queued jobs wait for another process. Tests drive them by hand. */
   jobs?: boolean;
   /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
@@ -73,13 +73,11 @@ export interface EngineServiceParts {
   wrapDb?: (db: Db) => Db;
   /** The database file that must be there, when another thread has it open. */
   file?: { dev: bigint; ino: bigint } | null;
-  /** Called after each write, when it is stored. */
-  afterWrite?: () => void;
   /** Counted with those of the serving thread, when both are one. */
   metrics?: Metrics | undefined;
 }
 
-/** Who acts when nobody asked. */
+/** The actor of what the service does by itself. */
 export const SYSTEM: Actor = {
   type: 'system',
   id: null,
@@ -89,8 +87,11 @@ export const SYSTEM: Actor = {
   denied_sites: [],
 };
 
-/** Opens the writer, brings the schema up to date, and answers the store. */
-async function openWriter(parts: EngineServiceParts, watch: (call: DbCall) => void): Promise<{ db: Db; store: Store }> {
+/** Opens the writer connection and brings the schema up to date. */
+async function openWriter(
+  parts: EngineServiceParts,
+  observe: (call: DbCall) => void,
+): Promise<{ db: Db; store: Store }> {
   const { config } = parts;
   const raw = await openDb(config.db, {
     mode: 'writer',
@@ -98,46 +99,54 @@ async function openWriter(parts: EngineServiceParts, watch: (call: DbCall) => vo
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   await migrate(raw, migrations);
-  const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, (call) => {
-    watch(call);
-    if (call.method === 'batch' || call.method === 'run') parts.afterWrite?.();
-  });
+  const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
   const store = createStore(db, await vaultFor(raw, config));
   await store.sites.sealPlain();
   return { db, store };
 }
 
+/** An engine as the thread it runs in sees it. */
+export interface InlineEngine extends Engine {
+  readonly store: Store;
+  readonly child: ChildSites;
+  readonly events: EventBus;
+  /** The context of one call; its signal is that of the caller. */
+  ctx(caller: TaskCaller): Ctx;
+  /** Runs work with such a context, whose signal ends with the engine, too. */
+  withCtx<T>(caller: TaskCaller, work: (ctx: Ctx) => Promise<T>): Promise<T>;
+}
+
 /** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
-export async function createEngine(
-  parts: EngineServiceParts,
-): Promise<Engine & { store: Store; child: ChildSites; events: EventBus; ctx(caller: TaskCaller): Ctx }> {
+export async function createEngine(parts: EngineServiceParts): Promise<InlineEngine> {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const metrics = parts.metrics ?? createMetrics('engine');
-  const { db, store } = await openWriter(parts, storageWatch(metrics, log, clock));
+  const { db, store } = await openWriter(parts, instrumentStorage(metrics, log, clock));
   const events = createEvents(clock, log);
-  const closing = lifelongController();
-  const owner = processId(parts.place);
-  // Nobody else can open a database in memory; any other one may have several processes.
+  const closing = new AbortController();
+  const owner = processId(parts.location);
+  // A database in memory belongs to this process; any other one may be shared.
   const alone = config.db === ':memory:';
-  const rights = createLeases(alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs });
-  const locks = createSiteLocks(rights);
-  const share = alone
+  const leases = createLeases(
+    alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs },
+  );
+  const locks = createSiteLocks(leases);
+  const sharedLimits = alone
     ? undefined
-    : createClusterLimits({ ...store.members, owner, rights, clock, log, beatMs: parts.beatMs });
+    : createClusterLimits({ ...store.members, owner, leases, clock, log, heartbeatMs: parts.beatMs });
   const dashboardUrl = await store.instance.claim(
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: share });
+  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
-  const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
+  const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const ctx = (caller: TaskCaller): Ctx => ({
     store,
@@ -152,28 +161,28 @@ export async function createEngine(
     locks,
     actor: caller.actor,
     request_id: caller.request_id,
-    signal: AbortSignal.any([caller.signal, closing.signal]),
+    signal: caller.signal,
     progress: caller.progress ?? (() => undefined),
     base_url: caller.base_url,
   });
 
+  /** Runs work with a context that ends with the caller or with the engine. */
+  const withCtx: InlineEngine['withCtx'] = (caller, work) =>
+    withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
+
+  const callable = async (id: string): Promise<Callable<unknown, unknown>> => {
+    const operation = operations.get(id);
+    if (operation !== undefined) return operation;
+    rest ??= await import('../rest/perform.js');
+    return rest.routeCall(rest.routeOf(id)) as Callable<unknown, unknown>;
+  };
+
   const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
-    operation: ({ id, raw }: { id: string; raw: unknown }, context) => {
-      const operation = byId.get(id);
-      if (operation === undefined) throw new ServiceError('rest_ability_not_found', `There is no operation ${id}.`);
-      return operation.call(raw, context);
-    },
-    route: async (
-      { key, params, once }: { key: string; params: unknown; once: IdempotencyKey | undefined },
-      context,
-    ) => {
-      rest ??= await import('../rest/perform.js');
-      return rest.performRoute(rest.routeOf(key), params, context, once);
-    },
+    call: async ({ id, input }: { id: string; input: unknown }, context) => (await callable(id)).call(input, context),
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
       ...metrics.collect(),
-      ...(await workFamilies({ store, child, now: context.clock.now(), members: share?.members() ?? 1 })),
+      ...(await workloadMetrics({ store, child, now: context.clock.now(), members: sharedLimits?.members() ?? 1 })),
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
     health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
@@ -181,16 +190,33 @@ export async function createEngine(
   };
 
   let base = config.base_url ?? localUrl(config);
-  const ownCtx = () => ctx({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  const steps = createStepWatch(ownCtx);
-  const runner = createJobRunner({ ctx: ownCtx, owner, steps, place: parts.place, leaseMs: parts.jobLeaseMs });
-  const watch = alone ? undefined : openCrew(parts, { store, owner, rights, clock, log });
-  const schedule = createSchedule({ ctx: ownCtx, owner, steps, crew: watch?.crew, entries: parts.timetable });
+  const ownCaller = () => ({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
+  /** Lives as long as the engine: nothing may derive a signal from its own. */
+  const ownCtx = () => ctx(ownCaller());
+  const withOwnCtx = <T>(work: (context: Ctx) => Promise<T>) => withCtx(ownCaller(), work);
+  const clockSteps = createClockStepMonitor(ownCtx);
+  const runner = createJobRunner({
+    ctx: ownCtx,
+    withCtx: withOwnCtx,
+    owner,
+    clockSteps,
+    location: parts.location,
+    leaseMs: parts.jobLeaseMs,
+  });
+  const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, leases, clock, log });
+  const schedule = createSchedule({
+    ctx: ownCtx,
+    withCtx: withOwnCtx,
+    owner,
+    clockSteps,
+    members: monitoringMembers?.members,
+    tasks: parts.timetable,
+  });
   const history = createHistoryRecorder({ store, log });
   const mails = createMailListener(ownCtx);
   events.subscribe(history.listen);
   events.subscribe(mails.listen);
-  // Whoever queues a job works it off, if no other process does: a job never waits for a server to be started.
+  // The process that queues a job runs it if no other does: a job never waits for a server to be started.
   events.subscribe((event) => {
     if (event.name !== 'job.queued' || parts.jobs === false) return;
     runner.start();
@@ -199,7 +225,7 @@ export async function createEngine(
   let tools: Promise<unknown> = Promise.resolve();
   events.subscribe((event) => {
     if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
-    const run = runToolJobs(ownCtx()).catch((error: unknown) => {
+    const run = withOwnCtx(runToolJobs).catch((error: unknown) => {
       if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
     });
     tools = Promise.all([tools, run]);
@@ -209,53 +235,54 @@ export async function createEngine(
     runner.start();
     await schedule.start();
   };
-  tasks.run_entry = ({ name }: { name: string }) => schedule.runNow(name);
+  tasks.run_scheduled = ({ name }: { name: string }) => schedule.runNow(name);
 
   return {
     store,
     child,
     events,
     ctx,
-    async run(task, caller) {
-      const perform = tasks[task.task];
-      if (perform === undefined) throw new ServiceError('svc_internal_error', `The engine knows no task ${task.task}.`);
-      return perform(task.payload as never, ctx(caller));
+    withCtx,
+    async run({ task, payload }, caller) {
+      const handler = tasks[task];
+      if (handler === undefined) throw new ServiceError('svc_internal_error', `The engine knows no task ${task}.`);
+      return withCtx(caller, (context) => handler(payload as never, context));
     },
     async close() {
       closing.abort();
       await Promise.all([runner.stop(), schedule.stop(), tools]);
       await Promise.all([history.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close()]);
-      await Promise.all([share?.close(), watch?.close()]);
+      await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
       await db.close();
     },
   };
 }
 
-/** As often as the monitors are looked after, so that a process that died is missed for three of these at most. */
-const CREW_BEAT_MS = 10_000;
+/** As often as monitors are run: a process that died is noticed after three of these at most. */
+const MEMBERS_BEAT_MS = 10_000;
 
-/** Who takes part in what is shared by the clock: counted apart from those who call sites, for one may do the one only. */
-function openCrew(
-  { beatMs = CREW_BEAT_MS }: EngineServiceParts,
-  { store, ...parts }: { store: Store; owner: string; rights: Leases; clock: Clock; log: Log },
-): { crew: Members; close(): Promise<void> } {
+/** The processes that share scheduled tasks: counted apart from those that call sites, because a process may do only one of both. */
+function openMonitoringMembers(
+  { beatMs = MEMBERS_BEAT_MS }: EngineServiceParts,
+  { store, ...parts }: { store: Store; owner: string; leases: Leases; clock: Clock; log: Log },
+): { members: Members; close(): Promise<void> } {
   const kind = 'monitor';
-  const share = createClusterLimits({
+  const sharedLimits = createClusterLimits({
     ...parts,
-    beatMs,
+    heartbeatMs: beatMs,
     heartbeat: (owner, now, until) => store.members.heartbeat(owner, now, until, kind),
     leave: (owner) => store.members.leave(owner, kind),
   });
-  const crew = {
+  const members: Members = {
     host: hostname(),
     leaseMs: 3 * beatMs,
-    join: () => share.join(),
-    members: () => share.members(),
-    places: (limit: number) => share.slots(kind, limit),
+    join: () => sharedLimits.join(),
+    count: () => sharedLimits.members(),
+    slots: (limit) => sharedLimits.slots(kind, limit),
   };
-  return { crew, close: () => share.close() };
+  return { members, close: () => sharedLimits.close() };
 }
 
 async function openChild(

@@ -3,19 +3,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { asServiceError, isOurFault } from '../core/errors.js';
 import { type EngineParts, type Reply, type Request, toWire } from '../engine/client.js';
-import { createRest, lowerPriority } from '../engine/thread-priority.js';
+import { lowerPriority } from '../engine/thread-priority.js';
 import { createLog } from '../telemetry/log.js';
 import { createEngine } from './engine-services.js';
 
 const port = parentPort;
-if (port === null) throw new Error('engine-thread is started as a worker thread only.');
+if (port === null) throw new Error('The engine is started as a worker thread only.');
 
 lowerPriority();
 const { config, sharedKey, serves, file } = workerData as EngineParts;
 const log = createLog(config.log_level);
 const calls = new Map<number, AbortController>();
-const say = (reply: Reply) => port.postMessage(reply);
-const engine = await createEngine({ config, log, sharedKey, serves, file, afterWrite: createRest() });
+const send = (reply: Reply) => port.postMessage(reply);
+const engine = await createEngine({ config, log, sharedKey, serves, file });
 
 async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
   const controller = new AbortController();
@@ -26,15 +26,15 @@ async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
       request_id: request.request_id,
       base_url: request.base_url,
       signal: controller.signal,
-      progress: request.progress ? (progress) => say({ type: 'progress', id: request.id, progress }) : undefined,
+      progress: request.progress ? (progress) => send({ type: 'progress', id: request.id, progress }) : undefined,
     });
-    say({ type: 'done', id: request.id, value });
+    send({ type: 'done', id: request.id, value });
   } catch (error) {
     const known = asServiceError(error);
     if (isOurFault(known)) {
       log.error({ err: known.cause ?? known, request_id: request.request_id }, 'engine call failed');
     }
-    say({ type: 'failed', id: request.id, error: toWire(known) });
+    send({ type: 'failed', id: request.id, error: toWire(known) });
   } finally {
     calls.delete(request.id);
   }
@@ -48,4 +48,4 @@ port.on('message', (request: Request) => {
     void engine.close().finally(() => port.close());
   }
 });
-say({ type: 'ready' });
+send({ type: 'ready' });

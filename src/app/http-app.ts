@@ -11,10 +11,9 @@ import { createRouter, type HttpMetrics } from '../http/router.js';
 import type { McpCore } from '../mcp/core.js';
 import { createMcpHttp } from '../mcp/http.js';
 import { mcpEnvelope } from '../mcp/http-errors.js';
-import type { GroupedOperation, Invoke } from '../operation/operation.js';
+import type { Call, GroupedOperation } from '../operation/operation.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
-import type { Perform } from '../rest/perform.js';
 import { restEnvelope } from '../rest/respond.js';
 import { createRunApp } from '../run/app.js';
 
@@ -25,15 +24,14 @@ export interface HttpAppParts {
   auth: Auth;
   operations: readonly GroupedOperation[];
   mcp: McpCore;
-  invoke: Invoke;
-  perform: Perform;
+  call: Call;
   newRequestId(): string;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
   metrics?: HttpMetrics | undefined;
 }
 
 export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(): void } {
-  const { config, clock, log, auth, operations, invoke, perform, newRequestId } = parts;
+  const { config, clock, log, auth, operations, call, newRequestId } = parts;
   const challenge = config.basic_challenge;
   const mcp = createMcpHttp({
     core: parts.mcp,
@@ -46,8 +44,8 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
       basic_challenge: challenge,
     },
   });
-  const run = createRunApp({ operations, invoke, auth, log, readOnly: config.read_only, challenge });
-  const rest = createRestApp({ routes, perform, auth, clock, log, config, version: VERSION });
+  const run = createRunApp({ operations, invoke: call, auth, log, readOnly: config.read_only, challenge });
+  const rest = createRestApp({ routes, call, auth, clock, log, config, version: VERSION });
   const app = createRouter({
     config,
     log,
@@ -64,13 +62,13 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   return { app, close: () => mcp.close() };
 }
 
-/** The bare address is what people try first: the page for a browser, the ways in for programs. */
+/** `/`: the documentation for a browser, the addresses of the ways in for programs. */
 function createFrontPage(): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get('/', (c) => {
     // Relative, so that a proxy may serve us below a path of its own.
     if (c.req.header('accept')?.includes('text/html') === true) return c.redirect('./docs', 302);
-    const base = c.env.arrival.base_url;
+    const base = c.env.info.base_url;
     return c.json({
       name: 'sitefleet',
       version: VERSION,

@@ -1,22 +1,22 @@
-/** Entry of the thread that checks the database file, see soundness.ts. It ends with its work. */
+/** Entry of the thread that checks the database file, see integrity.ts. It ends with its work. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../engine/thread-priority.js';
 import { type Db, StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
-import type { Finding } from './integrity.js';
+import type { IntegrityMessage } from './integrity.js';
 
 /** After each table this many times as long as it took: a fifth of a processor at most. */
 const REST = 4;
 /** The caches of a service are made for many questions; a check reads everything once. */
 const CACHE_KB = 2048;
 
-/** A value that breaks a rule of its column can be read all the same; `sitefleet check` tells of it. */
+/** A value that breaks a rule of its column can be read all the same; `sitefleet check` reports it. */
 const VALUE = /^(CHECK constraint failed|[\w-]+ value) in /;
 
 lowerPriority();
-const say = (finding: Finding) => parentPort?.postMessage(finding);
+const send = (message: IntegrityMessage) => parentPort?.postMessage(message);
 let db: Db | undefined;
 try {
   db = await openDb(String(workerData), { mode: 'reader' });
@@ -27,13 +27,13 @@ try {
     await check(db, String(name));
     await pause(REST * (performance.now() - began));
   }
-  say({ done: true });
+  send({ done: true });
 } catch (error) {
   if (!(error instanceof StorageError)) throw error;
-  // A file that is gone or locked is told by others.
+  // A missing or locked file is reported elsewhere.
   if (error.kind === 'corrupt') {
-    say({ table: null, problem: error.message });
-    say({ done: true });
+    send({ table: null, problem: error.message });
+    send({ done: true });
   }
 } finally {
   await db?.close();
@@ -47,5 +47,5 @@ async function check(db: Db, table: string): Promise<void> {
       throw error;
     },
   );
-  if (problem !== undefined) say({ table, problem });
+  if (problem !== undefined) send({ table, problem });
 }

@@ -1,30 +1,30 @@
 /**
- * Looks from time to time whether every table of the database file can be read (`PRAGMA quick_check`, one table at a time).
- * A damaged page otherwise shows when somebody needs it, and readiness would say ok until then. The checks run in a thread
+ * Integrity check of the database file: reads every table from time to time (`PRAGMA quick_check`, one table at a time). A
+ * damaged page would otherwise show only when it is needed, and readiness would say ok until then. The checks run in a thread
  * that exists only meanwhile, over a connection of its own: the caches of the others hide what the disk has lost.
  */
 
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
 
-export interface Soundness {
+export interface IntegrityCheck {
   /** Which tables cannot be read; null when none is known to be damaged. */
   reason(): string | null;
-  /** Something failed that points to damage: looks now, unless it has just done so. */
-  look(): void;
+  /** Something failed that points to damage: checks now, unless it has just done so. */
+  checkSoon(): void;
   close(): Promise<void>;
 }
 
 /** What the thread says: a table that is damaged (null: the file as a whole), then that it is done. */
-export type Finding = { table: string | null; problem: string } | { done: true };
+export type IntegrityMessage = { table: string | null; problem: string } | { done: true };
 
 const FIRST_MS = 5_000;
 const EACH_MS = 3600_000;
 /** Between rounds while there is damage, or while calls point to some. */
 const SOON_MS = 60_000;
 
-/** Starts looking after `db`, a `file:` URL. */
-export function watchSoundness(db: string, log: Log): Soundness {
+/** Starts checking `db`, a `file:` URL. */
+export function startIntegrityCheck(db: string, log: Log): IntegrityCheck {
   let damaged: readonly string[] = [];
   let worker: Worker | null = null;
   let ended = Number.NEGATIVE_INFINITY;
@@ -42,12 +42,12 @@ export function watchSoundness(db: string, log: Log): Soundness {
     let whole = false;
     worker = new Worker(new URL('./integrity-thread.js', import.meta.url), { workerData: db });
     worker.unref();
-    worker.on('message', (finding: Finding) => {
-      if ('done' in finding) {
+    worker.on('message', (message: IntegrityMessage) => {
+      if ('done' in message) {
         whole = true;
         return;
       }
-      const { table, problem } = finding;
+      const { table, problem } = message;
       found.push(table === null ? 'the file as a whole' : `table ${table}`);
       if (!damaged.includes(found.at(-1) ?? '')) log.error({ table, problem }, 'the database file is damaged');
       // Known from now on, whatever becomes of the round.
@@ -69,7 +69,7 @@ export function watchSoundness(db: string, log: Log): Soundness {
         ? null
         : `The database file is damaged and cannot be read: ${damaged.slice(0, 10).join(', ')}. ` +
           'Run "sitefleet check"; then stop the service and bring a backup back with "sitefleet restore".',
-    look() {
+    checkSoon() {
       if (performance.now() - ended > SOON_MS) round();
     },
     async close() {

@@ -1,4 +1,4 @@
-/** The composition root: the only place that constructs. `cli.ts`, the engine thread and the tests are its only callers. */
+/** The composition root: the only place that constructs. Its callers are the commands, the engine thread and the tests. */
 
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
@@ -17,9 +17,7 @@ import type { Ctx } from '../domain/context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
-import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import type { Performed } from '../rest/idempotency.js';
-import type { Perform } from '../rest/perform.js';
+import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import type { Db } from '../store/driver/db.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
@@ -29,18 +27,18 @@ import type { Replica } from '../store/replica/replica.js';
 import { createStore, type Store } from '../store/store.js';
 import type { Vault } from '../store/vault/vault.js';
 import {
-  counted,
-  replicaFamilies,
-  replicaReason,
-  replicaWatch,
-  storageWatch,
-  watchFile,
+  instrumentStorage,
+  logReplicaState,
+  measured,
+  monitorDatabaseFile,
+  replicaMetrics,
+  replicaNotReady,
 } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
-import { createMetrics, type Family, processFamilies, renderMetrics } from '../telemetry/metrics.js';
+import { createMetrics, type MetricFamily, processMetrics, renderMetrics } from '../telemetry/metrics.js';
 import { createReadiness } from '../telemetry/readiness.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
-import { type Soundness, watchSoundness } from './integrity.js';
+import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
 import { readOnlyContexts } from './read-only-context.js';
 
 /** A service as the shell and the tests see it. */
@@ -57,8 +55,8 @@ export interface Service {
    * handle say, so what is left to the first request may never be loaded.
    */
   http(): Promise<Hono<HttpEnv>>;
-  /** Waits until the engine is up, with all that its tasks need. */
-  bringUp(): Promise<void>;
+  /** Waits until the engine is up, with everything its tasks need loaded. */
+  loadEngine(): Promise<void>;
   /** What MCP serves, for stdio and tests. */
   mcp(): Promise<McpCore>;
   /** A context of this thread: reading only when the engine runs in a thread of its own. */
@@ -66,18 +64,18 @@ export interface Service {
   /** Public base URL, once it is known where the service listens. */
   setBaseUrl(url: string): void;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
-  /** Makes it answer that it is not ready, for this reason, until the function that this answers is called. */
-  hold(reason: string): () => void;
+  /** Keeps it from being ready, for this reason. @returns a function that ends it */
+  holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An engine thread that died is started anew after this, then after twice as long, and so on. */
+/** An engine thread that died is restarted after this, then after twice as long, and so on. */
 const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
 
-/** Tasks of the engine after which nobody looks for what they wrote. */
+/** Engine tasks whose writes no later read depends on. */
 const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
 
 export interface ServiceParts extends EngineServiceParts {
@@ -98,7 +96,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   let started = false;
   let serves = false;
   let deaths = 0;
-  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, starts it anew.
+  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, restarts it.
   const onEngineDeath = () => {
     thread = null;
     const wait = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** deaths++);
@@ -120,21 +118,21 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     }
     return thread;
   };
-  let soundness: Soundness | null = null;
-  const sees = storageWatch(metrics, log, clock);
+  let integrity: IntegrityCheck | null = null;
+  const observe = instrumentStorage(metrics, log, clock);
   const reader =
     inline === null
       ? await openReader(
           parts,
           (call) => {
-            sees(call);
-            if (call.failure === 'corrupt') soundness?.look();
+            observe(call);
+            if (call.failure === 'corrupt') integrity?.checkSoon();
           },
           log,
         )
       : null;
   const path = databaseFile(config.db);
-  const file = path === null ? null : watchFile(path, log);
+  const file = path === null ? null : monitorDatabaseFile(path, log);
   const store = inline?.store ?? (reader as { store: Store }).store;
   const events = inline?.events ?? createEvents(clock, log);
   let baseUrl = config.base_url ?? localUrl(config);
@@ -145,43 +143,33 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       return await engine().run(task, taskCaller(caller));
     } catch (error) {
       // The engine meets damage that this thread has not come across.
-      if (asServiceError(error).code === 'svc_storage_unavailable') soundness?.look();
+      if (asServiceError(error).code === 'svc_storage_unavailable') integrity?.checkSoon();
       throw error;
     } finally {
-      // Whoever just wrote, or may have, finds it with the next read.
+      // A caller finds what it wrote with its next read.
       if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
     }
   };
-  const reading = readOnlyContexts({ store, clock, config, log, events });
-  const ctx = (caller: Caller): Ctx => (inline !== null ? inline.ctx(taskCaller(caller)) : reading(caller, baseUrl));
-  const invoke: Invoke = (operation, raw, caller) =>
-    counted(metrics, operation.id, () => invokeIt(operation, raw, caller));
-  const invokeIt: Invoke = async (operation, raw, caller) => {
-    if (operation.engine && inline === null) {
-      return (await run({ task: 'operation', payload: { id: operation.id, raw } }, caller)) as Record<string, unknown>;
-    }
-    return operation.call(raw, ctx(caller));
-  };
-  let rest: typeof import('../rest/perform.js') | undefined;
-  const perform: Perform = (route, params, caller, once) =>
-    counted(metrics, route.key, () => performIt(route, params, caller, once));
-  const performIt: Perform = async (route, params, caller, once) => {
-    if (route.engine && inline === null) {
-      return (await run({ task: 'route', payload: { key: route.key, params, once } }, caller)) as Performed;
-    }
-    // Where HTTP is served it is there already; looked up once, because the loader takes its time even for what it has.
-    rest ??= await import('../rest/perform.js');
-    return rest.performRoute(route, params, ctx(caller), once);
-  };
+  const readOnlyContext = readOnlyContexts({ store, clock, config, log, events });
+  const ctx = (caller: Caller): Ctx =>
+    inline !== null ? inline.ctx(taskCaller(caller)) : readOnlyContext(taskCaller(caller));
+  const call: Call = (target, input, caller) =>
+    measured(metrics, target.id, async () => {
+      if (inline !== null) return inline.withCtx(taskCaller(caller), (context) => target.call(input, context));
+      if (!target.engine) return target.call(input, ctx(caller));
+      return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
+        ReturnType<typeof target.call>
+      >;
+    });
   const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
   // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
-  const surfaces = { config, clock, log, auth, operations: allOperations, invoke, perform, newRequestId: randomUUID };
+  const surfaces = { config, clock, log, auth, operations: allOperations, call, newRequestId: randomUUID };
   let closeHttp = () => {};
   let core: Promise<McpCore> | undefined;
   const mcp = () => {
-    core ??= openMcp(config, { log, clock, invoke });
+    core ??= openMcp(config, { log, clock, invoke: call });
     return core;
   };
 
@@ -192,20 +180,20 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     write: () => run({ task: 'health', payload: null }, systemCaller()),
     known: () => [
       ...holds,
-      reader?.replica ? replicaReason(reader.replica.status()) : null,
+      reader?.replica ? replicaNotReady(reader.replica.status()) : null,
       file?.reason() ?? null,
-      soundness?.reason() ?? null,
+      integrity?.reason() ?? null,
     ],
   });
   const metricsText = async () => {
     const beside = inline === null ? metrics.collect() : [];
-    // Of an engine that nobody needed yet there is nothing to tell.
+    // An engine that was not started yet has no figures.
     const engineSide = inline !== null || thread !== null;
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
     // The engine asks the database for some of its numbers. When that is away, the others tell so.
-    const working = (await Promise.resolve(asked).catch(() => [])) as Family[];
-    const replica = reader?.replica ? replicaFamilies(reader.replica.status()) : [];
-    return renderMetrics([...processFamilies(VERSION), ...beside, ...replica, ...working]);
+    const working = (await Promise.resolve(asked).catch(() => [])) as MetricFamily[];
+    const replica = reader?.replica ? replicaMetrics(reader.replica.status()) : [];
+    return renderMetrics([...processMetrics(VERSION), ...beside, ...replica, ...working]);
   };
 
   return {
@@ -215,31 +203,26 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     store,
     auth,
     events,
-    invoke,
+    invoke: call,
     ctx,
     setBaseUrl(url) {
       if (config.base_url === null) baseUrl = url;
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, shared, performing] = await Promise.all([
-        import('./http-app.js'),
-        mcp(),
-        import('../rest/perform.js'),
-      ]);
-      rest = performing;
-      if (path !== null && inline === null) soundness ??= watchSoundness(config.db, log);
+      const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp()]);
+      if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
       const built = createHttpApp({ ...surfaces, mcp: shared, ready, metrics: counts });
       closeHttp = built.close;
       return built.app;
     },
     mcp,
-    async bringUp() {
+    async loadEngine() {
       if (inline === null) await run({ task: 'loaded', payload: null }, systemCaller());
     },
     ready,
-    hold(reason) {
+    holdReadiness(reason) {
       holds.add(reason);
       return () => void holds.delete(reason);
     },
@@ -251,7 +234,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       started = false;
       closeHttp();
       file?.close();
-      await soundness?.close();
+      await integrity?.close();
       (await core)?.close();
       await (inline ?? thread)?.close();
       await reader?.close();
@@ -269,7 +252,7 @@ interface Reader {
 }
 
 /** The reading connection of the serving thread. The schema is brought up to date first: a reader cannot. */
-async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, log: Log): Promise<Reader> {
+async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, log: Log): Promise<Reader> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
@@ -280,7 +263,7 @@ async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, lo
   } finally {
     await writer.close();
   }
-  const storeOf = (raw: Db) => createStore(instrumentDb(parts.wrapDb?.(raw) ?? raw, watch), vault);
+  const storeOf = (raw: Db) => createStore(instrumentDb(parts.wrapDb?.(raw) ?? raw, observe), vault);
   if (config.db_replica === null) {
     const raw = await openDb(config.db, { mode: 'reader', ...token });
     const store = storeOf(raw);
@@ -291,7 +274,7 @@ async function openReader(parts: ServiceParts, watch: (call: DbCall) => void, lo
     file: config.db_replica,
     syncMs: config.db_replica_sync_ms,
     program: parts.replicaProgram ?? new URL('./replica-process.js', import.meta.url),
-    changed: replicaWatch(log),
+    changed: logReplicaState(log),
   });
   return { store: storeOf(replica.db), logins: storeOf(replica.current), replica, close: () => replica.close() };
 }

@@ -1,5 +1,5 @@
 /**
- * Measuring a page: the port between the verbs and the engines that do it. `create.ts` implements it. An audit takes a
+ * The audit port: performance measurements of a page. `create.ts` implements it. An audit takes a
  * browser and half a minute, here or at an outside service.
  */
 

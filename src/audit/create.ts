@@ -1,4 +1,4 @@
-/** The engines behind the port. */
+/** Builds the auditor from its engines, Lighthouse and PageSpeed Insights. */
 
 import type { Auditor } from './audit.js';
 import { type LighthouseParts, missingForLighthouse, runLighthouse } from './lighthouse.js';

@@ -68,6 +68,6 @@ function refusal(status: number, body: unknown): AuditFailure {
     );
   if (status >= 500 && !reasons.includes('lighthouseError'))
     return new AuditFailure(`PageSpeed Insights answered with HTTP ${status}.`, RETRY_MS);
-  const told = typeof error?.message === 'string' ? error.message.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 300) : '';
-  return new AuditFailure(`The page could not be measured: ${told === '' ? `HTTP ${status}` : told}`, null);
+  const reported = typeof error?.message === 'string' ? error.message.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, 300) : '';
+  return new AuditFailure(`The page could not be measured: ${reported === '' ? `HTTP ${status}` : reported}`, null);
 }

@@ -47,7 +47,7 @@ export async function startProxy(parts: OutletParts): Promise<AuditProxy> {
   };
 }
 
-/** Meant for one connection only (RFC 9110, 7.6.1). `host` is written anew. */
+/** Meant for one connection only (RFC 9110, 7.6.1). `host` is set by the proxy. */
 const OF_THE_HOP = new Set([
   'connection',
   'keep-alive',

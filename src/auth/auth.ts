@@ -1,4 +1,4 @@
-/** Who is calling: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
+/** Authentication: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Actor, WayIn } from '../core/actor.js';
@@ -51,11 +51,11 @@ export interface AuthParts {
 
 export interface Auth {
   /** HTTP Basic only. Rejects with svc_permission_denied 401. */
-  basic(arrival: RequestInfo, via: WayIn): Promise<Actor>;
+  basic(info: RequestInfo, via: WayIn): Promise<Actor>;
   /** Bearer only. Rejects with the codes of REST §1.4. */
-  bearer(arrival: RequestInfo, via: WayIn): Promise<Actor>;
+  bearer(info: RequestInfo, via: WayIn): Promise<Actor>;
   /** Whichever of the two the request carries, or an access token over MCP, which is what such tokens are for. */
-  either(arrival: RequestInfo, via: WayIn): Promise<Actor>;
+  either(info: RequestInfo, via: WayIn): Promise<Actor>;
   /** Forgets every verified login: a user or key was changed. */
   invalidate(): void;
 }
@@ -90,8 +90,8 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** A password is looked at only while neither its name nor its network is blocked. */
-  async function attemptUser(arrival: RequestInfo, name: string, password: string, digests: string[]): Promise<Login> {
-    const network = networkOf(arrival.address);
+  async function attemptUser(info: RequestInfo, name: string, password: string, digests: string[]): Promise<Login> {
+    const network = networkOf(info.address);
     const key = `${network} user ${folded(name)}`;
     const wait = Math.max(byName.waitMs(key), byNetwork.waitMs(network));
     if (wait > 0) throw tooManyRequests(wait);
@@ -111,11 +111,11 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** A key is looked up always: 160 bits cannot be guessed, and a right one must not suffer for the guesses of others. */
-  async function attemptToken(arrival: RequestInfo, secret: string, key: string, digests: string[]): Promise<Login> {
+  async function attemptToken(info: RequestInfo, secret: string, key: string, digests: string[]): Promise<Login> {
     const began = known.generation;
     const result = await verifyToken(secret, key);
     if (result instanceof ServiceError && result.code !== disabledKey().code) {
-      const guesses = `${networkOf(arrival.address)} keys`;
+      const guesses = `${networkOf(info.address)} keys`;
       const wait = byName.waitMs(guesses);
       if (wait > 0) throw tooManyRequests(wait);
       byName.begin(guesses);
@@ -133,7 +133,7 @@ export function createAuth(parts: AuthParts): Auth {
 
   async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
-    // An unknown name costs the same time as a wrong password, or names could be told apart by the clock.
+    // An unknown name costs the same time as a wrong password, or known names would show in the response time.
     decoy ??= parts.hashPassword(randomBytes(16).toString('hex'));
     const stored = login?.proof ?? (await decoy);
     const good = await hashing.run(
@@ -170,27 +170,27 @@ export function createAuth(parts: AuthParts): Auth {
   }
 
   /** At once where the header is known, as it nearly always is. */
-  function basic(arrival: RequestInfo, digest: string): Login | Promise<Login> {
-    return known.recognised(digest, 'basic')?.login ?? verifiedBasic(arrival, digest);
+  function basic(info: RequestInfo, digest: string): Login | Promise<Login> {
+    return known.recognised(digest, 'basic')?.login ?? verifiedBasic(info, digest);
   }
 
-  function bearer(arrival: RequestInfo, digest: string): Login | Promise<Login> {
-    if (!arrival.secure && arrival.authorization) throw plainHttp();
-    return known.recognised(digest, 'bearer')?.login ?? verifiedBearer(arrival, digest);
+  function bearer(info: RequestInfo, digest: string): Login | Promise<Login> {
+    if (!info.secure && info.authorization) throw plainHttp();
+    return known.recognised(digest, 'bearer')?.login ?? verifiedBearer(info, digest);
   }
 
-  async function verifiedBasic(arrival: RequestInfo, digest: string): Promise<Login> {
-    const header = arrival.authorization ?? '';
+  async function verifiedBasic(info: RequestInfo, digest: string): Promise<Login> {
+    const header = info.authorization ?? '';
     const pair = basicPair(header);
     if (pair === undefined) throw loginNeeded();
     const { name, password } = pair;
     const plain = `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
     const login = known.digestOf(`login\n${folded(name)}\n${password.normalize('NFC')}`);
-    return authenticate(login, () => attemptUser(arrival, name, password, digestsOf(login, header === plain, digest)));
+    return authenticate(login, () => attemptUser(info, name, password, digestsOf(login, header === plain, digest)));
   }
 
-  async function verifiedBearer(arrival: RequestInfo, digest: string): Promise<Login> {
-    const header = arrival.authorization ?? '';
+  async function verifiedBearer(info: RequestInfo, digest: string): Promise<Login> {
+    const header = info.authorization ?? '';
     const token = /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1];
     if (token === undefined) throw tokenNeeded();
     if (looksLikeJwt(token)) throw accessTokenMisplaced();
@@ -201,32 +201,32 @@ export function createAuth(parts: AuthParts): Auth {
     const [, secret, key] = match;
     const login = known.digestOf(`key\n${token}`);
     return authenticate(login, () =>
-      attemptToken(arrival, secret, key, digestsOf(login, header === `Bearer ${token}`, digest)),
+      attemptToken(info, secret, key, digestsOf(login, header === `Bearer ${token}`, digest)),
     );
   }
 
   return {
-    async basic(arrival, via) {
-      const login = await basic(arrival, known.digestOf(arrival.authorization ?? ''));
+    async basic(info, via) {
+      const login = await basic(info, known.digestOf(info.authorization ?? ''));
       return { ...login.identity, via };
     },
-    async bearer(arrival, via) {
-      const login = await bearer(arrival, known.digestOf(arrival.authorization ?? ''));
+    async bearer(info, via) {
+      const login = await bearer(info, known.digestOf(info.authorization ?? ''));
       touch(login);
       return { ...login.identity, via };
     },
-    async either(arrival, via) {
-      const header = arrival.authorization ?? '';
+    async either(info, via) {
+      const header = info.authorization ?? '';
       const digest = known.digestOf(header);
       const scheme = known.recognised(digest)?.scheme;
       const token = scheme === undefined ? /^\s*bearer[ \t]+(\S+)\s*$/i.exec(header)?.[1] : undefined;
       if (parts.verifyAccessToken !== undefined && via === 'mcp' && token !== undefined && looksLikeJwt(token)) {
-        if (!arrival.secure) throw plainHttp();
+        if (!info.secure) throw plainHttp();
         return { ...(await parts.verifyAccessToken(token)), via };
       }
       if ((scheme ?? (/^\s*basic\s/i.test(header) ? 'basic' : 'bearer')) === 'basic')
-        return { ...(await basic(arrival, digest)).identity, via };
-      const login = await bearer(arrival, digest);
+        return { ...(await basic(info, digest)).identity, via };
+      const login = await bearer(info, digest);
       touch(login);
       return { ...login.identity, via };
     },

@@ -38,7 +38,7 @@ const FETCH_MS = 5000;
 
 /** Rejects with svc_rest_authentication_error (401), svc_rest_insufficient_permission (403) or svc_operation_failed. */
 export function createTokenVerifier(rules: AccessTokenRules): VerifyAccessToken {
-  // Loaded with the first token, kept, and loaded anew for a key that is not in it, at most every half minute.
+  // Loaded with the first token, kept, and loaded again for a key that is not in it, at most every half minute.
   const keys = createRemoteJWKSet(new URL(rules.jwks_url), { timeoutDuration: FETCH_MS });
   return async (token) => identityOf(await verified(token, keys, rules), rules);
 }
@@ -96,7 +96,7 @@ function identityOf(payload: JWTPayload, rules: AccessTokenRules): Identity {
 
 const MAX_NAME = 500;
 
-/** By this a caller is told from others, so a long one ends in a digest of the whole. Short ones never are as long as that. */
+/** It identifies the caller, so a long one ends in a digest of the whole. Short ones never are as long as that. */
 function nameOf(subject: string): string {
   if (subject.length <= MAX_NAME) return subject;
   return `${subject.slice(0, MAX_NAME)}…${createHash('sha256').update(subject).digest('hex')}`;

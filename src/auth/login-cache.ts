@@ -1,4 +1,4 @@
-/** Logins that were verified a moment ago, recognised by a digest of their header. */
+/** Cache of logins that were verified a moment ago, by a digest of their header. */
 
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -13,7 +13,7 @@ interface Provable {
 export interface Verified<L> {
   scheme: Scheme;
   login: L;
-  /** Reads it anew. */
+  /** Reads it again. */
   reload: () => Promise<L | undefined>;
 }
 

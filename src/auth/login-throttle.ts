@@ -1,4 +1,4 @@
-/** Slows down guessing of logins: by whatever key attempts are counted under, exponential, in bounded memory. */
+/** Login throttle: blocks guessing with exponentially growing pauses per key, in bounded memory. */
 
 export interface ThrottleOptions {
   /** Milliseconds, only ever growing. */
@@ -21,7 +21,7 @@ interface Record_ {
 
 const FORGET_AFTER_MS = 15 * 60_000;
 
-/** `good` wipes the slate of the key, `bad` beyond the burst doubles its block, `unknown` changes nothing. */
+/** `good` clears the key, `bad` after the burst doubles its block, `unknown` changes nothing. */
 export type Outcome = 'good' | 'bad' | 'unknown';
 
 export class LoginThrottle {
@@ -64,8 +64,8 @@ export class LoginThrottle {
       if (now - record.lastFailure > FORGET_AFTER_MS) record.failures = 0;
       record.failures += 1;
       record.lastFailure = now;
-      const beyond = record.failures - this.#burst;
-      if (beyond >= 0) record.blockedUntil = now + Math.min(this.#maxBlockMs, 1000 * 2 ** Math.min(beyond, 20));
+      const excess = record.failures - this.#burst;
+      if (excess >= 0) record.blockedUntil = now + Math.min(this.#maxBlockMs, 1000 * 2 ** Math.min(excess, 20));
     }
     if (record.failures === 0 && record.pending === 0) this.#records.delete(key);
   }

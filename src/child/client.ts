@@ -148,7 +148,6 @@ export class ChildClient {
         body,
         maxBytes: this.settings.maxBodyBytes,
         atLimit: 'fail',
-        // Last: a literal whose members follow a spread costs V8 new hidden classes each time.
         ...this.#wire(errand, url, trip),
       });
     } catch (error) {

@@ -6,11 +6,11 @@ import { systemClock } from '../core/clock.js';
 import type { KeyScope } from '../store/access/keys.js';
 import type { UserRight } from '../store/access/users.js';
 import { hashPassword } from '../store/vault/vault.js';
-import { withDatabase } from './database.js';
 import { newPassword } from './first-start.js';
+import { withDatabase } from './open-database.js';
 import { print, printJson, printTable, say } from './output.js';
 
-/** A wish that cannot be granted; told in one line, exit code 1. */
+/** A command that cannot be carried out; reported in one line, exit code 1. */
 export class CommandError extends Error {}
 
 interface Json {

@@ -19,7 +19,7 @@ import { stopSignal } from './stop.js';
  */
 export async function call(config: Config, name: string, input: string): Promise<void> {
   const signal = stopSignal();
-  // In one thread: a single call does not keep anybody else waiting.
+  // In one thread: a single call keeps no other caller waiting.
   const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
   try {
     const operation = findOperation(service.operations, name);

@@ -1,33 +1,64 @@
-/** Direct access to the database, for commands that need no service around it. */
+/** `sitefleet migrate`, `backup` and `check`. */
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { databaseFile } from '../config/config.js';
+import { presentVault } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
-import { createKeys, type Keys } from '../store/access/keys.js';
-import { createUsers, type Users } from '../store/access/users.js';
-import type { Db } from '../store/driver/db.js';
-import { migrate } from '../store/driver/migrate.js';
+import { backup } from '../store/driver/files.js';
 import { openDb } from '../store/driver/open.js';
-import { migrations } from '../store/migrations/index.js';
-import { assertWritable } from './writable.js';
+import { surveySealed } from '../store/vault/sealed.js';
+import { CommandError } from './accounts.js';
+import { inspect, reportText } from './inspect.js';
+import { withDatabase } from './open-database.js';
+import { print, printJson, say } from './output.js';
 
-export interface Stores {
-  db: Db;
-  users: Users;
-  keys: Keys;
-  /** Highest schema step before and after. */
-  schema: { from: number; to: number };
+export async function migrateNow(config: Config, options: { json?: boolean }): Promise<void> {
+  const { from, to } = await withDatabase(config, async ({ schema }) => schema);
+  if (options.json === true) printJson({ from, to });
+  else say(from === to ? `The schema is up to date (step ${to}).` : `Moved the schema from step ${from} to ${to}.`);
 }
 
-/** Opens the database for writing, brings its schema up to date, works on it and closes it. */
-export async function withDatabase<T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> {
-  assertWritable(config);
+/** Copies the database while others use it. The key file is not in it, and must be kept apart. */
+export async function backupTo(config: Config, file: string, options: { json?: boolean }): Promise<void> {
+  mustExist(config);
+  const { keys } = await withDatabase(config, async ({ db }) => {
+    await backup(db, file);
+    return surveySealed(db, presentVault(config));
+  });
+  const ids = keys.flatMap(({ id }) => (id === null ? [] : [id]));
+  if (options.json === true) printJson({ file: resolve(file), key_ids: ids });
+  else {
+    const which = ids.length === 0 ? '' : ` ${ids.join(', ')}`;
+    say(`Copied the database to ${resolve(file)}. Keep the secret key${which} too, in another place.`);
+  }
+  const lost = keys.filter(({ unreadable }) => unreadable > 0).map(({ id }) => id ?? 'of an unknown name');
+  if (lost.length > 0)
+    say(
+      `Some of its secrets were sealed with the key ${lost.join(', ')}, which is not there: "sitefleet check" names them.`,
+    );
+}
+
+/** Looks the database over without changing it; exit code 1 when something is wrong. */
+export async function check(config: Config, options: { json?: boolean }): Promise<void> {
+  mustExist(config);
   const db = await openDb(config.db, {
-    mode: 'writer',
+    mode: 'reader',
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
   try {
-    const schema = await migrate(db, migrations);
-    return await work({ db, users: createUsers(db), keys: createKeys(db), schema });
+    const report = await inspect(db, presentVault(config));
+    if (options.json === true) printJson(report);
+    else print(reportText(report));
+    if (!report.ok) process.exitCode = 1;
   } finally {
     await db.close();
+  }
+}
+
+export function mustExist(config: Config): void {
+  const file = databaseFile(config.db);
+  if (file !== null && !existsSync(file)) {
+    throw new CommandError(`There is no database at ${file}. "serve" makes one; SITEFLEET_DB names another.`);
   }
 }

@@ -12,7 +12,7 @@ import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import type { DemoSite, Fleet } from '../demo/fleet.js';
-import type { Listener } from '../http/server.js';
+import type { HttpListener } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { type Credentials, firstStartOf } from './first-start.js';
@@ -42,7 +42,7 @@ export function demoSettings(folder: string): Partial<Config> {
   };
 }
 
-/** The pause between chunks protects real hosts; the demo has none, and nobody wants to wait for it. */
+/** The pause between chunks protects real hosts; the demo has none. */
 function atDemoPace(config: Config): Config {
   return config.job_delay_ms === 30_000 ? { ...config, job_delay_ms: 500 } : config;
 }
@@ -90,8 +90,8 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   });
   undo(() => service.stop());
   const app = await service.http();
-  await service.bringUp();
-  const listener: Listener = await listen(app, config);
+  await service.loadEngine();
+  const listener: HttpListener = await listen(app, config);
   undo(() => listener.close(2000));
   service.setBaseUrl(listener.url);
   await service.start();

@@ -5,7 +5,7 @@ import type { Config } from '../config/types.js';
 import type { Keys } from '../store/access/keys.js';
 import type { Users } from '../store/access/users.js';
 import { hashPassword } from '../store/vault/vault.js';
-import { withDatabase } from './database.js';
+import { withDatabase } from './open-database.js';
 
 export interface Credentials {
   user: string;
@@ -15,7 +15,7 @@ export interface Credentials {
 
 /**
  * Makes both when the database has no user yet, and answers them: they can be read only now.
- * Undefined when somebody can log in already.
+ * Undefined when a user exists already.
  */
 export async function firstStart(
   stores: { users: Users; keys: Keys },
@@ -35,7 +35,7 @@ export async function firstStart(
   if (user === undefined) return undefined;
   const key = { scope: 'read_write', description: 'First key', enabled: true, user_id: user.id, now } as const;
   const { token } = await stores.keys.add(key).catch(async (error: unknown) => {
-    // A login that nobody was told would keep the next start from making one.
+    // A login that was never shown would keep the next start from making one.
     await stores.users.remove(name).catch(() => undefined);
     throw error;
   });

@@ -1,4 +1,4 @@
-/** What `sitefleet check` and `restore` look at: schema, soundness of the file, rows that point to nothing, secrets that do not open. */
+/** Inspection of a database for `sitefleet check` and `restore`: schema, integrity of the file, rows that point to nothing, secrets that do not open. */
 
 import type { Db } from '../store/driver/db.js';
 import { StorageError } from '../store/driver/db.js';

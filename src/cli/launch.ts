@@ -1,5 +1,5 @@
 /**
- * The short way into `sitefleet stdio`: one bundled file with V8's compiled code beside it, which starts in half the time
+ * The fast start of `sitefleet stdio`: one bundled file with V8's compiled code beside it, which starts in half the time
  * of some five hundred modules. Imports nothing but Node. `build.mjs` makes the bundle; without one the modules are run.
  */
 

@@ -74,13 +74,13 @@ program
   .command('migrate')
   .description('bring the database to the newest schema')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./upkeep.js')).migrateNow(readConfig(), options));
+  .action(async (options: { json?: boolean }) => (await import('./database.js')).migrateNow(readConfig(), options));
 
 program
   .command('check')
   .description('look the database over; exit code 1 when something is wrong')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./upkeep.js')).check(readConfig(), options));
+  .action(async (options: { json?: boolean }) => (await import('./database.js')).check(readConfig(), options));
 
 program
   .command('backup')
@@ -88,7 +88,7 @@ program
   .argument('<file>')
   .option('--json', 'print JSON')
   .action(async (file: string, options: { json?: boolean }) =>
-    (await import('./upkeep.js')).backupTo(readConfig(), file, options),
+    (await import('./database.js')).backupTo(readConfig(), file, options),
   );
 
 program

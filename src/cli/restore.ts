@@ -130,7 +130,7 @@ async function refuseWhileServed(config: Config, target: string): Promise<void> 
   if (owner !== null) throw new CommandError(`A server is running (${owner}). Stop it first.`);
 }
 
-/** A database too damaged to be asked is served by nobody. */
+/** A database that cannot be read is not being served. */
 async function servedBy(config: Config): Promise<string | null> {
   const db = await openDb(config.db, { mode: 'reader' });
   try {

@@ -11,9 +11,9 @@ import { createStore } from '../store/store.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './accounts.js';
-import { withDatabase } from './database.js';
+import { mustExist } from './database.js';
+import { withDatabase } from './open-database.js';
 import { printJson, say } from './output.js';
-import { mustExist } from './upkeep.js';
 
 export interface RotateOptions {
   oldKey?: string;
@@ -24,7 +24,7 @@ export interface RotateOptions {
 }
 
 /**
- * With a key file: makes a new key, seals everything anew, and puts it in the old one's place. Cut off at any moment, both
+ * With a key file: makes a new key, seals everything again, and puts it in the old one's place. Cut off at any moment, both
  * keys are kept and the next run goes on. With SITEFLEET_SECRET_KEY: the variable holds the new key, stdin the old one.
  * When it refuses, no new key is left behind.
  */
@@ -66,7 +66,7 @@ async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void
   );
 }
 
-/** All or nothing: what cannot be opened could not be sealed anew, and its key is about to be replaced. */
+/** All or nothing: what cannot be opened cannot be sealed again, and its key is about to be replaced. */
 async function refuseUnreadable(db: Db, vault: Vault | undefined, config: Config): Promise<void> {
   const found = await surveySealed(db, vault);
   if (found.unreadable === 0) return;

@@ -13,23 +13,23 @@ import { assertWritable } from './writable.js';
 export async function serve(config: Config, options: { json: boolean }): Promise<void> {
   const stop = stopSignal();
   const log = createLog(config.log_level);
-  // What can be told beforehand is told before anything is made.
+  // What can fail is checked before anything is created.
   assertWritable(config);
   await checkAddress(config);
   const { createService } = await import('../app/service.js');
   const service = await createService({ config, log });
   const steps: (() => Promise<void>)[] = [() => service.stop()];
-  const release = service.hold('The first login is not made yet.');
+  const release = service.holdReadiness('The first login is not made yet.');
   try {
     // Nothing is left to be loaded by a request: the port is taken last.
     const app = await service.http();
-    await service.bringUp();
+    await service.loadEngine();
     const listener = await listen(app, config);
     steps.unshift(() => listener.close());
     const url = config.base_url ?? listener.url;
     service.setBaseUrl(url);
     await service.start();
-    // Last of all, and shown at once: logins that are made before a step that fails are seen by nobody.
+    // Last of all, and shown at once: logins created before a failing step would never be shown.
     const credentials = await firstLogin(service, config);
     release();
     announce(url, credentials, options.json);

@@ -15,7 +15,7 @@ const GREETING_MS = 150;
 /** The schedule starts when the assistant has what it asks for at its own start. */
 const SETTLED_MS = 2_000;
 
-/** Whoever may start the process may read its database: the shell is trusted, within READ_ONLY and TOOLSETS. */
+/** The actor of the local shell. It is trusted, within READ_ONLY and TOOLSETS: it may read the database file anyway. */
 export function localActor(via: 'mcp' | 'cli'): Actor {
   return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via, denied_sites: [] };
 }
@@ -53,7 +53,7 @@ export async function stdio(config: Config): Promise<void> {
   await running;
   core.close();
   await (await opened)?.stop();
-  // An open pipe that nobody reads any more would keep the process.
+  // An open pipe without a reader would keep the process alive.
   process.stdin.destroy();
 
   async function runSchedule(open: () => Promise<Service>, stop: AbortSignal): Promise<void> {

@@ -1,11 +1,11 @@
-/** How a running command is asked to end. */
+/** Stop signals, and the orderly end of a running command. */
 
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../core/clock.js';
 import { say } from './output.js';
 
-/** A closing terminal sends several signals at once; they are one wish. */
-const ONE_WISH_MS = 1000;
+/** A closing terminal sends several signals at once; they are one request. */
+const SAME_REQUEST_MS = 1000;
 
 /** Aborted by the first SIGINT, SIGTERM or SIGHUP. Another one later ends the process at once: the user means it. */
 export function stopSignal(): AbortSignal {
@@ -15,7 +15,7 @@ export function stopSignal(): AbortSignal {
   let asked = 0;
   const onSignal = (name: NodeJS.Signals) => {
     const now = systemClock.now();
-    if (stop.signal.aborted && now - asked > ONE_WISH_MS) process.exit(name === 'SIGINT' ? 130 : 143);
+    if (stop.signal.aborted && now - asked > SAME_REQUEST_MS) process.exit(name === 'SIGINT' ? 130 : 143);
     if (stop.signal.aborted) return;
     asked = now;
     stop.abort();

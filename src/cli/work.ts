@@ -15,7 +15,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   assertWritable(config);
   const stop = stopSignal();
   const log = createLog(config.log_level);
-  // In one thread: nobody waits for this process to answer.
+  // In one thread: this process serves no requests.
   const service = await createService({ config, log, engine: 'inline' });
   await service.start();
   if (options.json) printJson({ ready: true });

@@ -1,4 +1,4 @@
-/** Whether the files that a command needs can be made and written, told before anything is opened. */
+/** Checks, before anything is opened, that the files a command needs can be created and written. */
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Rights that one piece of work has at a time. Within a process by a queue in memory; across processes by a lease in the
- * database, which lapses when its holder dies and is renewed while it lives.
+ * Leases: mutual exclusion by name. Within a process by a queue in memory; across processes by a row in the database, which
+ * lapses when its holder dies and is renewed while it lives.
  */
 
 import type { Clock } from '../core/clock.js';
@@ -28,14 +28,14 @@ export interface Leases {
     name: string,
     signal: AbortSignal,
     work: (held: AbortSignal) => Promise<T>,
-    keep?: KeepLease,
+    retention?: LeaseRetention,
   ): Promise<T>;
-  /** The queue in memory alone. `waited` = somebody of this process had the name when we came. */
+  /** The queue in memory alone. `waited`: the name was taken within this process. */
   local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
 }
 
 /** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
-export interface KeepLease {
+export interface LeaseRetention {
   idleMs: number;
   mostMs: number;
   /** How long the lease of a process that died stands in the way. */
@@ -71,25 +71,25 @@ export function createLeases(shared?: SharedLeases): Leases {
   };
   return {
     local,
-    exclusive: (name, signal, work, keep) =>
+    exclusive: (name, signal, work, retention) =>
       local(name, signal, async () => {
         if (leases === null) return work(NEVER);
-        const lease = await leases.take(name, signal, keep?.leaseMs);
+        const lease = await leases.take(name, signal, retention?.leaseMs);
         try {
           return await work(lease.lost.signal);
         } finally {
-          await leases.giveBack(lease, keep);
+          await leases.giveBack(lease, retention);
         }
       }),
   };
 }
 
 /** One piece of work at a time per site. */
-export function createSiteLocks(rights: Leases = createLeases()): SiteLocks {
+export function createSiteLocks(leases: Leases = createLeases()): SiteLocks {
   const nameOf = (siteId: number) => `site:${siteId}`;
   return {
-    exclusive: (siteId, signal, work) => rights.exclusive(nameOf(siteId), signal, work),
-    local: (siteId, signal, work) => rights.local(nameOf(siteId), signal, work),
+    exclusive: (siteId, signal, work) => leases.exclusive(nameOf(siteId), signal, work),
+    local: (siteId, signal, work) => leases.local(nameOf(siteId), signal, work),
   };
 }
 
@@ -105,7 +105,7 @@ class HeldLeases {
   readonly #shared: SharedLeases;
   /** Kept for the next piece of work, with the timer that ends it. */
   readonly #kept = new Map<string, { lease: Lease; idle: NodeJS.Timeout }>();
-  /** Being given back: taking one anew in that moment would be undone by it. */
+  /** Being given back: taking it again before that has ended would be undone. */
   readonly #ending = new Map<string, Promise<void>>();
 
   constructor(shared: SharedLeases) {
@@ -141,8 +141,8 @@ class HeldLeases {
     return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
   }
 
-  async giveBack(lease: Lease, keep: KeepLease | undefined): Promise<void> {
-    const usable = keep !== undefined && this.#shared.clock.elapsed() - lease.since < keep.mostMs;
+  async giveBack(lease: Lease, retention: LeaseRetention | undefined): Promise<void> {
+    const usable = retention !== undefined && this.#shared.clock.elapsed() - lease.since < retention.mostMs;
     if (!usable || lease.lost.signal.aborted) {
       await this.#end(lease);
       return;
@@ -150,7 +150,7 @@ class HeldLeases {
     const idle = setTimeout(() => {
       this.#kept.delete(lease.name);
       void this.#end(lease);
-    }, keep.idleMs);
+    }, retention.idleMs);
     idle.unref();
     lease.beat.unref();
     this.#kept.set(lease.name, { lease, idle });

@@ -1,4 +1,4 @@
-/** The processes that share what comes up by the clock, as one of them sees it. */
+/** The processes that share scheduled tasks, as one of them sees it. */
 
 import { hostname } from 'node:os';
 
@@ -10,9 +10,9 @@ export interface Members {
   /** Shows this process to the others and counts them; later calls cost nothing unless it was paused meanwhile. */
   join(): Promise<void>;
   /** Processes that live, this one included. */
-  members(): number;
+  count(): number;
   /** This process's part of what all of them together may do at once; 0 while it has none. */
-  places(limit: number): number;
+  slots(limit: number): number;
 }
 
 /** A database that no other process can open: claims need not lapse. */
@@ -20,6 +20,6 @@ export const ALONE: Members = {
   host: hostname(),
   leaseMs: 3_600_000,
   join: async () => undefined,
-  members: () => 1,
-  places: (limit) => limit,
+  count: () => 1,
+  slots: (limit) => limit,
 };

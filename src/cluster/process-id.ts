@@ -1,20 +1,20 @@
-/** The name a process holds its leases under, and how to tell that such a process is gone. */
+/** Process ids: the name a process holds its leases under, and whether such a process still runs. */
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** What a process id belongs to: it names one process only within one boot of one machine and one PID namespace of it. */
-export interface Place {
+export interface ProcessLocation {
   host: string;
-  /** Of this boot of the machine and of the PID namespace; null where they cannot be told, as on systems other than Linux. */
+  /** Of this boot of the machine and of the PID namespace; null where they are not known, as on systems other than Linux. */
   boot: string | null;
   pids: string | null;
   pid: number;
 }
 
 /** Where this process runs. Containers share the host name or the boot, but not the PID namespace. */
-export function placeOfProcess(): Place {
+export function processLocation(): ProcessLocation {
   return {
     host: hostname(),
     boot: unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
@@ -23,23 +23,23 @@ export function placeOfProcess(): Place {
   };
 }
 
-const here = placeOfProcess();
+const here = processLocation();
 
-/** `host/pid/boot/namespace/random`; `-` for what cannot be told. */
-export function processId({ host, boot, pids, pid }: Place = here): string {
+/** `host/pid/boot/namespace/random`; `-` for what is not known. */
+export function processId({ host, boot, pids, pid }: ProcessLocation = here): string {
   return [host, pid, boot ?? '-', pids ?? '-', randomUUID().slice(0, 8)].join('/');
 }
 
 /**
  * True only for a process of this boot and PID namespace that no longer runs: of others nothing can be known. Where boot and
- * namespace cannot be told, nobody is declared dead, and leases lapse by themselves.
+ * namespace are not known, no process is declared dead, and leases lapse by themselves.
  */
-export function isProcessGone(owner: string, place: Place = here): boolean {
+export function isProcessGone(owner: string, location: ProcessLocation = here): boolean {
   const [host, pid, boot, pids, random] = owner.split('/');
-  if (place.boot === null || place.pids === null || random === undefined) return false;
-  if (host !== place.host || boot !== place.boot || pids !== place.pids) return false;
+  if (location.boot === null || location.pids === null || random === undefined) return false;
+  if (host !== location.host || boot !== location.boot || pids !== location.pids) return false;
   const id = Number(pid);
-  if (!Number.isSafeInteger(id) || id <= 0 || id === place.pid) return false;
+  if (!Number.isSafeInteger(id) || id <= 0 || id === location.pid) return false;
   try {
     process.kill(id, 0);
     return false;

@@ -18,15 +18,15 @@ export interface ClusterLimitsParts {
   heartbeat(owner: string, now: number, until: number): Promise<string[]>;
   leave(owner: string): Promise<void>;
   owner: string;
-  rights: Leases;
+  leases: Leases;
   clock: Clock;
   log: Log;
-  beatMs?: number | undefined;
+  heartbeatMs?: number | undefined;
 }
 
 /** Beats that may be missed before the others take a process for dead. */
 const MISSED = 3;
-/** The spare place of a host changes hands this often, when several processes want it. */
+/** How often the spare place of a host goes to another process, when several want it. */
 const SPARE = { idleMs: 30, mostMs: 500 };
 
 export interface ClusterLimits extends SharedLimits {
@@ -37,10 +37,10 @@ export function createClusterLimits({
   heartbeat,
   leave,
   owner,
-  rights,
+  leases,
   clock,
   log,
-  beatMs = 5_000,
+  heartbeatMs = 5_000,
 }: ClusterLimitsParts): ClusterLimits {
   const listeners: (() => void)[] = [];
   let living: readonly string[] = [owner];
@@ -55,11 +55,11 @@ export function createClusterLimits({
   const beat = async () => {
     const now = clock.now();
     const elapsed = clock.elapsed();
-    const keptMs = MISSED * beatMs;
+    const keptMs = MISSED * heartbeatMs;
     const found = await heartbeat(owner, now - clock.steps(keptMs).forward, now + keptMs);
     const before = living.join();
     // Back from a pause in which the others gave us up: as good as new.
-    if (!isSeen()) newUntil = clock.elapsed() + 2 * beatMs;
+    if (!isSeen()) newUntil = clock.elapsed() + 2 * heartbeatMs;
     seenUntil = { now: now + keptMs, elapsed: elapsed + keptMs };
     living = found.includes(owner) ? found : [...found, owner];
     if (living.join() !== before) for (const listener of listeners) listener();
@@ -75,7 +75,7 @@ export function createClusterLimits({
     await beatOnce();
     timer = setInterval(() => {
       beatOnce().catch((error: unknown) => log.warn({ err: error }, 'the other processes could not be counted'));
-    }, beatMs);
+    }, heartbeatMs);
     timer.unref();
   };
   const slots = (host: string, limit: number): number => {
@@ -98,9 +98,9 @@ export function createClusterLimits({
     within: (host, limit, signal, call) =>
       slots(host, limit) > 0
         ? call()
-        : rights.exclusive(`host:${numberOf(host)}`, signal ?? new AbortController().signal, call, {
+        : leases.exclusive(`host:${numberOf(host)}`, signal ?? new AbortController().signal, call, {
             ...SPARE,
-            leaseMs: MISSED * beatMs,
+            leaseMs: MISSED * heartbeatMs,
           }),
     onChange: (listener) => {
       listeners.push(listener);

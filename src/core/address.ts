@@ -1,4 +1,4 @@
-/** Which addresses this service may call. Pure; used by both outgoing networks, `child` and `probe`. */
+/** Address rules: which IP addresses this service may call. Pure; used by all outgoing networks. */
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';

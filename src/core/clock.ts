@@ -23,18 +23,18 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Smaller corrections are not told apart from the grain of the two readings; no lease and no plan depends on so little. */
+/** Smaller corrections are within the precision of the two readings; no lease and no plan depends on so little. */
 const NOTICED_MS = 1_000;
 /** The time of each step is remembered for so long: longer than any lease. */
 const REMEMBERED_MS = 3_600_000;
 
-/** Completes a clock by the record of its steps, kept by comparing its two readings whenever somebody asks. */
+/** Completes a clock by the record of its steps, by comparing its two readings at each call. */
 export function createClock(parts: Omit<Clock, 'steps'>): Clock {
   const { now, elapsed } = parts;
   let offset = now() - elapsed();
   const total: ClockSteps = { forward: 0, back: 0 };
   let recent: (ClockSteps & { at: number })[] = [];
-  const look = (at: number) => {
+  const update = (at: number) => {
     const by = now() - at - offset;
     if (Math.abs(by) < NOTICED_MS) return;
     offset += by;
@@ -46,7 +46,7 @@ export function createClock(parts: Omit<Clock, 'steps'>): Clock {
     ...parts,
     steps(within) {
       const at = elapsed();
-      look(at);
+      update(at);
       const sum: ClockSteps = { forward: 0, back: 0 };
       if (within === undefined) add(sum, total);
       else for (const step of recent) if (at - step.at < within) add(sum, step);

@@ -229,9 +229,9 @@ const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> 
   ['corrupt', ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.']],
 ]);
 
-/** A typed storage failure that is nobody's mistake as `svc_storage_unavailable`; null for anything else. */
+/** A typed storage failure that is not the caller's mistake as `svc_storage_unavailable`; null for anything else. */
 export function storageFailure(error: unknown): ServiceError | null {
-  // Told by its shape: the walls keep the store's classes out of this file.
+  // By its shape: this layer may not import the store's classes.
   if (!(error instanceof Error) || error.name !== 'StorageError' || !('kind' in error)) return null;
   const known = STORAGE.get(error.kind);
   if (known === undefined) return null;

@@ -1,4 +1,4 @@
-/** How far a call on many sites has come. */
+/** Progress of a call on many sites. */
 
 export interface Progress {
   done: number;

@@ -1,6 +1,6 @@
 /**
- * The engine thread: everything that writes or contacts child sites runs there, so that the serving thread stays free
- * to answer. This file is the wire between the two; both sides know operations by their id.
+ * The client of the engine thread, and the messages between the two. Everything that writes or contacts child sites runs in the
+ * engine, so that the serving thread stays free to answer. Both sides know operations and routes by their id.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -30,13 +30,13 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** What the serving thread says. */
+/** Messages of the serving thread. */
 export type Request =
   | { type: 'run'; id: number; task: Task; actor: Actor; request_id: string; base_url: string; progress: boolean }
   | { type: 'abort'; id: number }
   | { type: 'close' };
 
-/** What the engine thread says. */
+/** Messages of the engine thread. */
 export type Reply =
   | { type: 'ready' }
   | { type: 'done'; id: number; value: unknown }
@@ -89,7 +89,7 @@ export interface EngineParts {
 /** Starts the engine thread, whose `program` opens the writer connection by itself from the configuration. */
 export function startEngineThread(program: URL, parts: EngineParts, log: Log, onDeath: () => void): Engine {
   const worker = new Worker(program, { workerData: parts });
-  // Lost work is told below; an idle engine must not keep a finished command alive.
+  // Lost work is reported below; an idle engine must not keep a finished command alive.
   worker.unref();
   const pending = new Map<number, Pending>();
   let next = 1;
@@ -124,18 +124,18 @@ export function startEngineThread(program: URL, parts: EngineParts, log: Log, on
     if (!closing) onDeath();
   });
 
-  const say = (request: Request) => worker.postMessage(request);
+  const send = (request: Request) => worker.postMessage(request);
   return {
     run(task, caller) {
       if (broken !== null)
         return Promise.reject(new ServiceError('svc_internal_error', 'The engine is not running.', { cause: broken }));
       const id = next++;
-      const stop = () => say({ type: 'abort', id });
+      const abort = () => send({ type: 'abort', id });
       worker.ref();
       const done = new Promise<unknown>((resolve, reject) =>
         pending.set(id, { resolve, reject, progress: caller.progress }),
       );
-      say({
+      send({
         type: 'run',
         id,
         task,
@@ -144,16 +144,16 @@ export function startEngineThread(program: URL, parts: EngineParts, log: Log, on
         base_url: caller.base_url,
         progress: caller.progress !== undefined,
       });
-      if (caller.signal.aborted) stop();
-      caller.signal.addEventListener('abort', stop, { once: true });
-      return done.finally(() => caller.signal.removeEventListener('abort', stop));
+      if (caller.signal.aborted) abort();
+      caller.signal.addEventListener('abort', abort, { once: true });
+      return done.finally(() => caller.signal.removeEventListener('abort', abort));
     },
     async close() {
       if (broken !== null) return;
       closing = true;
       const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
       worker.ref();
-      say({ type: 'close' });
+      send({ type: 'close' });
       const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
       await exited;
       clearTimeout(timer);

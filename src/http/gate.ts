@@ -1,7 +1,7 @@
 /**
- * Which requests are let in at all, judged once for every way in over HTTP: by the name they call (DNS rebinding), and by
- * whether a browser sent them for a page of another origin (cross-site request forgery). Browsers attach a Basic login that
- * they remember to any request, whichever page made it.
+ * The HTTP gate: which requests are let in at all, for every way in. Guards against DNS rebinding, by the name that is called,
+ * and against cross-site request forgery, by the origin of the page: browsers attach a Basic login that they remember to any
+ * request, whichever page made it.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -10,8 +10,8 @@ import { ServiceError } from '../core/errors.js';
 
 export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
 
-/** What a request tells of where it comes from. */
-export interface Provenance {
+/** What a request says about where it comes from. */
+export interface RequestOrigin {
   /** Name, and port if any, that it calls: what a trusted proxy was called by, else `Host`. */
   host: string;
   /** `Origin`, if any. */
@@ -63,7 +63,7 @@ export function lastOf(header: string | null | undefined): string | undefined {
  *
  * Origins: only that of the address which is called, or that of the base URL. Another port or scheme is another origin.
  */
-export function judge(rules: GateRules, { host, origin, site, local }: Provenance): Verdict {
+export function judge(rules: GateRules, { host, origin, site, local }: RequestOrigin): Verdict {
   const base = rules.base_url === null ? undefined : new URL(rules.base_url);
   const called = parsed(`http://${host}`);
   const bound = parsed(`http://${rules.host.includes(':') ? `[${rules.host}]` : rules.host}`);
@@ -101,10 +101,7 @@ export interface Gate {
   barrier(verdict: Verdict, method: string, open: boolean): ServiceError | undefined;
 }
 
-/** @returns the gate of one server; requests that come one after another mostly tell the same, and are judged once */
 export function createGate(rules: GateRules): Gate {
-  let last: (Provenance & { verdict: Verdict }) | undefined;
-
   function verdict({ headers, url }: Request, incoming: IncomingMessage | undefined): Verdict {
     const called = hostOf(url);
     const forwarded = rules.trust_proxy ? lastOf(headers.get('x-forwarded-host')) : undefined;
@@ -112,9 +109,7 @@ export function createGate(rules: GateRules): Gate {
     const origin = headers.get('origin') ?? undefined;
     const site = headers.get('sec-fetch-site')?.toLowerCase();
     const local = isLoopbackAddress(incoming?.socket.remoteAddress ?? '127.0.0.1');
-    if (last?.host !== host || last.origin !== origin || last.site !== site || last.local !== local)
-      last = { host, origin, site, local, verdict: judge(rules, { host, origin, site, local }) };
-    return last.verdict;
+    return judge(rules, { host, origin, site, local });
   }
 
   return {

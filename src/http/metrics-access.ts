@@ -1,10 +1,10 @@
-/** Who may read the metrics: whoever has the token; without one, only this machine itself. */
+/** Access to the metrics: with the token; where none is set, from this machine only. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../core/errors.js';
 import { isLoopbackAddress, isLoopbackName } from './gate.js';
 
-export interface Asking {
+export interface MetricsRequest {
   authorization: string | undefined;
   /** Address at the other end of the connection. */
   peer: string;
@@ -15,16 +15,16 @@ export interface Asking {
 }
 
 /** Throws `svc_rest_authentication_error` or `svc_permission_denied`. */
-export function requireMetricsAccess(token: string | null, asking: Asking): void {
+export function requireMetricsAccess(token: string | null, request: MetricsRequest): void {
   if (token !== null) {
-    const given = /^bearer\s+(.+)$/i.exec(asking.authorization ?? '')?.[1] ?? '';
-    // Digests have one length, so that the comparison tells nothing of the token.
+    const given = /^bearer\s+(.+)$/i.exec(request.authorization ?? '')?.[1] ?? '';
+    // Digests have one length, so the comparison leaks nothing about the token.
     if (timingSafeEqual(digest(given), digest(token))) return;
     throw new ServiceError('svc_rest_authentication_error', 'The metrics need their own token.', {
       advice: 'Send the value of SITEFLEET_METRICS_TOKEN as bearer token.',
     });
   }
-  if (isLoopbackAddress(asking.peer) && isLoopbackName(asking.host) && !asking.forwarded) return;
+  if (isLoopbackAddress(request.peer) && isLoopbackName(request.host) && !request.forwarded) return;
   throw new ServiceError('svc_permission_denied', 'Without a token the metrics are for this machine only.', {
     advice: 'Set SITEFLEET_METRICS_TOKEN, and send it as bearer token.',
   });

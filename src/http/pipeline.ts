@@ -1,12 +1,15 @@
-/** What every request passes before and after the ways in: who asks, how much may be sent, what all answers carry. */
+/**
+ * The middleware every HTTP request passes: who asks, the gate, the limit of the body; and on the way out the headers that all
+ * responses carry, the count and the log line.
+ */
 
-import type { IncomingMessage } from 'node:http';
-import type { Hono } from 'hono';
+import type { Hono, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import type { Config } from '../config/types.js';
 import { errorBody, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createGate, type Verdict } from './gate.js';
-import type { Head, HttpEnv, RequestInfo } from './request-info.js';
+import { createGate } from './gate.js';
+import type { HttpEnv, RequestInfo } from './request-info.js';
 import { requestInfoReader } from './request-info.js';
 import { isAmbiguous, pathOf } from './request-url.js';
 import { completeHeaders } from './response-headers.js';
@@ -26,7 +29,7 @@ export interface PipelineParts {
   maxBody?: number;
 }
 
-export interface PassageRules {
+export interface PipelineRules {
   /** Paths that answer to any name: load balancers and collectors call by address. */
   open: ReadonlySet<string>;
   /** Of the ways in that have one of their own. */
@@ -35,53 +38,36 @@ export interface PassageRules {
 
 const MAX_BODY = 1024 * 1024;
 
-/**
- * Puts what every request passes in front of Hono's own dispatch. As a middleware it would make every answer wait and turn
- * its headers into an object of their own, which costs as much as the rest of a small request.
- */
-export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PassageRules): void {
+/** Installs the middleware. It comes first: only routes that are added later pass it. */
+export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PipelineRules): void {
   const { log, metrics } = parts;
-  const maxBody = parts.maxBody ?? MAX_BODY;
-  const arrivalOf = requestInfoReader(parts);
+  const infoOf = requestInfoReader(parts);
   const gate = createGate(parts.config);
-  const dispatch = app.fetch;
+  const limitBody = bodyLimits(parts.maxBody ?? MAX_BODY);
 
-  const answerOf = (request: Request, env: HttpEnv['Bindings'], context?: Parameters<typeof dispatch>[2]) => {
-    const bounded = boundBody(request, maxBody);
-    if (bounded === request) return dispatch(request, env, context);
-    return Promise.resolve(bounded)
-      .then((result) => (result instanceof Response ? result : dispatch(result, env, context)))
-      .catch((error: unknown) => loggedErrorResponse(parts, error, env.arrival, request.url));
-  };
+  const refused = (error: ServiceError, path: string): Response =>
+    envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? errorResponse(error);
 
-  const barrier = ({ method, url }: Request, incoming: IncomingMessage | undefined, verdict: Verdict) =>
-    incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
-      ? ambiguous()
-      : gate.barrier(verdict, method, open.has(pathOf(url)));
-  const barred = (error: ServiceError, url: string): Response => {
-    const path = pathOf(url);
-    return envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? errorResponse(error);
-  };
-
-  const noted = notes(log);
-
-  app.fetch = (request, given, context) => {
-    const env = (given ?? {}) as HttpEnv['Bindings'];
-    const { outgoing } = env;
-    const verdict = gate.verdict(request, env.incoming);
-    const arrival = arrivalOf(request, env.incoming, verdict.foreign);
-    env.arrival = arrival;
-    const depart = (status: number, head: Head) => {
-      completeHeaders(status, head, arrival.request_id);
-      metrics?.request(status);
-      noted?.(request, arrival, status);
-    };
-    const error = barrier(request, env.incoming, verdict);
-    const answer = () => (error === undefined ? answerOf(request, env, context) : barred(error, request.url));
-    if (outgoing === undefined) return stamped(answer(), depart);
-    outgoing.depart = depart;
-    return answer();
-  };
+  app.use(async (c, next) => {
+    // Requests made inside this process may come without bindings.
+    c.env ??= {} as HttpEnv['Bindings'];
+    const request = c.req.raw;
+    const { incoming } = c.env;
+    const path = pathOf(request.url);
+    const verdict = gate.verdict(request, incoming);
+    const info = infoOf(request, incoming, verdict.foreign);
+    c.env.info = info;
+    const refusal =
+      incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
+        ? ambiguous()
+        : gate.barrier(verdict, request.method, open.has(path));
+    const response = refusal === undefined ? await limitBody(c, next) : refused(refusal, path);
+    // Without one the routes have answered, and `c.res` is theirs.
+    if (response instanceof Response) c.res = response;
+    completeHeaders(c.res, info.request_id);
+    metrics?.request(c.res.status);
+    logRequest(log, request.method, path, info, c.res.status);
+  });
 }
 
 function ambiguous(): ServiceError {
@@ -90,37 +76,20 @@ function ambiguous(): ServiceError {
   });
 }
 
-/** Writes a line for each request, where such lines are written at all: most services spare themselves the making of it. */
-function notes(log: Log): ((request: Request, arrival: RequestInfo, status: number) => void) | undefined {
-  const leveled = log as Log & { isLevelEnabled?(level: string): boolean };
-  if (leveled.isLevelEnabled?.('debug') === false) return undefined;
-  return ({ method, url }, { request_id }, status) =>
-    // Without the query: credentials have been seen there.
-    log.debug({ request_id, method, path: pathOf(url), status }, 'request');
-}
-
-/** An answer that stays in this process leaves through no socket, where the head would be completed. */
-async function stamped(
-  answer: Response | Promise<Response>,
-  depart: (status: number, head: Head) => void,
-): Promise<Response> {
-  const response = await answer;
-  const head: Head = [...response.headers].flat();
-  const own = head.length;
-  depart(response.status, head);
-  for (let i = own; i < head.length; i += 2) response.headers.set(String(head[i]), String(head[i + 1]));
-  return response;
+/** Without the query, in which credentials have been seen. */
+function logRequest(log: Log, method: string, path: string, { request_id }: RequestInfo, status: number): void {
+  log.debug({ request_id, method, path, status }, 'request');
 }
 
 export function loggedErrorResponse(
   parts: Pick<PipelineParts, 'log'>,
   error: unknown,
-  arrival: RequestInfo,
+  info: RequestInfo,
   url: string,
 ): Response {
   // A refusal is an answer, not a failure of ours.
   if (!(error instanceof ServiceError) || isOurFault(error))
-    parts.log.error({ err: error, request_id: arrival.request_id, path: pathOf(url) }, 'request failed');
+    parts.log.error({ err: error, request_id: info.request_id, path: pathOf(url) }, 'request failed');
   return errorResponse(error);
 }
 
@@ -129,32 +98,18 @@ export function errorResponse(error: unknown, headers: Record<string, string> = 
   return Response.json(body, { status: body.data.status, headers });
 }
 
-/**
- * The request, unless its body is over the limit: by its length where that is announced, else by reading no further than
- * the limit.
- */
-function boundBody(request: Request, max: number): Request | Response | Promise<Request | Response> {
-  const { method, headers } = request;
-  if (method === 'GET' || method === 'HEAD') return request;
-  if (headers.get('transfer-encoding') !== null) return readBody(request, max);
-  return Number(headers.get('content-length') ?? 0) > max ? tooLarge(max) : request;
-}
-
-async function readBody(request: Request, max: number): Promise<Request | Response> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = request.body?.getReader();
-  for (;;) {
-    const step = await reader?.read();
-    if (step === undefined || step.done) break;
-    size += step.value.byteLength;
-    if (size > max) {
-      await reader?.cancel();
-      return tooLarge(max);
+/** Refuses bodies over the limit: by their length where that is announced, else by reading no further than the limit. */
+function bodyLimits(max: number): MiddlewareHandler<HttpEnv> {
+  const chunked = bodyLimit({ maxSize: max, onError: () => tooLarge(max) });
+  return async (c, next) => {
+    const { method, headers } = c.req.raw;
+    if (method !== 'GET' && method !== 'HEAD') {
+      // Hono's limit reads the length only after making the body a stream, which most requests can do without.
+      if (headers.get('transfer-encoding') !== null) return chunked(c, next);
+      if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(max);
     }
-    chunks.push(step.value);
-  }
-  return new Request(request, { body: Buffer.concat(chunks) });
+    return next();
+  };
 }
 
 function tooLarge(max: number): Response {

@@ -1,4 +1,4 @@
-/** The forms `a[b]=1&list[]=2` of queries and bodies. Each step takes the same time, whatever came before it. */
+/** Parser of the forms `a[b]=1&list[]=2` in queries and bodies. Each step takes constant time. */
 
 /** Pairs of one query or form at most, as in PHP. */
 export const MAX_PAIRS = 1000;
@@ -8,7 +8,7 @@ export const MAX_NESTING = 32;
 const INDEX = /^\d{1,6}$/;
 
 /** Members of one list or map. A map while it is filled: a member may be called anything, `__proto__` too. */
-export class Members {
+export class FieldCollection {
   readonly #values = new Map<string, unknown>();
   #next = 0;
   #named = false;

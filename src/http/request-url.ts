@@ -1,4 +1,4 @@
-/** Parts of a request's address, read off its text: made into a URL, each would cost as much as a small query. */
+/** Parts of a request's URL, read from its text: the `URL` class costs as much as a small query. */
 
 /** Path of an absolute URL, as it was sent, still encoded. */
 export function pathOf(url: string): string {

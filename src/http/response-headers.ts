@@ -1,8 +1,6 @@
-/** What every answer carries, whoever gave it, and whether it leaves through a socket or stays in the process. */
+/** The headers that every response carries. */
 
-import type { Head } from './request-info.js';
-
-/** On every answer that does not say otherwise: none is a page, none is to be framed, sniffed or kept. */
+/** On every response that does not say otherwise: none is a page, none is to be framed, sniffed or kept. */
 export const STANDARD_HEADERS = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
@@ -14,22 +12,9 @@ export const STANDARD_HEADERS = [
 /** Of a 503 that does not know better. */
 const RETRY_AFTER_S = '5';
 
-/** One bit for each header that is looked for. */
-const BITS = new Map<string, number>([
-  ...STANDARD_HEADERS.map(([name], i) => [name, 1 << i] as const),
-  ['retry-after', 1 << 30],
-]);
-const RETRY_AFTER = 1 << 30;
-
-const ALL = STANDARD_HEADERS.flat();
-
-/** Adds to the head of an answer what all have and this one does not say itself. */
-export function completeHeaders(status: number, head: Head, requestId: string): void {
-  let given = 0;
-  for (let i = 0; i < head.length; i += 2) given |= BITS.get(String(head[i]).toLowerCase()) ?? 0;
-  if (given === 0) head.push(...ALL);
-  else
-    for (const [i, [name, value]] of STANDARD_HEADERS.entries()) if ((given & (1 << i)) === 0) head.push(name, value);
-  if (status === 503 && (given & RETRY_AFTER) === 0) head.push('retry-after', RETRY_AFTER_S);
-  head.push('x-request-id', requestId);
+/** Adds what all responses have and this one does not set itself. */
+export function completeHeaders({ headers, status }: Response, requestId: string): void {
+  for (const [name, value] of STANDARD_HEADERS) if (!headers.has(name)) headers.set(name, value);
+  if (status === 503 && !headers.has('retry-after')) headers.set('retry-after', RETRY_AFTER_S);
+  headers.set('x-request-id', requestId);
 }

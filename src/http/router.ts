@@ -1,4 +1,4 @@
-/** The HTTP shell: the ways in under one roof, and the few addresses of its own. */
+/** The HTTP router: mounts the ways in, and serves health, readiness and metrics. */
 
 import { Hono } from 'hono';
 import { ServiceError } from '../core/errors.js';
@@ -15,7 +15,7 @@ export interface Mount {
 }
 
 export interface HttpMetrics {
-  /** Who has it may read; null = whoever is on this machine. */
+  /** The bearer token that may read; null = anyone on this machine. */
   token: string | null;
   request(status: number): void;
   /** The text format of Prometheus. */
@@ -29,7 +29,7 @@ export interface RouterParts extends PipelineParts {
   mounts: readonly Mount[];
 }
 
-/** Put on by proxies: with any of them, the peer's address says nothing of who asks. */
+/** Put on by proxies: with any of them, the peer's address is not the client's. */
 const FORWARDED =
   /^(x-forwarded|x-real-ip$|x-client-ip$|x-cluster-client-ip$|x-original-|x-envoy-|true-client-ip$|fastly-client-ip$|fly-client-ip$|cf-|cdn-loop$|forwarded$|via$)/i;
 /** Paths that answer whatever name is called: health checks and collectors call by address. Each has rules of its own. */
@@ -37,6 +37,8 @@ const OPEN = new Set(['/healthz', '/readyz', '/metrics']);
 
 export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
+  const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
+  installPipeline(app, parts, { open: OPEN, envelopes });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
     const { ok, reasons } = await parts.ready();
@@ -45,9 +47,9 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   const { metrics } = parts;
   if (metrics !== undefined) {
     app.get('/metrics', async (c) => {
-      const { arrival, incoming } = c.env;
+      const { info, incoming } = c.env;
       requireMetricsAccess(metrics.token, {
-        authorization: arrival.authorization,
+        authorization: info.authorization,
         peer: incoming?.socket.remoteAddress ?? '127.0.0.1',
         host: new URL(c.req.url).hostname,
         forwarded: [...c.req.raw.headers.keys()].some((name) => FORWARDED.test(name)),
@@ -57,8 +59,6 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
   app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'There is nothing at this address.')));
-  app.onError((error, c) => loggedErrorResponse(parts, error, c.env.arrival, c.req.url));
-  const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
-  installPipeline(app, parts, { open: OPEN, envelopes });
+  app.onError((error, c) => loggedErrorResponse(parts, error, c.env.info, c.req.url));
   return app;
 }

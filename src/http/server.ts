@@ -1,20 +1,13 @@
-/** The socket that an HTTP app is served on, and how it is given up without cutting anybody off. */
+/** The HTTP server: listens, starts requests in turns, and drains without cutting requests in flight. */
 
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  type Server,
-  ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTrial } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { LISTENS } from './event-streams.js';
-import type { Head, HttpEnv, Outlet } from './request-info.js';
+import { ENDLESS_STREAM_HEADER } from './endless-streams.js';
+import type { HttpEnv } from './request-info.js';
 
-export interface Listener {
+export interface HttpListener {
   /** `http://127.0.0.1:8787`, with the port that was really taken. */
   url: string;
   host: string;
@@ -24,12 +17,20 @@ export interface Listener {
 }
 
 /** Listens; rejects with a message for people when the address cannot be had. */
-export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<Listener> {
+export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<HttpListener> {
   const streams = new Set<ServerResponse>();
-  const serve = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]);
-  // Whatever fails in it has its answer there.
-  const begin = inTurns((request, response) => void serve(request, response));
-  const server = createServer({ ServerResponse: answersOf(streams) }, begin);
+  const serve = getRequestListener(async (request, env) => {
+    const { incoming, outgoing } = env as HttpBindings;
+    // The pipeline adds what it reads of the request.
+    const response = await app.fetch(request, { incoming } as HttpEnv['Bindings']);
+    if (isEndless(request.method, response)) {
+      streams.add(outgoing);
+      outgoing.once('close', () => streams.delete(outgoing));
+    }
+    return response;
+  });
+  // Its failures are answered by the listener itself.
+  const server = createServer(inTurns((request, response) => void serve(request, response)));
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
   server.keepAliveTimeout = 65_000;
@@ -52,20 +53,24 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
 const PER_TURN = 16;
 
 /**
- * Begins the requests of a turn together, and no more than a few; the others wait for the next, in their order. Together they
- * take each step one after the other, so that its code and data are at hand in the processor: a list costs a third less than
- * when each runs to its end before the next begins. A few, because Node takes one new connection per turn: were every waiting
- * request answered first, 100 busy clients would keep a newcomer, such as a health check, out for seconds.
+ * Begins a few requests per turn of the event loop; the others wait for the next, in their order. Node takes one new connection
+ * per turn: were every waiting request answered first, 100 busy clients would keep a newcomer, such as a health check, out for
+ * seconds.
  */
 function inTurns(begin: (request: IncomingMessage, response: ServerResponse) => void): typeof begin {
   const waiting: [IncomingMessage, ServerResponse][] = [];
-  const turn = () => {
-    const together = waiting.splice(0, PER_TURN);
-    if (waiting.length > 0) setImmediate(turn);
-    for (const [request, response] of together) begin(request, response);
+  let begun = 0;
+  const start: typeof begin = (request, response) => {
+    if (begun++ === 0) setImmediate(nextTurn);
+    begin(request, response);
+  };
+  const nextTurn = () => {
+    begun = 0;
+    for (const [request, response] of waiting.splice(0, PER_TURN)) start(request, response);
   };
   return (request, response) => {
-    if (waiting.push([request, response]) === 1) setImmediate(turn);
+    if (begun < PER_TURN) start(request, response);
+    else waiting.push([request, response]);
   };
 }
 
@@ -98,49 +103,11 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: { host: strin
   });
 }
 
-/** The answers of one server. Each completes its head as the app wants it; one that only listens is kept track of. */
-function answersOf(streams: Set<ServerResponse>) {
-  return class Answer extends ServerResponse implements Outlet {
-    depart?: (status: number, head: Head) => void;
-
-    override writeHead(status: number, second?: unknown, third?: unknown): this {
-      const head = headOf(typeof second === 'string' ? third : second);
-      if (listens(this.req.method, head)) {
-        streams.add(this);
-        this.once('close', () => streams.delete(this));
-      }
-      this.depart?.(status, head);
-      // Written at once from a list: headers that are set one by one cost three times as much.
-      return super.writeHead(status, head as OutgoingHttpHeader[]);
-    }
-  };
+/** Whether a response would never end by itself. */
+function isEndless(method: string, { headers }: Response): boolean {
+  if (headers.get('content-type')?.startsWith('text/event-stream') !== true) return false;
+  return method === 'GET' || headers.has(ENDLESS_STREAM_HEADER);
 }
-
-function headOf(headers: unknown): Head {
-  if (Array.isArray(headers)) return headers.flat() as Head;
-  const head: Head = [];
-  const named = (headers ?? {}) as OutgoingHttpHeaders;
-  for (const name in named) {
-    const value = named[name];
-    if (Array.isArray(value)) for (const one of value) head.push(name, one);
-    else if (value !== undefined) head.push(name, value);
-  }
-  return head;
-}
-
-/** Whether an answer would never end by itself. */
-function listens(method: string | undefined, head: Head): boolean {
-  let isStream = false;
-  let isMarked = method === 'GET';
-  for (let i = 0; i < head.length; i += 2) {
-    const name = String(head[i]).toLowerCase();
-    if (name === 'content-type') isStream = String(head[i + 1]).startsWith('text/event-stream');
-    else if (name === LISTENS_NAME) isMarked = true;
-  }
-  return isStream && isMarked;
-}
-
-const LISTENS_NAME = LISTENS.toLowerCase();
 
 async function drain(server: Server, streams: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,5 +1,5 @@
 /**
- * Text of a request's body. JSON is UTF-8; another encoding read leniently would be stored with a replacement character for
+ * Strict UTF-8 decoding of request bodies. Decoded leniently, another encoding would be stored with a replacement character for
  * each letter beyond ASCII.
  */
 

@@ -35,7 +35,7 @@ export function errorResponse(
   { core, metadata }: { core: { log: Log }; metadata: MetadataRules },
 ): Response {
   const known = asServiceError(error);
-  const { request_id, base_url, authorization } = c.env.arrival;
+  const { request_id, base_url, authorization } = c.env.info;
   if (isOurFault(known)) core.log.error({ err: known.cause ?? known, request_id }, 'mcp endpoint failed');
   for (const challenge of challenges(known, metadata, base_url, authorization !== undefined))
     c.header('WWW-Authenticate', challenge, { append: true });

@@ -11,7 +11,7 @@ import type { Auth } from '../auth/auth.js';
 import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
-import { LISTENS } from '../http/event-streams.js';
+import { ENDLESS_STREAM_HEADER } from '../http/endless-streams.js';
 import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
@@ -82,7 +82,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
-      const document = metadataOf(parts.metadata, c.env.arrival.base_url);
+      const document = metadataOf(parts.metadata, c.env.info.base_url);
       if (document === undefined) return c.notFound();
       c.header('Access-Control-Allow-Origin', '*');
       // Without a configured public address the document names the requested host, so it must not be cached for others.
@@ -93,9 +93,9 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   app.all('/mcp', async (c) => {
     try {
       // The protocol requires the origin to be checked on every request, including a GET that only listens.
-      if (c.env.arrival.foreign) throw foreignPage();
+      if (c.env.info.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
-      const actor = await auth.either(c.env.arrival, 'mcp');
+      const actor = await auth.either(c.env.info, 'mcp');
       return await (c.req.method === 'POST' ? post(c, postParts, actor) : getOrDelete(c, sessions, actor));
     } catch (error) {
       return errorResponse(c, error, parts);
@@ -139,7 +139,7 @@ async function postStateless(
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
-  if (isListenRequest(body)) response.headers.set(LISTENS, 'subscriptions');
+  if (isListenRequest(body)) response.headers.set(ENDLESS_STREAM_HEADER, 'subscriptions');
   const uris = response.ok ? subscribedUris(body) : [];
   if (uris.length > 0) {
     const stop = subscribeAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));

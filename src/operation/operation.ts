@@ -48,8 +48,19 @@ export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
     | { effect: 'destroy'; preview: Handler<I, O>; handle: Handler<I, O> }
   );
 
-export interface Operation {
+/** What is called by its id, in this thread or in the engine thread: an operation, or a REST row. */
+export interface Callable<In, Out> {
   readonly id: string;
+  /** Must run where the writer connection and the child sites are: the engine thread. */
+  readonly engine: boolean;
+  /** Input and output are plain data: they cross the thread border. Rejects with ServiceError. */
+  call(input: In, ctx: Ctx): Promise<Out>;
+}
+
+/** Calls something in the thread it belongs to. Rejects with ServiceError. */
+export type Call = <In, Out>(target: Callable<In, Out>, input: In, caller: Caller) => Promise<Out>;
+
+export interface Operation extends Callable<unknown, Record<string, unknown>> {
   readonly title: string;
   readonly about: string;
   readonly instructions: string;
@@ -61,8 +72,6 @@ export interface Operation {
   readonly needs: Right;
   readonly idempotent: boolean;
   readonly multi: boolean;
-  /** Must run where the writer connection and the child sites are: the engine thread. */
-  readonly engine: boolean;
   readonly input: AnyObject;
   readonly output: AnyObject;
   /**
@@ -80,7 +89,7 @@ export interface Caller {
   progress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Runs an operation where it belongs, here or in the engine thread. Rejects with ServiceError. */
+/** `Call` for operations. */
 export type Invoke = (operation: Operation, raw: unknown, caller: Caller) => Promise<Record<string, unknown>>;
 
 /** An operation with the group it is listed under. */

@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import { createSecureContext } from 'node:tls';
 import { parse } from 'tldts';
+import { withEitherSignal } from '../core/abort-signals.js';
 import type { PrivateReach } from '../core/address.js';
 import { probeCertificate } from './certificate.js';
 import { probeHttp } from './http.js';
@@ -82,10 +82,10 @@ export function createProbe(options: ProbeOptions): Probe {
     return second.outcome === 'unsupported' || second.outcome === 'failed' ? first : second;
   };
   return {
-    http: (probe) => untilEither(probe.signal, closing.signal, (signal) => probeHttp(http, { ...probe, signal })),
+    http: (probe) => withEitherSignal(probe.signal, closing.signal, (signal) => probeHttp(http, { ...probe, signal })),
     certificate: (probe) =>
-      untilEither(probe.signal, closing.signal, (signal) => probeCertificate(http, { ...probe, signal })),
-    domain: (name, signal) => untilEither(signal, closing.signal, (either) => domain(name, either)),
+      withEitherSignal(probe.signal, closing.signal, (signal) => probeCertificate(http, { ...probe, signal })),
+    domain: (name, signal) => withEitherSignal(signal, closing.signal, (either) => domain(name, either)),
     registrableDomain(host) {
       const { domain, isIcann, isIp } = parse(host.toLowerCase());
       return isIp === true || isIcann !== true || domain === null ? null : toAscii(domain);
@@ -110,28 +110,6 @@ export function createProbe(options: ProbeOptions): Probe {
       closing.abort();
     },
   };
-}
-
-/** Unlike `AbortSignal.any`, which on Node 20 leaves a trace of every probe on a signal that lives as long as the process. */
-async function untilEither<T>(
-  one: AbortSignal,
-  other: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const either = new AbortController();
-  const stops = [one, other].map((signal) => {
-    // One signal often stands for a run over thousands of sites.
-    setMaxListeners(0, signal);
-    const stop = () => either.abort(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    return () => signal.removeEventListener('abort', stop);
-  });
-  try {
-    return await work(either.signal);
-  } finally {
-    for (const stop of stops) stop();
-  }
 }
 
 function toAscii(domain: string): string {

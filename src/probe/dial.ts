@@ -66,7 +66,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     const done = () => {
       signal.removeEventListener('abort', onAbort);
       socket.off('error', fail);
-      // Whoever uses the socket hears of errors; until then they must not end the process.
+      // The user of the socket listens for errors; until then they must not end the process.
       socket.on('error', () => undefined);
       const tls_ms = tls === null ? null : performance.now() - connected;
       resolve({ socket, ip: socket.remoteAddress ?? '', dns_ms, connect_ms: connected - began, tls_ms });
@@ -78,7 +78,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     );
     socket.once('connect', () => {
       connected = performance.now();
-      // Second line of defence: nothing is said to a socket that ended up inside, whoever resolved the name.
+      // Second line of defence: nothing is said to a socket that ended up inside, however the name was resolved.
       if (!names.mayUse(socket.remoteAddress)) fail(blocked(host));
       else if (tls === null) done();
     });

@@ -36,7 +36,7 @@ export class Names {
     return { addresses: this.#allowed(host, all), ms: performance.now() - began };
   }
 
-  /** Whether a socket that is connected may be used: the last word, whoever resolved the name. */
+  /** Whether a socket that is connected may be used: the final check, however the name was resolved. */
   mayUse(address: string | undefined): boolean {
     return mayReach(address ?? '', this.#allowPrivate);
   }

@@ -1,6 +1,5 @@
 /**
- * What the monitors ask of the network beyond the child sites: the port between the verbs and the one other outgoing
- * connection of this service. `create.ts` implements it. What a site or registry does is an answer, never a rejection:
+ * The probe port: what the monitors ask of the network apart from the child protocol. `create.ts` implements it. What a site or registry does is an answer, never a rejection:
  * calls reject only when they were cancelled.
  */
 
@@ -112,7 +111,7 @@ export interface DomainFacts {
 
 export type DomainAnswer =
   | { outcome: 'found'; source: 'rdap' | 'whois'; facts: DomainFacts }
-  /** The registry answered that nobody holds this domain. */
+  /** The registry answered that this domain is not registered. */
   | { outcome: 'not_found'; source: 'rdap' | 'whois'; message: string }
   /** Neither RDAP nor WHOIS serves this top-level domain. */
   | { outcome: 'unsupported'; message: string }

@@ -60,7 +60,7 @@ export class Rdap {
   /** The list in memory; an old one is better than none while IANA cannot be reached. */
   async #bootstrap(signal: AbortSignal): Promise<ReadonlyMap<string, string> | null> {
     if (performance.now() >= this.#nextLoad) {
-      // Whoever starts the load, its own signal must not end it for the others who wait.
+      // The signal of the caller that starts the load must not end it for the others who wait.
       this.#loading ??= this.#load().finally(() => {
         this.#loading = null;
       });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Slots } from './slots.js';
 
-/** A registry that told us to stop, until when. */
+/** A registry that asked us to stop, and until when. */
 export class Paused extends Error {
   readonly retryAfterMs: number;
   constructor(server: string, retryAfterMs: number) {
@@ -45,7 +45,7 @@ export class RegistryPace {
     });
   }
 
-  /** The server said "too many": nobody asks it again before the pause is over. Answers the pause. */
+  /** The server said "too many": it is not asked again before the pause is over. Returns the pause. */
   pause(name: string, askedForMs: number | null): Paused {
     const ms = Math.min(Math.max(askedForMs ?? SHORTEST_PAUSE_MS * 2, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
     this.#server(name).pausedUntil = performance.now() + ms;

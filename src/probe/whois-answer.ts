@@ -9,7 +9,7 @@ export type WhoisReading =
   | { outcome: 'limited' }
   | { outcome: 'unreadable' };
 
-const NOBODY =
+const NOT_REGISTERED =
   /\b(?:no match|not found|no entries found|no data found|no object found|nothing found|not registered|no information available|object does not exist|domain unknown|is available|is free)\b|^\s*status:\s*(?:free|available)\b/im;
 const LIMITED =
   /\b(?:limit(?:s)? (?:is |was |has been )?exceeded|exceeded .{0,40}(?:limit|quota|number)|quota exceeded|too many (?:requests|queries|connections)|query rate|rate.?limit|try again later|blacklisted|temporarily (?:blocked|denied))\b/i;
@@ -24,7 +24,7 @@ export function whoisAnswer(text: string, name: string): WhoisReading {
     .filter((one) => !/^\s*(?:%|#|>>>)\s*$/.test(one))
     .join('\n');
   if (LIMITED.test(said)) return { outcome: 'limited' };
-  return { outcome: NOBODY.test(said) ? 'not_found' : 'unreadable' };
+  return { outcome: NOT_REGISTERED.test(said) ? 'not_found' : 'unreadable' };
 }
 
 function read(text: string, name: string): DomainFacts | null {

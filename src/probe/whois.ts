@@ -20,7 +20,7 @@ const FRESH_MS = 7 * 24 * 3_600_000;
 
 /**
  * Lookups by WHOIS (RFC 3912), for registries without RDAP. Only the registry is asked: referrals to registrars are
- * not followed, for the date that counts is the registry's, and nobody else chooses which hosts we connect to.
+ * not followed, because the date that counts is the registry's, and no other server may choose which hosts we connect to.
  */
 export class Whois {
   readonly #parts: WhoisParts;

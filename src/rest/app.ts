@@ -16,12 +16,13 @@ import { requireModule } from '../domain/settings/modules.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
+import type { Call } from '../operation/operation.js';
 import { createDocs } from './docs.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createMatcher, type Match } from './match.js';
 import { openApi } from './openapi.js';
-import type { Perform } from './perform.js';
+import { routeCall } from './perform.js';
 import { createRateLimit, type RateLimit } from './rate-limit.js';
 import { answered, failed, type HeaderFields, type RestContext } from './respond.js';
 import type { Route } from './route.js';
@@ -29,7 +30,7 @@ import { parseParams } from './validate.js';
 
 export interface RestParts {
   routes: readonly Route[];
-  perform: Perform;
+  call: Call;
   auth: Auth;
   clock: Clock;
   log: Log;
@@ -65,11 +66,15 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
     const params = parseParams(route, input.fields, path);
-    const { request_id } = c.env.arrival;
+    const { request_id } = c.env.info;
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
-    const once = onceOf(c, route, rawPath, query, body);
-    const { answer, replayed } = await parts.perform(route, params, { actor, request_id, signal }, once);
+    const idempotency = idempotencyOf(c, route, rawPath, query, body);
+    const { answer, replayed } = await parts.call(
+      routeCall(route),
+      { params, idempotency },
+      { actor, request_id, signal },
+    );
     if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();
     return answered(c, route, answer, { query, headers });
@@ -77,13 +82,12 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
 
   app.all(`${BASE}/*`, async (c) => {
     const headers: HeaderFields = {};
-    // Caught here and not by `onError`: with one of its own, Hono would send each request through a chain of handlers.
     try {
       return await answer(c, headers);
     } catch (error) {
       const known = asServiceError(error);
       if (isOurFault(known)) {
-        const { request_id } = c.env.arrival;
+        const { request_id } = c.env.info;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'REST call failed');
       }
       return failed(known, headers);
@@ -110,9 +114,9 @@ function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams)
       advice: 'Send the header "Authorization: Bearer <token>", and treat the leaked key as known to others.',
     });
   }
-  const { arrival } = c.env;
+  const { info } = c.env;
   const either = found.kind === 'row' && found.route.login === 'either';
-  return either ? auth.either(arrival, 'rest') : auth.bearer(arrival, 'rest');
+  return either ? auth.either(info, 'rest') : auth.bearer(info, 'rest');
 }
 
 function spend(limit: RateLimit, actor: Actor, headers: HeaderFields): void {
@@ -158,7 +162,7 @@ function requireRight(actor: Actor, route: Route, readOnly: boolean): void {
 }
 
 /** The claim of a write that carries an Idempotency-Key. Its name covers everything that makes the call what it is. */
-function onceOf(
+function idempotencyOf(
   c: RestContext,
   route: Route,
   path: string,

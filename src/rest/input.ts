@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
-import { keysOf, MAX_NESTING, MAX_PAIRS, Members } from '../http/query-fields.js';
+import { FieldCollection, keysOf, MAX_NESTING, MAX_PAIRS } from '../http/query-fields.js';
 
 export interface RawInput {
   query: URLSearchParams;
@@ -65,7 +65,7 @@ function formFields(form: URLSearchParams, where: 'query' | 'body'): Record<stri
   if (form.size > MAX_PAIRS) {
     throw tooMuch(where, `must hold at most ${MAX_PAIRS} fields`, 'Send a long list as one field: include=1,2,3.');
   }
-  const fields = new Members();
+  const fields = new FieldCollection();
   for (const [name, value] of form) {
     const keys = keysOf(name);
     if (keys === undefined) continue;
@@ -85,23 +85,23 @@ function tooMuch(field: string, reason: string, advice: string): ServiceError {
   });
 }
 
-function put(into: Members, [head = '', ...rest]: readonly string[], value: string): void {
+function put(into: FieldCollection, [head = '', ...rest]: readonly string[], value: string): void {
   const key = into.keyOf(head);
   if (rest.length === 0) {
     into.set(key, value);
     return;
   }
   const known = into.get(key);
-  const next = known instanceof Members ? known : new Members();
+  const next = known instanceof FieldCollection ? known : new FieldCollection();
   into.set(key, next);
   put(next, rest, value);
 }
 
 function settled(value: unknown): unknown {
-  if (!(value instanceof Members)) return value;
+  if (!(value instanceof FieldCollection)) return value;
   return value.isList ? value.inOrder().map(settled) : plainObject(value);
 }
 
-function plainObject(members: Members): Record<string, unknown> {
+function plainObject(members: FieldCollection): Record<string, unknown> {
   return Object.fromEntries([...members.entries()].map(([key, value]) => [key, settled(value)]));
 }

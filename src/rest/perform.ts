@@ -1,21 +1,18 @@
-/** Answering one row, in whichever thread it belongs. main.ts calls this on either side of the thread border. */
+/** REST rows as calls, for either side of the thread border. */
 
-import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
-import type { Ctx } from '../domain/context.js';
 import { requireModule } from '../domain/settings/modules.js';
+import type { Callable } from '../operation/operation.js';
 import { type IdempotencyKey, type Performed, runOnce } from './idempotency.js';
 import { routes } from './index.js';
 import type { Route } from './route.js';
 
-export interface RestCaller {
-  actor: Actor;
-  request_id: string;
-  signal: AbortSignal;
+/** Plain data: it crosses the thread border. */
+export interface RouteInput {
+  /** As `parseParams` returned them. */
+  params: unknown;
+  idempotency: IdempotencyKey | undefined;
 }
-
-/** Answers a row here or in the engine thread. Rejects with ServiceError. */
-export type Perform = (route: Route, params: unknown, caller: RestCaller, once?: IdempotencyKey) => Promise<Performed>;
 
 const byKey = new Map(routes.map((route) => [route.key, route]));
 
@@ -26,9 +23,15 @@ export function routeOf(key: string): Route {
   return route;
 }
 
-/** @param params as `parseParams` answered them */
-export async function performRoute(route: Route, params: unknown, ctx: Ctx, once?: IdempotencyKey): Promise<Performed> {
-  if (route.module !== undefined) requireModule(ctx, route.module);
-  if (once === undefined) return { answer: await route.answer(params, ctx), replayed: false };
-  return runOnce(ctx, once, () => route.answer(params, ctx));
+/** A row as something that is called by its key, in whichever thread it belongs. */
+export function routeCall(route: Route): Callable<RouteInput, Performed> {
+  return {
+    id: route.key,
+    engine: route.engine,
+    async call({ params, idempotency }, ctx) {
+      if (route.module !== undefined) requireModule(ctx, route.module);
+      if (idempotency === undefined) return { answer: await route.answer(params, ctx), replayed: false };
+      return runOnce(ctx, idempotency, () => route.answer(params, ctx));
+    },
+  };
 }

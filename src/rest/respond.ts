@@ -91,7 +91,7 @@ function pageLinks(c: RestContext, page: number, pages: number, query: URLSearch
   if (pages <= 1 && page <= 1) return '';
   const others = otherThanPage(c.req.url, query);
   const before = others === '' ? '' : `${others}&`;
-  const address = `${c.env.arrival.base_url}${pathOf(c.req.url)}?${before}page=`;
+  const address = `${c.env.info.base_url}${pathOf(c.req.url)}?${before}page=`;
   const link = (rel: string, to: number) => `<${address}${to}>; rel="${rel}"`;
   const links: string[] = [];
   if (page > 1 && pages > 0) links.push(link('first', 1), link('prev', Math.min(page - 1, pages)));

@@ -45,7 +45,7 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
     } catch (error) {
       const known = asServiceError(error);
       if (isOurFault(known)) {
-        const { request_id } = c.env.arrival;
+        const { request_id } = c.env.info;
         parts.log.error({ err: known.cause ?? known, request_id, path: c.req.path }, 'run endpoint failed');
       }
       return errorResponse(c, known, parts.challenge);
@@ -82,8 +82,8 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
 
   return async (c: RunContext, id: string): Promise<Response> => {
     if (c.req.method === 'OPTIONS') return routeDescription(c, RUN_METHODS);
-    const arrival = c.env.arrival;
-    const actor = await auth.basic(arrival, 'run');
+    const { info } = c.env;
+    const actor = await auth.basic(info, 'run');
     const operation = byId.get(id);
     requireRight(actor, operation, readOnly);
     if (operation === undefined) throw operationNotFound(id);
@@ -91,7 +91,7 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     const input = await readInput(c, operation);
     // A change is finished even when its caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
-    return c.json(await invoke(operation, input, { actor, request_id: arrival.request_id, signal }));
+    return c.json(await invoke(operation, input, { actor, request_id: info.request_id, signal }));
   };
 }
 

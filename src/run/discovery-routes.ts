@@ -29,14 +29,14 @@ export function createDiscovery({ operations, auth }: { operations: readonly Gro
   /** Checks login and method of a discovery request. Returns the response to an OPTIONS request. */
   async function authorize(c: RunContext): Promise<Response | undefined> {
     if (c.req.method === 'OPTIONS') return routeDescription(c, READ_METHODS);
-    await auth.basic(c.env.arrival, 'run').catch((error: unknown) => {
+    await auth.basic(c.env.info, 'run').catch((error: unknown) => {
       throw asForbidden(error);
     });
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') throw notAllowed(c.req.method);
     return undefined;
   }
 
-  const mountUrl = (c: RunContext, mount: string) => `${c.env.arrival.base_url}${mount}`;
+  const mountUrl = (c: RunContext, mount: string) => `${c.env.info.base_url}${mount}`;
 
   return {
     async operations(c: RunContext, mount: string): Promise<Response> {

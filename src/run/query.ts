@@ -5,7 +5,7 @@
 
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
-import { MAX_PAIRS, Members } from '../http/query-fields.js';
+import { FieldCollection, MAX_PAIRS } from '../http/query-fields.js';
 import type { JsonSchema } from '../operation/contract.js';
 
 type Fields = Map<string, unknown>;
@@ -88,13 +88,13 @@ function setField(fields: Fields, name: string, value: string): void {
     fields.set(field, value);
     return;
   }
-  const members = fields.get(field) ?? new Members();
-  if (!(members instanceof Members)) throw twice(field);
+  const members = fields.get(field) ?? new FieldCollection();
+  if (!(members instanceof FieldCollection)) throw twice(field);
   fields.set(field, members);
   addMember(members, field, index, value);
 }
 
-function addMember(members: Members, field: string, index: string, value: string): void {
+function addMember(members: FieldCollection, field: string, index: string, value: string): void {
   if (index !== '' && !/^\d{1,6}$/.test(index)) {
     throw invalidInput(
       field,
@@ -113,7 +113,7 @@ function addMember(members: Members, field: string, index: string, value: string
 function withLists(fields: Fields, schema: JsonSchema): Record<string, unknown> {
   const input: Record<string, unknown> = Object.create(null);
   for (const [field, value] of fields) {
-    if (value instanceof Members) {
+    if (value instanceof FieldCollection) {
       input[field] = value.inOrder();
     } else if (wantsList(schema, field)) {
       input[field] = String(value)

@@ -1,6 +1,6 @@
 /**
  * The monitors that one run has claimed: kept while it works on them, given back when it does not. While the database is busy or
- * away none of this fails: looks under way go on, and what could not be kept or given back lapses.
+ * away none of this fails: checks in flight go on, and what could not be kept or given back lapses.
  */
 
 import type { Members } from '../cluster/members.js';
@@ -21,23 +21,23 @@ export interface HeldClaim {
 
 export class Claims {
   readonly #ctx: Ctx;
-  readonly #crew: Members;
+  readonly #members: Members;
   readonly #held = new Set<HeldClaim>();
 
-  constructor(ctx: Ctx, crew: Members) {
+  constructor(ctx: Ctx, members: Members) {
     this.#ctx = ctx;
-    this.#crew = crew;
+    this.#members = members;
   }
 
   /** Claims up to `most` monitors that are due. */
   async take(most: number): Promise<{ monitor: MonitorRow; login: Login | undefined; claim: HeldClaim }[]> {
     const { store, clock } = this.#ctx;
     const now = clock.now();
-    const { leaseMs } = this.#crew;
+    const { leaseMs } = this.#members;
     const until = now + leaseMs;
     const untilElapsed = clock.elapsed() + leaseMs;
     const lapsed = now - clock.steps(Math.min(leaseMs, LONGEST_MS)).forward;
-    const part = { most, members: this.#crew.members() };
+    const part = { most, members: this.#members.count() };
     const found = await this.#unlessAway(() => store.monitorClaims.claim(lapsed, until, part));
     return (found?.rows ?? []).map((monitor) => {
       const claim = { site_id: monitor.site_id, until, untilElapsed };
@@ -58,13 +58,13 @@ export class Claims {
     const now = clock.now();
     const elapsed = clock.elapsed();
     const standing = [...this.#held].filter((claim) => this.stands(claim));
-    if (!standing.some(({ untilElapsed }) => untilElapsed - elapsed < (this.#crew.leaseMs * 2) / 3)) return;
-    const until = now + this.#crew.leaseMs;
+    if (!standing.some(({ untilElapsed }) => untilElapsed - elapsed < (this.#members.leaseMs * 2) / 3)) return;
+    const until = now + this.#members.leaseMs;
     const kept = await this.#unlessAway(() => this.#ctx.store.monitorClaims.move(standing, now, until));
     if (kept === undefined) return;
     for (const claim of standing) {
       claim.until = kept.has(claim.site_id) ? until : 0;
-      claim.untilElapsed = elapsed + this.#crew.leaseMs;
+      claim.untilElapsed = elapsed + this.#members.leaseMs;
     }
   }
 
@@ -73,7 +73,7 @@ export class Claims {
     for (const claim of claims) this.#held.delete(claim);
   }
 
-  /** Due again in `wait` milliseconds, for whoever comes first. */
+  /** Due again in `wait` milliseconds, for the process that comes first. */
   async giveBack(claims: readonly HeldClaim[], wait: number): Promise<void> {
     const standing = claims.filter((claim) => this.#held.has(claim) && this.stands(claim));
     this.drop(claims);

@@ -1,15 +1,15 @@
-/** Notices that the clock of this machine was stepped, and has what is stored put right before anything is taken up by it. */
+/** Clock step monitor: notices that the clock of this machine was stepped, and has stored times corrected before they are used. */
 
 import type { ClockSteps } from '../core/clock.js';
 import type { Ctx } from '../domain/context.js';
 
-export interface StepWatch {
+export interface ClockStepMonitor {
   /** Resolves when what is stored fits the clock. Costs nothing unless the clock was stepped since the last call. */
   settle(): Promise<void>;
 }
 
 /** One for everything in a process that works by the clock. */
-export function createStepWatch(context: () => Ctx): StepWatch {
+export function createClockStepMonitor(context: () => Ctx): ClockStepMonitor {
   /** As of the last call that was stored; null before the first: the step may have been while no process ran. */
   let known: ClockSteps | null = null;
   let settling: Promise<void> | null = null;

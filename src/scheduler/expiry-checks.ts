@@ -1,5 +1,5 @@
 /**
- * Certificates and domains by the clock. Each call works off what is due for a while; the next one goes on. Certificates are
+ * Scheduled checks of certificates and domains. Each call works off what is due for a while; the next one goes on. Certificates are
  * shared out among processes by claims. Domains are not: a registry bans who asks too fast, and only a process that asks
  * alone can keep its pace.
  */
@@ -25,27 +25,27 @@ const DOMAINS_PER_STEP = 40;
 const SITES_PER_STEP = 1_000;
 
 /** Looks at the certificates whose day it is, or at this process's share of them. */
-export async function runCertificates(ctx: Ctx, crew: Members = ALONE): Promise<string> {
+export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promise<string> {
   if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
-  await crew.join();
+  await members.join();
   const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
   let checked = 0;
   let alerts = 0;
   while (ctx.clock.elapsed() < endsAt) {
     const now = ctx.clock.now();
     ctx.signal.throwIfAborted();
-    const places = crew.places(CERTIFICATES_AT_ONCE);
-    if (places === 0) break;
+    const slots = members.slots(CERTIFICATES_AT_ONCE);
+    if (slots === 0) break;
     const until = now + CERTIFICATES_CLAIM_MS;
     const lapsed = now - ctx.clock.steps(CERTIFICATES_CLAIM_MS).forward;
-    const portion = { most: CERTIFICATES_STEPS * places, members: crew.members(), lapsed };
+    const portion = { most: CERTIFICATES_STEPS * slots, members: members.count(), lapsed };
     const due = await ctx.store.certificates.claim(expiryClock(now), until, portion);
     if (due.length === 0) break;
-    const looks: ProbedCertificate[] = [];
-    await pooled(due, places, async (row) => {
-      looks.push(await probeCertificate(ctx, row));
+    const probed: ProbedCertificate[] = [];
+    await pooled(due, slots, async (row) => {
+      probed.push(await probeCertificate(ctx, row));
     });
-    const done = await storeCertificates(ctx, looks, until);
+    const done = await storeCertificates(ctx, probed, until);
     checked += done.stored;
     alerts += done.alerts;
   }

@@ -1,29 +1,32 @@
-/** Works queued jobs off for as long as the process lives: up to a few jobs at once, each chunk under its own lease. */
+/** The job runner: works queued jobs off for as long as the process lives, up to a few jobs at once, each chunk under its own lease. */
 
-import { isProcessGone, type Place } from '../cluster/process-id.js';
+import { isProcessGone, type ProcessLocation } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/jobs/chunk.js';
-import type { StepWatch } from './clock-steps.js';
+import type { ClockStepMonitor } from './clock-steps.js';
 
 /** Jobs this process works on at the same time. */
 const AT_ONCE = 4;
-/** How often the queue is looked at when nobody says that something came in. */
+/** How often the queue is polled for jobs of other processes. */
 const POLL_MS = 1000;
 
 export interface JobRunner {
   start(): void;
-  /** Something was queued: look now. */
+  /** Something was queued: polls at once. */
   kick(): void;
   /** Takes no more chunks and waits for those under way; they are cut off by the context's signal. */
   stop(): Promise<void>;
 }
 
 export function createJobRunner(parts: {
+  /** Its signal lives as long as the process. */
   ctx(): Ctx;
+  /** Runs work with a context whose signal ends with the work. */
+  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
-  steps: StepWatch;
-  place?: Place | undefined;
+  clockSteps: ClockStepMonitor;
+  location?: ProcessLocation | undefined;
   leaseMs?: number | undefined;
 }): JobRunner {
   const leaseMs = parts.leaseMs ?? LEASE_MS;
@@ -41,8 +44,12 @@ export function createJobRunner(parts: {
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
-      await parts.steps.settle();
-      while (!stopped && !ctx.signal.aborted && (await runNextChunk(ctx, parts.owner, leaseMs)));
+      await parts.clockSteps.settle();
+      while (
+        !stopped &&
+        !ctx.signal.aborted &&
+        (await parts.withCtx((chunk) => runNextChunk(chunk, parts.owner, leaseMs)))
+      );
     } catch (error) {
       // That storage is away is logged once where it is noticed, not by every lane and second.
       if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')
@@ -56,7 +63,7 @@ export function createJobRunner(parts: {
       timer.unref();
       const ctx = parts.ctx();
       // A process that was killed left its jobs held: no need to wait for the leases to lapse.
-      releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.place))
+      releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.location))
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
         .finally(fill);
     },

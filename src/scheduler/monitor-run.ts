@@ -1,7 +1,7 @@
 /**
- * One run of the monitors in one process: claims what is due in portions, looks at as many sites at once as its part of the
- * settings' limit allows, and stores results in groups. A slow site holds back nobody: its place in the pool is taken, and
- * nothing else. What is known is in the database only: a process may end, or be paused, anywhere in here.
+ * One run of the monitors in one process: claims what is due in portions, checks as many sites at once as its part of the
+ * settings' limit allows, and stores results in groups. A slow site takes one slot of the pool and holds
+ * nothing else back. What is known is in the database only: a process may end, or be paused, anywhere in here.
  */
 
 import type { Members } from '../cluster/members.js';
@@ -16,18 +16,18 @@ import type { MonitoringDefaults } from '../domain/settings/effects.js';
 import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
 import { Claims, type HeldClaim } from './claims.js';
 
-/** Results stored at once at most, and how long one may wait for company. */
+/** Results stored at once at most, and how long one may wait for others. */
 const GROUP = 100;
 const GROUP_MS = 1_000;
 /** A run takes on no more after this; the next call goes on. */
 const LONGEST_RUN_MS = 10 * 60_000;
-/** How often a run looks up while nothing happens, and how soon it asks again for what was not there. */
+/** How often a run results up while nothing happens, and how soon it asks again for what was not there. */
 const POLL_MS = 2_000;
 const POSTPONE_MS = 60_000;
 /** Together much shorter than a claim. */
 const RECORD_PAUSES_MS = [50, 200, 500, 1000] as const;
 
-interface Turn {
+interface ClaimedMonitor {
   monitor: MonitorRow;
   login: Login | undefined;
   claim: HeldClaim;
@@ -38,72 +38,72 @@ type Judged = Omit<JudgedCheck, 'claim'> & { claim: HeldClaim };
 export class MonitorRun {
   readonly #ctx: Ctx;
   readonly #global: MonitoringDefaults;
-  readonly #crew: Members;
+  readonly #members: Members;
   readonly #claims: Claims;
   readonly #endsAt: number;
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #over = new AbortController();
-  /** What looks see: their signal ends with the run. */
-  readonly #looking: Ctx;
-  #queue: Turn[] = [];
-  #looked: Judged[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #ended = new AbortController();
+  /** The context of checks: its signal ends with the run. */
+  readonly #checkCtx: Ctx;
+  #queue: ClaimedMonitor[] = [];
+  #results: Judged[] = [];
   #failed: HeldClaim[] = [];
   #storedAt: number;
   #claimAgainAt = 0;
   #network: OwnNetwork | null = null;
-  #held = false;
-  #done = { checked: 0, alerts: 0, held: 0, late: 0 };
+  #offline = false;
+  #done = { checked: 0, alerts: 0, postponed: 0, late: 0 };
 
-  constructor(ctx: Ctx, global: MonitoringDefaults, crew: Members) {
+  constructor(ctx: Ctx, global: MonitoringDefaults, members: Members) {
     this.#ctx = ctx;
     this.#global = global;
-    this.#crew = crew;
-    this.#claims = new Claims(ctx, crew);
-    this.#looking = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#over.signal]) };
+    this.#members = members;
+    this.#claims = new Claims(ctx, members);
+    this.#checkCtx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
     this.#storedAt = ctx.clock.elapsed();
     this.#endsAt = this.#storedAt + LONGEST_RUN_MS;
   }
 
   summary(): string {
-    const { checked, alerts, held, late } = this.#done;
-    const waiting = this.#held ? `, ${held} put off: our own network is down` : '';
+    const { checked, alerts, postponed, late } = this.#done;
+    const waiting = this.#offline ? `, ${postponed} put off: our own network is down` : '';
     return `${checked} checked, ${alerts} alerts${late > 0 ? `, ${late} came too late` : ''}${waiting}`;
   }
 
   /** @param down this machine was known to be cut off before: asks whether it still is before it takes anything on */
   async work(down: boolean): Promise<void> {
     try {
-      if (down && (await this.#isCutOff())) return;
-      while (await this.#goOn());
+      if (down && (await this.#isOffline())) return;
+      while (await this.#step());
     } finally {
-      this.#over.abort();
+      this.#ended.abort();
       await this.#claims.giveBackAll();
     }
   }
 
   /** One step; false when there is nothing left to do. */
-  async #goOn(): Promise<boolean> {
+  async #step(): Promise<boolean> {
     const { clock, signal } = this.#ctx;
     signal.throwIfAborted();
     await this.#claims.keep();
-    await this.#startWhatFits();
-    const waited = this.#looked.length > 0 && clock.elapsed() - this.#storedAt >= GROUP_MS;
-    if (this.#looked.length >= GROUP || waited || this.#underWay.size === 0) await this.#store();
-    if (this.#underWay.size > 0) {
-      await this.#nextToFinish();
+    await this.#fillSlots();
+    const waited = this.#results.length > 0 && clock.elapsed() - this.#storedAt >= GROUP_MS;
+    if (this.#results.length >= GROUP || waited || this.#running.size === 0) await this.#store();
+    if (this.#running.size > 0) {
+      await this.#waitForOne();
       return true;
     }
-    // Without a place nobody is waited for: what is queued goes back.
-    if (this.#held || this.#places() === 0) return false;
+    // Without a slot there is nothing to wait for: what is queued goes back.
+    if (this.#offline || this.#slots() === 0) return false;
     return this.#queue.length > 0 || (await this.#refill());
   }
 
-  #places(): number {
-    return this.#held ? 0 : this.#crew.places(this.#global.concurrency);
+  #slots(): number {
+    return this.#offline ? 0 : this.#members.slots(this.#global.concurrency);
   }
 
-  async #startWhatFits(): Promise<void> {
-    while (this.#underWay.size < this.#places()) {
+  async #fillSlots(): Promise<void> {
+    while (this.#running.size < this.#slots()) {
       if (this.#queue.length === 0 && !(await this.#refill())) return;
       const next = this.#queue.shift();
       if (next === undefined) continue;
@@ -112,59 +112,60 @@ export class MonitorRun {
     }
   }
 
-  #start({ monitor, login, claim }: Turn): void {
+  #start({ monitor, login, claim }: ClaimedMonitor): void {
     const settings = effectiveSettings(monitor, this.#global);
-    const work = checkOnce(this.#looking, monitor, settings, { login, limit: LONGEST_CHECK_S })
+    const work = checkOnce(this.#checkCtx, monitor, settings, { login, limit: LONGEST_CHECK_S })
       .then(
-        (look) => {
-          this.#looked.push({ ...look, monitor, settings, claim });
+        (result) => {
+          this.#results.push({ ...result, monitor, settings, claim });
         },
         (error: unknown) => {
-          if (this.#looking.signal.aborted) return;
+          if (this.#checkCtx.signal.aborted) return;
           this.#ctx.log.error({ err: error, site_id: monitor.site_id }, 'a monitor could not be checked');
           this.#failed.push(claim);
         },
       )
-      .finally(() => this.#underWay.delete(work));
-    this.#underWay.add(work);
+      .finally(() => this.#running.delete(work));
+    this.#running.add(work);
   }
 
   /** Claims more of what is due. False when there is nothing. */
   async #refill(): Promise<boolean> {
     const now = this.#ctx.clock.elapsed();
-    if (this.#held || now >= this.#endsAt || now < this.#claimAgainAt) return false;
-    // Whoever takes on more has stored what it did: a claim is never held for long.
+    if (this.#offline || now >= this.#endsAt || now < this.#claimAgainAt) return false;
+    // Results are stored before more is taken on: a claim is never held for long.
     await this.#store();
-    const places = this.#places();
-    if (places === 0) return false;
-    const turns = await this.#claims.take(2 * places);
-    if (turns.length === 0) this.#claimAgainAt = now + POLL_MS;
-    const isOff = ({ monitor }: Turn) => monitor.suspended === 1 || !effectiveSettings(monitor, this.#global).active;
-    await this.#claims.pause(turns.filter(isOff).map(({ claim }) => claim));
-    this.#queue = turns.filter((turn) => !isOff(turn));
-    if (this.#queue.length > 0 && (await this.#isCutOff())) await this.#giveQueueBack();
-    return turns.length > 0 && !this.#held;
+    const slots = this.#slots();
+    if (slots === 0) return false;
+    const claimed = await this.#claims.take(2 * slots);
+    if (claimed.length === 0) this.#claimAgainAt = now + POLL_MS;
+    const isOff = ({ monitor }: ClaimedMonitor) =>
+      monitor.suspended === 1 || !effectiveSettings(monitor, this.#global).active;
+    await this.#claims.pause(claimed.filter(isOff).map(({ claim }) => claim));
+    this.#queue = claimed.filter((monitor) => !isOff(monitor));
+    if (this.#queue.length > 0 && (await this.#isOffline())) await this.#releaseQueue();
+    return claimed.length > 0 && !this.#offline;
   }
 
-  /** Asked once a run, and only when there is something to check: while we know that we are cut off, nobody is. */
-  async #isCutOff(): Promise<boolean> {
-    if (this.#network !== null) return this.#held;
-    this.#network = await ownNetwork(this.#ctx, this.#crew.host);
-    this.#held = await this.#network.isDown();
-    return this.#held;
+  /** Asked once a run, and only when there is something to check: while we are known to be cut off, no site is checked. */
+  async #isOffline(): Promise<boolean> {
+    if (this.#network !== null) return this.#offline;
+    this.#network = await ownNetwork(this.#ctx, this.#members.host);
+    this.#offline = await this.#network.isDown();
+    return this.#offline;
   }
 
   /** Stores what was judged. Silence is not believed while our own network may be the cause. */
   async #store(): Promise<void> {
-    const [all, failed] = [this.#looked, this.#failed];
-    this.#looked = [];
+    const [all, failed] = [this.#results, this.#failed];
+    this.#results = [];
     this.#failed = [];
     this.#storedAt = this.#ctx.clock.elapsed();
     await this.#claims.giveBack(failed, POSTPONE_MS);
     const group = all.filter(({ claim }) => this.#claims.stands(claim));
-    const ours = group.length > 0 && (await this.#isOurSilence(group));
+    const ours = group.length > 0 && (await this.#isOwnNetworkSilent(group));
     const believed = ours ? group.filter(({ verdict }) => !verdict.silent) : group;
-    if (ours) await this.#holdBack(group.filter(({ verdict }) => verdict.silent));
+    if (ours) await this.#postpone(group.filter(({ verdict }) => verdict.silent));
     const { stored, alerts } = await this.#record(believed);
     this.#claims.drop(all.map(({ claim }) => claim));
     this.#done.checked += stored;
@@ -172,9 +173,9 @@ export class MonitorRun {
     this.#done.late += all.length - group.length + believed.length - stored;
   }
 
-  /** Tries again while the database is busy and the claims stand: nobody is asked twice for a moment of that. */
-  async #record(looks: readonly Judged[]): Promise<{ stored: number; alerts: number }> {
-    const claimed = looks.map((look) => ({ ...look, claim: look.claim.until }));
+  /** Tries again while the database is busy and the claims stand: a short lock must not cost a second check. */
+  async #record(results: readonly Judged[]): Promise<{ stored: number; alerts: number }> {
+    const claimed = results.map((result) => ({ ...result, claim: result.claim.until }));
     for (const pause of RECORD_PAUSES_MS) {
       try {
         return await applyChecks(this.#ctx, claimed);
@@ -186,38 +187,38 @@ export class MonitorRun {
     return applyChecks(this.#ctx, claimed);
   }
 
-  /** We are cut off: others may look in our place at once; alone, we try again later. */
-  async #holdBack(silent: readonly Judged[]): Promise<void> {
-    this.#held = true;
-    this.#done.held += silent.length;
-    const wait = this.#crew.members() > 1 ? 0 : POSTPONE_MS;
+  /** We are cut off: others may result in our place at once; alone, we try again later. */
+  async #postpone(silent: readonly Judged[]): Promise<void> {
+    this.#offline = true;
+    this.#done.postponed += silent.length;
+    const wait = this.#members.count() > 1 ? 0 : POSTPONE_MS;
     await this.#claims.giveBack(
       silent.map(({ claim }) => claim),
       wait,
     );
-    await this.#giveQueueBack();
+    await this.#releaseQueue();
   }
 
-  async #giveQueueBack(): Promise<void> {
+  async #releaseQueue(): Promise<void> {
     const queued = this.#queue.map(({ claim }) => claim);
     this.#queue = [];
     await this.#claims.giveBack(queued, 0);
   }
 
   /** Asked when silence would open an incident, or when most of a group is newly silent. */
-  async #isOurSilence(group: readonly Judged[]): Promise<boolean> {
+  async #isOwnNetworkSilent(group: readonly Judged[]): Promise<boolean> {
     const silent = group.filter(({ verdict, monitor }) => verdict.silent && monitor.settled === 1);
     const answered = group.filter(({ verdict }) => verdict.http_code !== null).length;
     const opens = silent.some(({ monitor, verdict, settings }) => isChange(monitor, verdict, settings));
     if (!opens && (silent.length === 0 || silent.length < answered)) return false;
-    this.#network ??= await ownNetwork(this.#ctx, this.#crew.host);
+    this.#network ??= await ownNetwork(this.#ctx, this.#members.host);
     return this.#network.explainsSilence();
   }
 
-  async #nextToFinish(): Promise<void> {
+  async #waitForOne(): Promise<void> {
     const awake = new AbortController();
     const poll = this.#ctx.clock.sleep(POLL_MS, awake.signal).catch(() => undefined);
-    await Promise.race([poll, ...this.#underWay]);
+    await Promise.race([poll, ...this.#running]);
     awake.abort();
   }
 }

@@ -10,20 +10,20 @@ import { type MonitoringDefaults, monitoringDefaults } from '../domain/settings/
 import { MonitorRun } from './monitor-run.js';
 
 /** Checks the monitors whose time has come, or this process's share of them. Answers what came of it, in a few words. */
-export async function runDueMonitors(ctx: Ctx, crew: Members = ALONE): Promise<string> {
-  await crew.join();
+export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promise<string> {
+  await members.join();
   // Read before the settings: so settings older than the plan are never taken for new ones.
-  const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), crew.host);
+  const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), members.host);
   const global = await monitoringDefaults(ctx);
   const replanned = await replanIfChanged(ctx, global, planned);
-  if ((due || replanned) && crew.places(global.concurrency) === 0)
+  if ((due || replanned) && members.slots(global.concurrency) === 0)
     return 'nothing: the places are taken by other processes';
-  const run = new MonitorRun(ctx, global, crew);
+  const run = new MonitorRun(ctx, global, members);
   if (due || replanned) await run.work(down);
   return run.summary();
 }
 
-/** Monitors that follow the global switch or interval get new turns when these change, whoever changed them. */
+/** Monitors that follow the global switch or interval get new turns when these change, in whatever process. */
 async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: string): Promise<boolean> {
   const plan = { active: global.active ? 1 : 0, interval_min: global.interval };
   const after = JSON.stringify(plan);
@@ -38,7 +38,7 @@ const KEEP = { beats: 180 * DAY_MS, hours: HOURS_KEPT_MS, incidents: 730 * DAY_M
 const PRUNE_ROWS = 5_000;
 const PRUNE_STEPS = 40;
 
-/** Forgets what is older than its time, in small steps so that nobody waits for the writer long. Once an hour is plenty. */
+/** Forgets what is older than its time, in small steps, so that other writers do not wait long. Once an hour is plenty. */
 export async function pruneMonitoring(ctx: Ctx): Promise<string> {
   const now = ctx.clock.now();
   const before = { beats: now - KEEP.beats, hours: now - KEEP.hours, incidents: now - KEEP.incidents };

@@ -1,13 +1,13 @@
 /**
- * Runs the timetable in one process at a time: whoever holds the lease. The others watch and take over when it lapses. What is
- * marked as shared runs in every process, whoever holds the lease.
+ * The schedule: runs the timetable in the one process that holds its lease. The others wait, and take over when it lapses. Tasks
+ * marked as shared run in every process.
  */
 
 import { ALONE, type Members } from '../cluster/members.js';
 import type { Ctx } from '../domain/context.js';
-import type { StepWatch } from './clock-steps.js';
+import type { ClockStepMonitor } from './clock-steps.js';
 import { nextRun, startTimer, type Timer } from './timer.js';
-import { type Entry, timetable } from './timetable.js';
+import { type ScheduledTask, timetable } from './timetable.js';
 
 const LEASE = 'schedule';
 const LEASE_MS = 60_000;
@@ -16,22 +16,25 @@ const RENEW_MS = 15_000;
 export interface Schedule {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs one entry now, whatever the clock says; for the shell and tests. */
+  /** Runs one task now, whatever the clock says; for the shell and tests. */
   runNow(name: string): Promise<string>;
 }
 
 export function createSchedule(parts: {
+  /** Its signal lives as long as the process. */
   ctx(): Ctx;
+  /** Runs work with a context whose signal ends with the work. */
+  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
-  steps: StepWatch;
-  /** Who else takes a share; left out where nobody can. */
-  crew?: Members | undefined;
-  entries?: readonly Entry[] | undefined;
+  clockSteps: ClockStepMonitor;
+  /** The processes that share tasks; left out where no other process can. */
+  members?: Members | undefined;
+  tasks?: readonly ScheduledTask[] | undefined;
 }): Schedule {
-  const entries = parts.entries ?? timetable;
-  const crew = parts.crew ?? ALONE;
+  const tasks = parts.tasks ?? timetable;
+  const members = parts.members ?? ALONE;
   const timers: Timer[] = [];
-  const underWay = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
   /**
    * A process that was paused wakes up with its lease lapsed, and learns of it only with the next renewal. By both readings
@@ -45,7 +48,7 @@ export function createSchedule(parts: {
     const now = clock.now();
     const elapsed = clock.elapsed();
     try {
-      await parts.steps.settle();
+      await parts.clockSteps.settle();
       const lapsed = now - clock.steps(LEASE_MS).forward;
       const held = await ctx.store.leases.acquire(LEASE, parts.owner, lapsed, now + LEASE_MS);
       heldUntil = held === null ? { now: 0, elapsed: 0 } : { now: now + LEASE_MS, elapsed: elapsed + LEASE_MS };
@@ -59,24 +62,24 @@ export function createSchedule(parts: {
     if (heldUntil.now > 0 && !isHeld(parts.ctx())) await hold();
     return isHeld(parts.ctx());
   };
-  const run = async (entry: Entry): Promise<string> => {
+  const run = async (task: ScheduledTask): Promise<string> => {
     const ctx = parts.ctx();
     const { runs } = ctx.store;
-    const part = entry.shared === true;
-    await parts.steps.settle();
-    if (part) await runs.partStarted(entry.name, parts.owner, ctx.clock.now());
-    else await runs.started(entry.name, ctx.clock.now());
+    const shared = task.shared === true;
+    await parts.clockSteps.settle();
+    if (shared) await runs.partStarted(task.name, parts.owner, ctx.clock.now());
+    else await runs.started(task.name, ctx.clock.now());
     let outcome: string;
     try {
-      outcome = await entry.run(ctx, crew);
+      outcome = await parts.withCtx((own) => task.run(own, members));
     } catch (error) {
       outcome = 'failed';
-      if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: entry.name }, 'a scheduled run failed');
+      if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: task.name }, 'a scheduled run failed');
     }
-    if (part) await runs.partFinished(entry.name, parts.owner, ctx.clock.now(), outcome);
+    if (shared) await runs.partFinished(task.name, parts.owner, ctx.clock.now(), outcome);
     else {
       const now = ctx.clock.now();
-      await runs.finished(entry.name, now, outcome, nextRun(entry.pattern, now));
+      await runs.finished(task.name, now, outcome, nextRun(task.pattern, now));
     }
     return outcome;
   };
@@ -85,14 +88,14 @@ export function createSchedule(parts: {
       await hold();
       renew = setInterval(() => void hold(), RENEW_MS);
       renew.unref();
-      for (const entry of entries) {
-        const timer = startTimer(entry.pattern, parts.ctx().clock, async () => {
-          if (entry.shared !== true && !(await isOurs())) return;
-          const work = run(entry).catch((error: unknown) =>
-            parts.ctx().log.warn({ err: error, entry: entry.name }, 'a scheduled run could not be noted'),
+      for (const task of tasks) {
+        const timer = startTimer(task.pattern, parts.ctx().clock, async () => {
+          if (task.shared !== true && !(await isOurs())) return;
+          const work = run(task).catch((error: unknown) =>
+            parts.ctx().log.warn({ err: error, entry: task.name }, 'a scheduled run could not be noted'),
           );
-          underWay.add(work);
-          await work.finally(() => underWay.delete(work));
+          running.add(work);
+          await work.finally(() => running.delete(work));
         });
         timers.push(timer);
       }
@@ -100,14 +103,14 @@ export function createSchedule(parts: {
     async stop() {
       for (const timer of timers) timer.stop();
       if (renew !== null) clearInterval(renew);
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
       if (heldUntil.now > 0) await parts.ctx().store.leases.release(LEASE, parts.owner);
       heldUntil = { now: 0, elapsed: 0 };
     },
     async runNow(name) {
-      const entry = entries.find((candidate) => candidate.name === name);
-      if (entry === undefined) throw new RangeError(`No scheduled entry is called ${name}.`);
-      return run(entry);
+      const task = tasks.find((candidate) => candidate.name === name);
+      if (task === undefined) throw new RangeError(`No scheduled entry is called ${name}.`);
+      return run(task);
     },
   };
 }

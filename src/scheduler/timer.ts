@@ -1,13 +1,13 @@
 /**
- * Runs functions by croner patterns. Croner's own timers wait for an instant: after a step back of the clock they would come
- * that much later. These look at the clock every second, and reckon anew when it shows less than before.
+ * Timers by croner patterns. Croner's own timers wait for an instant: after a step back of the clock they would come that much
+ * later. These read the clock every second, and compute the next run again when it shows less than before.
  */
 
 import { Cron } from 'croner';
 import type { Clock } from '../core/clock.js';
 
-/** The least that the clock is looked at; also how late a run may be after a step. */
-const LOOK_MS = 1_000;
+/** How often the clock is read at least; also how late a run may be after a step. */
+const TICK_MS = 1_000;
 
 export interface Timer {
   stop(): void;
@@ -25,7 +25,7 @@ export function startTimer(pattern: string, clock: Clock, run: () => Promise<voi
   let next = nextRun(pattern, seen);
   let running = false;
   let handle: NodeJS.Timeout;
-  const look = () => {
+  const tick = () => {
     const now = clock.now();
     if (now < seen) next = nextRun(pattern, now);
     seen = now;
@@ -41,8 +41,8 @@ export function startTimer(pattern: string, clock: Clock, run: () => Promise<voi
     wait();
   };
   const wait = () => {
-    const left = next === null ? LOOK_MS : next - clock.now();
-    handle = setTimeout(look, Math.max(1, Math.min(LOOK_MS, left)));
+    const left = next === null ? TICK_MS : next - clock.now();
+    handle = setTimeout(tick, Math.max(1, Math.min(TICK_MS, left)));
     handle.unref();
   };
   wait();

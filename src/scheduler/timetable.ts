@@ -1,4 +1,4 @@
-/** Everything that happens by the clock, in one place. Patterns are croner's, with seconds; all runs are bounded. */
+/** The timetable: every scheduled task. Patterns are croner's, with seconds; all runs are bounded. */
 
 import type { Members } from '../cluster/members.js';
 import { runAudits } from '../domain/audits/queue.js';
@@ -12,17 +12,17 @@ import { sendMail } from '../domain/mail/mail.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
 
-export interface Entry {
+export interface ScheduledTask {
   name: string;
   about: string;
   pattern: string;
   /** Every process takes a share of it, by claims; all else runs in one process, which holds the lease. */
   shared?: boolean;
   /** Answers what came of it, in a few words. */
-  run(ctx: Ctx, crew: Members): Promise<string>;
+  run(ctx: Ctx, members: Members): Promise<string>;
 }
 
-export const timetable: readonly Entry[] = [
+export const timetable: readonly ScheduledTask[] = [
   {
     name: 'reap-jobs',
     about: 'Ends jobs past their time limit and forgets old ones.',

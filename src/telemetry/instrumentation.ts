@@ -1,4 +1,4 @@
-/** What is noted of calls of the service and of its database: numbers, and a line in the log when storage fails. */
+/** Instrumentation of calls, storage, the database file and the replica: metrics, and a log line when storage fails. */
 
 import type { PacedChildSites } from '../child/http.js';
 import type { Clock } from '../core/clock.js';
@@ -8,41 +8,42 @@ import { type FileGuard, guardFile } from '../store/driver/file-guard.js';
 import type { DbCall } from '../store/driver/instrumented-db.js';
 import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';
 import type { Store } from '../store/store.js';
-import { type Family, gauge, type Metrics } from './metrics.js';
+import { gauge, type MetricFamily, type Metrics } from './metrics.js';
 
 /** Failures of storage as such; the others are answers, such as a name that is taken. */
 const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
 /** A full disk fails every call: one line in this time says as much as a thousand. */
 const QUIET_MS = 10_000;
 
-export function storageWatch(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
-  const told = new Map<DbCall['failure'], number>();
+/** @returns an observer of database calls that counts them and logs failures of storage, each kind at most every ten seconds */
+export function instrumentStorage(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
+  const reported = new Map<DbCall['failure'], number>();
   return (call) => {
     metrics.db(call);
     const { failure } = call;
     if (failure === null || !OUT_OF_ORDER.has(failure)) return;
     const now = clock.elapsed();
-    if (now - (told.get(failure) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
-    told.set(failure, now);
+    if (now - (reported.get(failure) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    reported.set(failure, now);
     log.error({ storage: failure, method: call.method, ms: Math.round(call.ms) }, 'the database failed');
   };
 }
 
-/** How often the log is told that the database file is gone, or is back. */
+/** How often the database file is checked for being in its place. */
 const FILE_MS = 1_000;
 
 /** A guard of the database file that also says in the log when its state changes. */
-export function watchFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
+export function monitorDatabaseFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
   const guard = guardFile(path);
   let lost = false;
-  const look = () => {
+  const check = () => {
     const problem = guard.problem();
     if ((problem !== null) === lost) return;
     lost = problem !== null;
     if (problem === null) log.info({}, 'the database file is in its place again');
     else log.error({ advice: problem.advice }, problem.message);
   };
-  const timer = setInterval(look, FILE_MS);
+  const timer = setInterval(check, FILE_MS);
   timer.unref();
   return {
     ...guard,
@@ -54,8 +55,8 @@ export function watchFile(path: string, log: Log): FileGuard & { reason(): strin
   };
 }
 
-/** Runs a call and notes how it ended. */
-export async function counted<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
+/** Runs a call and counts it by its outcome. */
+export async function measured<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   try {
     const result = await work();
@@ -67,13 +68,13 @@ export async function counted<T>(metrics: Metrics, name: string, work: () => Pro
   }
 }
 
-/** How much work there is and how old the oldest of it. */
-export async function workFamilies(parts: {
+/** How much work is queued or running, and the age of the oldest job. */
+export async function workloadMetrics(parts: {
   store: Store;
   child: PacedChildSites;
   now: number;
   members: number;
-}): Promise<Family[]> {
+}): Promise<MetricFamily[]> {
   const { unfinished, oldest_ms } = await parts.store.jobs.backlog(parts.now);
   const { running, queued } = parts.child.load();
   return [
@@ -92,23 +93,24 @@ const REPLICA: Record<ReplicaState, string> = {
   away: 'the database server does not answer; reads come from the replica as it is',
 };
 
-/** A line in the log whenever reads change their way. */
-export function replicaWatch(log: Log): (state: ReplicaState, reason: string | null) => void {
+/** Logs each change of the replica's state. */
+export function logReplicaState(log: Log): (state: ReplicaState, reason: string | null) => void {
   return (state, reason) => {
     if (reason === null) log.info({ replica: state }, REPLICA[state]);
     else log.warn({ replica: state, reason }, REPLICA[state]);
   };
 }
 
-/** What a load balancer has to know: answers may be old. */
-export function replicaReason({ state, age_ms }: ReplicaStatus): string | null {
+/** Why a service whose answers may be old is not ready; null when they are not. */
+export function replicaNotReady({ state, age_ms }: ReplicaStatus): string | null {
   if (state !== 'away') return null;
   return `The database server does not answer; reads come from the replica of ${Math.round((age_ms ?? 0) / 1000)} s ago.`;
 }
 
-export function replicaFamilies({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): Family[] {
+/** Metrics of an embedded replica. */
+export function replicaMetrics({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): MetricFamily[] {
   const states = Object.keys(REPLICA).map((each) => ({ labels: { state: each }, value: each === state ? 1 : 0 }));
-  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): Family => ({
+  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): MetricFamily => ({
     ...gauge(name, help, ...samples),
     type: 'counter',
   });

@@ -38,7 +38,7 @@ export function createLog(level: Config['log_level'], destination?: { write(line
 function stderr() {
   // Written at once: a line that explains a crash must not die in a buffer.
   const destination = pino.destination({ fd: 2, sync: true });
-  // Whoever read our stderr may be gone; the service is not to die of that.
+  // The reader of stderr may be gone, which must not end the service.
   destination.on('error', () => undefined);
   return destination;
 }

@@ -14,7 +14,7 @@ export interface Sample {
   value: number;
 }
 
-export interface Family {
+export interface MetricFamily {
   name: string;
   help: string;
   type: 'counter' | 'gauge' | 'histogram';
@@ -27,7 +27,7 @@ export interface Metrics {
   child(facts: { fn: string; outcome: string; ms: number; queued_ms: number; bytes: number }): void;
   db(call: { method: string; ms: number; failure: string | null }): void;
   request(status: number): void;
-  collect(): Family[];
+  collect(): MetricFamily[];
   close(): void;
 }
 
@@ -38,7 +38,7 @@ const TICK_MS = 20;
 /** Of HTTP statuses, by their first digit. */
 const CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-/** Sums by labels. A series that is found by its names once is only added to from then on. */
+/** Sums by labels. */
 class Counter {
   readonly #series: { labels: Labels; value: number }[] = [];
   readonly #byName = new Map<string, Map<string, { labels: Labels; value: number }>>();
@@ -54,7 +54,7 @@ class Counter {
     series.value += by;
   }
 
-  family(name: string, help: string): Family {
+  family(name: string, help: string): MetricFamily {
     return {
       name,
       help,
@@ -80,7 +80,7 @@ class Histogram {
     series.n++;
   }
 
-  family(name: string, help: string): Family {
+  family(name: string, help: string): MetricFamily {
     const samples = [...this.#series.values()].flatMap(({ labels, counts, sum, n }) => {
       let total = 0;
       const buckets = BUCKETS.map((bound, i) => {
@@ -114,8 +114,8 @@ export function createMetrics(thread: string): Metrics {
   const dbCalls = new Counter();
   const dbTime = new Counter();
   const requests = new Counter();
-  // It wakes the thread fifty times a second, so it begins with the first look: who never looks, such as a desktop app over
-  // stdio, does not pay for it.
+  // It wakes the thread fifty times a second, so it begins with the first collection: a desktop app over stdio, which
+  // never collects, does not pay for it.
   const lag = monitorEventLoopDelay({ resolution: TICK_MS });
 
   const ofMethod = (method: string, outcome: string): Labels => ({ thread, method, outcome });
@@ -175,7 +175,7 @@ export function createMetrics(thread: string): Metrics {
   };
 }
 
-export function gauge(name: string, help: string, ...samples: { labels?: Labels; value: number }[]): Family {
+export function gauge(name: string, help: string, ...samples: { labels?: Labels; value: number }[]): MetricFamily {
   return {
     name,
     help,
@@ -185,7 +185,7 @@ export function gauge(name: string, help: string, ...samples: { labels?: Labels;
 }
 
 /** What the operating system knows of the process. */
-export function processFamilies(version: string): Family[] {
+export function processMetrics(version: string): MetricFamily[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
@@ -198,8 +198,8 @@ export function processFamilies(version: string): Family[] {
 }
 
 /** The text format of Prometheus, version 0.0.4. Families of one name from several threads become one. */
-export function renderMetrics(families: readonly Family[]): string {
-  const byName = new Map<string, Family>();
+export function renderMetrics(families: readonly MetricFamily[]): string {
+  const byName = new Map<string, MetricFamily>();
   for (const family of families) {
     const known = byName.get(family.name);
     if (known === undefined) byName.set(family.name, { ...family, samples: [...family.samples] });

@@ -1,4 +1,4 @@
-/** Whether the service can do its work, and why not. */
+/** Readiness: whether the service can do its work, and why not. */
 
 import type { Clock } from '../core/clock.js';
 import { asServiceError } from '../core/errors.js';
@@ -24,7 +24,7 @@ export function createReadiness({
   known,
 }: ReadyParts): () => Promise<{ ok: boolean; reasons: string[] }> {
   let last: { at: number; reasons: Promise<string[]> } | null = null;
-  const look = async (): Promise<string[]> => {
+  const check = async (): Promise<string[]> => {
     const outcomes = await Promise.all([
       failure(read(), 'Reading from the database'),
       failure(write(), 'Writing to the database'),
@@ -33,11 +33,11 @@ export function createReadiness({
   };
   return async () => {
     const now = clock.elapsed();
-    if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: look() };
-    const looked = await last.reasons;
-    // What is wrong is looked at anew each time: the sooner it is over, the sooner it is known.
-    if (looked.length > 0) last = null;
-    const reasons = [...looked, ...(known?.() ?? []).filter((reason) => reason !== null)];
+    if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: check() };
+    const found = await last.reasons;
+    // A failure is checked again each time: the sooner it is over, the sooner it shows.
+    if (found.length > 0) last = null;
+    const reasons = [...found, ...(known?.() ?? []).filter((reason) => reason !== null)];
     return { ok: reasons.length === 0, reasons };
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Objects of parameters by their schema, looking only at the members that were given: what an absent one parses to is known
- * beforehand. The same outcome as `safeParse` of the whole, most of whose time goes into members that nobody sent.
+ * beforehand. The same outcome as `safeParse` of the whole, most of whose time goes into members that were not sent.
  */
 
 import type { z } from '../../schemas/zod.js';
@@ -10,7 +10,7 @@ type Parsed = Record<string, unknown>;
 interface Member {
   name: string;
   schema: z.ZodTypeAny;
-  /** What it parses to when absent, where that is known beforehand: a plain value, or an empty list, made anew. */
+  /** What it parses to when absent, where that is known beforehand: a plain value, or a new empty list. */
   absent: (() => unknown) | undefined;
 }
 

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => surfaces.close());
 
-function arrival(authorization: string | undefined, change: Partial<RequestInfo> = {}): RequestInfo {
+function info(authorization: string | undefined, change: Partial<RequestInfo> = {}): RequestInfo {
   return {
     request_id: 'r',
     authorization,
@@ -33,9 +33,9 @@ async function outcome(promise: Promise<{ name: string }>): Promise<string> {
 }
 
 const asUser = (header: string | undefined, change?: Partial<RequestInfo>) =>
-  outcome(surfaces.auth.basic(arrival(header, change), 'run'));
+  outcome(surfaces.auth.basic(info(header, change), 'run'));
 const asKey = (header: string | undefined, change?: Partial<RequestInfo>) =>
-  outcome(surfaces.auth.bearer(arrival(header, change), 'rest'));
+  outcome(surfaces.auth.bearer(info(header, change), 'rest'));
 
 describe('Basic', () => {
   it('lets a user in, whatever the case of the name', async () => {
@@ -76,7 +76,7 @@ describe('Basic', () => {
     await asUser(basic('warm', 'up'));
     const refusal = async (header: string) => {
       const before = surfaces.hashings();
-      const error = await surfaces.auth.basic(arrival(header), 'run').catch((reason: ServiceError) => reason);
+      const error = await surfaces.auth.basic(info(header), 'run').catch((reason: ServiceError) => reason);
       return {
         error: JSON.stringify(error),
         message: (error as ServiceError).message,
@@ -123,7 +123,7 @@ describe('Basic', () => {
     );
     await surfaces.denials.deny('user:2', 2);
     await surfaces.denials.deny('user:2', 2);
-    expect(await surfaces.auth.basic(arrival(basic('reader', 'correct horse')), 'mcp')).toEqual({
+    expect(await surfaces.auth.basic(info(basic('reader', 'correct horse')), 'mcp')).toEqual({
       type: 'user',
       id: 2,
       name: 'reader',
@@ -193,7 +193,7 @@ describe('Bearer (REST §1)', () => {
       ['read_write', ['read', 'write']],
     ] as const) {
       const { token, key } = await newKey(scope);
-      expect(await surfaces.auth.bearer(arrival(`Bearer ${token}`), 'rest')).toEqual({
+      expect(await surfaces.auth.bearer(info(`Bearer ${token}`), 'rest')).toEqual({
         type: 'key',
         id: key.id,
         name: `a ${scope} key`,
@@ -221,16 +221,10 @@ describe('Bearer (REST §1)', () => {
 
 describe('either', () => {
   it('takes a user or a key', async () => {
-    const { token } = await surfaces.keys.add({
-      scope: 'read',
-      description: 'k',
-      enabled: true,
-      user_id: null,
-      now: 1,
-    });
-    expect(await outcome(surfaces.auth.either(arrival(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
-    expect(await outcome(surfaces.auth.either(arrival(`Bearer ${token}`), 'mcp'))).toBe('k');
-    expect(await outcome(surfaces.auth.either(arrival(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');
+    const { token } = await surfaces.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    expect(await outcome(surfaces.auth.either(info(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
+    expect(await outcome(surfaces.auth.either(info(`Bearer ${token}`), 'mcp'))).toBe('k');
+    expect(await outcome(surfaces.auth.either(info(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');
   });
 });
 
@@ -253,7 +247,7 @@ describe('guessing', () => {
     expect(await guess('192.0.2.9')).toBe(BLOCKED);
     expect(await guess('192.0.2.8')).toBe('svc_rest_authentication_error 401');
     const error = await surfaces.auth
-      .bearer(arrival(wrongKey, { address: '192.0.2.9' }), 'rest')
+      .bearer(info(wrongKey, { address: '192.0.2.9' }), 'rest')
       .catch((e: ServiceError) => e);
     expect((error as ServiceError).data).toEqual({ retry_after: 1 });
     expect(await asKey(`Bearer ${token}`, { address: '192.0.2.9' })).toBe('k');

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLeases } from '../../src/cluster/leases.js';
 import type { Ctx } from '../../src/domain/context.js';
 import { reapJobs, runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { createStepWatch } from '../../src/scheduler/clock-steps.js';
+import { createClockStepMonitor } from '../../src/scheduler/clock-steps.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.js';
 import { migrate } from '../../src/store/driver/migrate.js';
@@ -102,7 +102,7 @@ describe('a queued job', () => {
 
   it.each(CASES)('goes on within one pause between chunks, and is not over for it: %s', async (_name, offset, by) => {
     app.clock.move(offset);
-    const steps = createStepWatch(ctx);
+    const steps = createClockStepMonitor(ctx);
     const chunk = async (owner = 'a') => {
       await steps.settle();
       return runNextChunk(ctx(), owner);
@@ -141,7 +141,7 @@ describe('a monitor', () => {
     bench.clock.move(offset);
     await bench.addSites(20);
     await bench.settings({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 5 });
-    const steps = createStepWatch(bench.ctx);
+    const steps = createClockStepMonitor(bench.ctx);
     const run = async () => {
       await steps.settle();
       const before = looks;
@@ -227,7 +227,7 @@ describe('a lease', () => {
     clock.step(by);
     expect(await holds[1]?.()).toBe(false);
     const ctx = { clock, store, log: createLog('silent') } as unknown as Ctx;
-    const steps = createStepWatch(() => ctx);
+    const steps = createClockStepMonitor(() => ctx);
     await steps.settle();
     clock.move(MINUTE + SECOND);
     await steps.settle();

@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Place, placeOfProcess, processId } from '../../src/cluster/process-id.js';
+import { type ProcessLocation, processId, processLocation } from '../../src/cluster/process-id.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { type Program, pause, program } from '../support/processes/program.js';
@@ -34,8 +34,8 @@ afterAll(async () => {
   await app.close();
 });
 
-const start = async (place: Place | undefined, under: readonly string[]) =>
-  workers.start({ config: app.service.config, sharedKey: await testKey, jobLeaseMs: LEASE_MS, place }, under);
+const start = async (location: ProcessLocation | undefined, under: readonly string[]) =>
+  workers.start({ config: app.service.config, sharedKey: await testKey, jobLeaseMs: LEASE_MS, location }, under);
 
 /** A process id that no process has. */
 function deadPid(): number {
@@ -45,8 +45,8 @@ function deadPid(): number {
 
 /** Queues a job, leaves it held by `holder`, starts a process at `newcomer`, and answers who has it then. */
 async function afterStart(
-  holder: Place,
-  newcomer: Place | undefined,
+  holder: ProcessLocation,
+  newcomer: ProcessLocation | undefined,
   under: readonly string[] = [],
 ): Promise<'holder' | 'newcomer'> {
   const { jobs } = app.service.store;
@@ -68,7 +68,7 @@ async function afterStart(
 }
 
 describe('a job whose process cannot be seen', () => {
-  it.each<[string, Partial<Place>, 'holder' | 'newcomer']>([
+  it.each<[string, Partial<ProcessLocation>, 'holder' | 'newcomer']>([
     ['of this boot and namespace is taken over at once', {}, 'newcomer'],
     ['of another PID namespace is left alone', { pids: '2' }, 'holder'],
     ['of another boot, or machine of the same name, is left alone', { boot: 'b2' }, 'holder'],
@@ -81,12 +81,12 @@ describe('a job whose process cannot be seen', () => {
   });
 
   it('is left alone by a process that really runs in a PID namespace of its own', async () => {
-    const own = { ...placeOfProcess(), pid: deadPid() };
+    const own = { ...processLocation(), pid: deadPid() };
     // Making one takes rights that not every machine gives; there, the other namespace is only said to be one.
     const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
     const real = spawnSync(under[0] ?? '', [...under.slice(1), 'true']).status === 0;
     if (!real) process.stderr.write('no PID namespace can be made here: tested with one that is made up\n');
-    const said = { ...placeOfProcess(), pids: 'another' };
+    const said = { ...processLocation(), pids: 'another' };
     expect(await afterStart(own, real ? undefined : said, real ? under : [])).toBe('holder');
     expect(await afterStart(own, undefined)).toBe(own.boot === null || own.pids === null ? 'holder' : 'newcomer');
   });
@@ -102,7 +102,7 @@ describe('the name of a process', () => {
     const tell = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: 'utf8' }).trim();
     const boot = tell('cat', '/proc/sys/kernel/random/boot_id');
     const pids = tell('readlink', '/proc/self/ns/pid').replace(/\D/g, '');
-    expect(placeOfProcess()).toMatchObject({ boot, pids, pid: process.pid });
+    expect(processLocation()).toMatchObject({ boot, pids, pid: process.pid });
     expect(processId().split('/').slice(1, 4)).toEqual([String(process.pid), boot, pids]);
   });
 });

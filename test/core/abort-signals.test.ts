@@ -1,30 +1,54 @@
-/** What is derived from a signal that lives as long as the process leaves nothing behind. */
+/** A combined signal leaves nothing behind on a signal that lives as long as the process. */
 
+import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { forgetDerived, lifelongController } from '../../src/core/abort-signals.js';
+import { withEitherSignal } from '../../src/core/abort-signals.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-it('forgets derived signals that are gone, and aborts those that are not', async () => {
-  const life = lifelongController();
-  const kept: AbortSignal[] = [];
-  let heard = 0;
-  for (let i = 0; i < 20_000; i++) {
-    const derived = AbortSignal.any([new AbortController().signal, life.signal]);
-    // Nobody but its listener holds this one.
-    if (i === 0) derived.addEventListener('abort', () => heard++);
-    if (i % 4000 === 1) kept.push(derived);
-    if (i % 1000 === 0) await pause();
+it('removes its listeners from both signals, whether the work succeeds or fails', async () => {
+  const life = new AbortController();
+  const caller = new AbortController();
+  const listeners = () => [life, caller].map(({ signal }) => getEventListeners(signal, 'abort').length);
+  const seen: number[][] = [];
+  for (let i = 0; i < 1000; i++) {
+    const call = withEitherSignal(life.signal, caller.signal, async () => {
+      seen.push(listeners());
+      if (i % 2 === 1) throw new Error('failed');
+      return i;
+    });
+    expect(await call.catch(() => -1)).toBe(i % 2 === 1 ? -1 : i);
   }
-  await pause();
+  expect(seen).toEqual(seen.map(() => [1, 1]));
+  expect(listeners()).toEqual([0, 0]);
+});
+
+it('keeps no combined signal in memory once its work has ended', async () => {
+  const life = new AbortController();
+  const held: WeakRef<AbortSignal>[] = [];
+  for (let i = 0; i < 200; i++)
+    await withEitherSignal(life.signal, new AbortController().signal, async (signal) => {
+      held.push(new WeakRef(signal));
+    });
+  // Weak references are kept until the end of a turn.
+  await new Promise((resolve) => setTimeout(resolve, 5));
   collect();
-  await pause();
-  expect(forgetDerived(life.signal)).toBeLessThan(1000);
-  life.abort();
-  expect([heard, kept.map(({ aborted }) => aborted)]).toEqual([1, kept.map(() => true)]);
-  expect(forgetDerived(new AbortController().signal)).toBe(0);
+  expect(held.filter((signal) => signal.deref() !== undefined).length).toBeLessThan(10);
+});
+
+it.each([0, 1])('is aborted with the reason of signal %i, also when that was aborted before', async (which) => {
+  const pair = [new AbortController(), new AbortController()] as const;
+  const reason = new Error('stop');
+  const later = withEitherSignal(pair[0].signal, pair[1].signal, async (signal) => {
+    pair[which as 0 | 1].abort(reason);
+    return signal;
+  });
+  expect(await later).toMatchObject({ aborted: true, reason });
+  expect(await withEitherSignal(pair[0].signal, pair[1].signal, async (signal) => signal)).toMatchObject({
+    aborted: true,
+    reason,
+  });
 });

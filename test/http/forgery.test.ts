@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../../src/audit/browser.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -18,7 +18,7 @@ const LOGIN = { username: 'ada', password: 'pass' };
 const RUN = '/wp-json/wp-abilities/v1/abilities/svc/update-all-v1/run';
 
 let app: TestApp;
-let listener: Listener;
+let listener: HttpListener;
 let evil: Server;
 let browser: Browser;
 let target: string;

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/types.js';
 import { judge } from '../../src/http/gate.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
@@ -13,7 +13,7 @@ import { basic } from '../support/surfaces.js';
 
 interface Open {
   app: TestApp;
-  listener: Listener;
+  listener: HttpListener;
   login: string;
   key: string;
 }

@@ -5,7 +5,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { silent } from '../support/surfaces.js';
 
 const STANDARD = {
@@ -65,7 +65,7 @@ function shell(): Hono<HttpEnv> {
 }
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>;
-let listener: Listener;
+let listener: HttpListener;
 const app = shell();
 const inProcess: Ask = async (path, init) => app.request(path, init);
 const overSocket: Ask = (path, init) => fetch(`${listener.url}${path}`, init);

@@ -5,7 +5,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { addUser, basic, type Surfaces, startSurfaces } from '../support/surfaces.js';
 
@@ -19,7 +19,7 @@ const local: Actor = {
 };
 
 let surfaces: Surfaces;
-let listener: Listener;
+let listener: HttpListener;
 let bearer: { all: string; read: string };
 beforeAll(async () => {
   surfaces = await startSurfaces({ maxSessions: 5 });

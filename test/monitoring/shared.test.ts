@@ -38,8 +38,8 @@ async function open(file: string, crew: Partial<Members>, probe: Partial<Probe>)
     host: 'a',
     leaseMs: LEASE,
     join: async () => undefined,
-    members: () => 2,
-    places: (limit) => Math.floor(limit / 2),
+    count: () => 2,
+    slots: (limit) => Math.floor(limit / 2),
     ...crew,
   };
   const busy: Side['busy'] = { statement: 'INSERT INTO heartbeat', times: 0 };

@@ -2,7 +2,7 @@
 
 import type { Config } from '../../src/config/types.js';
 import { ServiceError } from '../../src/core/errors.js';
-import type { Event } from '../../src/core/events.js';
+import type { Event, NewEvent } from '../../src/core/events.js';
 import type { Ctx } from '../../src/domain/context.js';
 import type { Operation } from '../../src/operation/operation.js';
 import { migrate } from '../../src/store/driver/migrate.js';
@@ -36,7 +36,7 @@ export async function offlineApp() {
       clock: { now: () => state.now },
       config: { read_only: false, modules: state.modules } as unknown as Config,
       actor: { rights: state.rights, denied_sites: state.denied },
-      events: { emit: (event: Omit<Event, 'at'>) => events.push({ ...event, at: state.now }) },
+      events: { emit: (event: NewEvent) => events.push({ ...event, at: state.now }) },
     }) as unknown as Ctx;
 
   return {

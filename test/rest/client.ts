@@ -5,7 +5,6 @@ import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
 import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
-import { performRoute } from '../../src/rest/perform.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
 import { type TestApp, type TestOptions, testApp } from '../support/harness.js';
 
@@ -40,17 +39,10 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
     log,
     clock,
     version: 'test',
-    perform: async (route, params, caller, once) => {
+    call: async (target, input, caller) => {
       // What crosses the thread border in a real service crosses it here, too.
-      const { signal: _stays, ...plain } = caller;
-      const sent = structuredClone({ params, once, ...plain });
-      const performed = await performRoute(
-        route,
-        sent.params,
-        service.ctx({ ...caller, actor: sent.actor }),
-        sent.once,
-      );
-      return structuredClone(performed);
+      const sent = structuredClone({ input, actor: caller.actor });
+      return structuredClone(await target.call(sent.input, service.ctx({ ...caller, actor: sent.actor })));
     },
   });
   let id = 0;

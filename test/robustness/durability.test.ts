@@ -3,8 +3,8 @@
 import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { backupTo, check } from '../../src/cli/database.js';
 import { restore } from '../../src/cli/restore.js';
-import { backupTo, check } from '../../src/cli/upkeep.js';
 import type { Config } from '../../src/config/types.js';
 import { asServiceError } from '../../src/core/errors.js';
 import type { Db } from '../../src/store/driver/db.js';

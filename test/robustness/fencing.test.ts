@@ -99,10 +99,10 @@ describe('shares of a limit', () => {
           heartbeat: async () => Array.from({ length: members }, (_, k) => `m${k}`),
           leave: async () => undefined,
           owner: `m${i}`,
-          rights: process_(i),
+          leases: process_(i),
           clock,
           log,
-          beatMs: 1000,
+          heartbeatMs: 1000,
         }),
       );
       await Promise.all(shares.map((share) => share.join()));

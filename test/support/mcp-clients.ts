@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { StdioServerTransport as ModernPipe } from '@modelcontextprotocol/server/stdio';
 import type { Actor } from '../../src/core/actor.js';
-import { type Listener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import type { McpCore } from '../../src/mcp/core.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { type TestApp, type TestOptions, testApp } from './harness.js';
@@ -242,7 +242,7 @@ export async function mcpApp(options: TestOptions & { connected?: number } = {})
     return `Bearer ${made.token}`;
   };
   const [all, read] = [await key('read_write'), await key('read')];
-  let listener: Listener = await listen(await service.http(), { host: '127.0.0.1', port: 0 });
+  let listener: HttpListener = await listen(await service.http(), { host: '127.0.0.1', port: 0 });
   const core = await service.mcp();
   const url = `${listener.url}/mcp`;
   return {

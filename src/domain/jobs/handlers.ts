@@ -97,7 +97,7 @@ export const suspendHandler: JobHandler<NoParams, void> = {
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
     const changed = await marking('svc_suspend_failed', ctx, site.id, { suspended: true });
-    if (changed.length > 0) ctx.events.emit({ name: 'site.suspended', site_id: site.id, facts: { suspended: 1 } });
+    if (changed.length > 0) ctx.events.emit({ name: 'site.suspended', site_id: site.id, facts: {} });
   },
 };
 
@@ -106,7 +106,7 @@ export const unsuspendHandler: JobHandler<NoParams, void> = {
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
     const changed = await marking('svc_suspend_failed', ctx, site.id, { suspended: false });
-    if (changed.length > 0) ctx.events.emit({ name: 'site.unsuspended', site_id: site.id, facts: { suspended: 0 } });
+    if (changed.length > 0) ctx.events.emit({ name: 'site.unsuspended', site_id: site.id, facts: {} });
   },
 };
 

@@ -1,6 +1,7 @@
 /** From alerts to mails: which type an alert is, and what the mail says. Pure, but for the settings that are handed in. */
 
 import type { MailType } from '../../../schemas/mail.js';
+import type { AlertKind } from '../../core/events.js';
 import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import { wordpressTime } from '../common/time-zones.js';
 import { type MailContent, oneLine, renderHtml, renderText, withTokens } from './layout.js';
@@ -12,9 +13,11 @@ export interface MailHead {
 }
 
 /** Alerts as the mails see them. `id` is 0 for a sample. */
-export type Tellable = Pick<WaitingAlert, 'key' | 'kind' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'>;
+export interface MailedAlert extends Pick<WaitingAlert, 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
+  kind: AlertKind;
+}
 
-const TYPES: Readonly<Record<string, MailType>> = {
+const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'monitor.down': 'uptime',
   'monitor.up': 'uptime',
   'monitor.flapping': 'uptime',
@@ -28,15 +31,20 @@ const TYPES: Readonly<Record<string, MailType>> = {
   'site.http_check_failed': 'http_check',
 };
 
-/** Undefined for what nobody is written about. */
-export function mailTypeOf(kind: string): MailType | undefined {
-  return TYPES[kind] ?? (kind.startsWith('certificate.') ? 'ssl_certificate' : undefined);
+/** The mail that tells of alerts of a kind. */
+export function mailTypeOf(kind: AlertKind): MailType {
+  return TYPES[kind];
+}
+
+/** False for a kind that this version does not know, as of an alert that a newer one stored. */
+export function isAlertKind(kind: string): kind is AlertKind {
+  return Object.hasOwn(TYPES, kind);
 }
 
 type Facts = Record<string, unknown>;
 
 /** What happened, in one sentence. */
-function sentence(alert: Tellable, facts: Facts): string {
+function sentence(alert: MailedAlert, facts: Facts): string {
   const what = subjectOf(alert, facts);
   const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
   switch (alert.kind) {
@@ -62,8 +70,6 @@ function sentence(alert: Tellable, facts: Facts): string {
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
       return `${what} answered with HTTP ${say('http_status')} after an update.`;
-    default:
-      return `${what}: ${oneLine(alert.kind.replace(/[._]/g, ' '), 100)}. ${say('problem')}`.trim();
   }
 }
 
@@ -73,12 +79,12 @@ function inDays(days: unknown): string {
   return left < 1 ? 'within a day' : left === 1 ? 'in 1 day' : `in ${left} days`;
 }
 
-function subjectOf(alert: Tellable, facts: Facts): string {
+function subjectOf(alert: MailedAlert, facts: Facts): string {
   const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
   return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
 }
 
-function factsOf(alert: Tellable): Facts {
+function factsOf(alert: MailedAlert): Facts {
   try {
     return JSON.parse(alert.facts) as Facts;
   } catch {
@@ -92,12 +98,12 @@ const SINGLE = 10;
 const ROWS = 200;
 
 /** The mails that alerts of one type and the same recipients become. */
-export function mailsOf(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail[] {
+export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): NewMail[] {
   if (alerts.length <= SINGLE) return alerts.map((alert) => mailOf(type, head, alert, zone));
   return [together(type, head, alerts, zone)];
 }
 
-function mailOf(type: MailType, head: MailHead, alert: Tellable, zone: string): NewMail {
+function mailOf(type: MailType, head: MailHead, alert: MailedAlert, zone: string): NewMail {
   const facts = factsOf(alert);
   const what = subjectOf(alert, facts);
   const url = alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
@@ -113,7 +119,7 @@ function mailOf(type: MailType, head: MailHead, alert: Tellable, zone: string): 
   return finished(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
 
-function details(alert: Tellable, facts: Facts, url: string, zone: string): string[][] {
+function details(alert: MailedAlert, facts: Facts, url: string, zone: string): string[][] {
   const rows: [string, unknown][] = [
     ['Site', url],
     ['Time', `${wordpressTime(alert.at, zone)} (${zone})`],
@@ -129,7 +135,7 @@ function details(alert: Tellable, facts: Facts, url: string, zone: string): stri
 }
 
 /** Many at once: when a host fails, nobody wants two hundred mails. */
-function together(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail {
+function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): NewMail {
   // A site may have gone down and come back among them.
   const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
   const count = sites === 1 ? '1 site' : `${sites} sites`;

@@ -1,7 +1,6 @@
 /** Events that nobody else keeps as alerts, kept as such: the outbox makes mails of them. */
 
-import type { Event } from '../../core/events.js';
-import type { NewAlert } from '../../store/monitoring/alerts.js';
+import type { Alert, Event } from '../../core/events.js';
 import type { Ctx } from '../context.js';
 import { healthRule } from '../settings/effects.js';
 
@@ -10,6 +9,9 @@ export interface MailListener {
   /** Resolves when everything heard so far is stored. Never rejects. */
   settled(): Promise<void>;
 }
+
+/** Events that are stored as alerts here, and not by the verb that emits them. */
+type AlertingEvent = Event<'site.unhealthy' | 'site.http_check_failed'>;
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
@@ -32,16 +34,26 @@ export function createMailListener(context: () => Ctx): MailListener {
   };
 }
 
-async function alertOf(ctx: Ctx, event: Event): Promise<NewAlert | null> {
-  const { site_id, at, name: kind, facts } = event;
-  if (site_id === undefined) return null;
-  if (kind === 'site.http_check_failed') return { key: `http_check:${site_id}:${at}`, kind, site_id, at, facts };
-  const score = Number(facts.health_score);
+async function alertOf(ctx: Ctx, event: AlertingEvent): Promise<Alert | null> {
+  const { site_id, at } = event;
+  switch (event.name) {
+    case 'site.http_check_failed':
+      return { key: `http_check:${site_id}:${at}`, kind: event.name, site_id, at, facts: event.facts };
+    case 'site.unhealthy':
+      return healthAlert(ctx, event);
+  }
+}
+
+async function healthAlert(
+  ctx: Ctx,
+  { site_id, at, name: kind, facts }: Event<'site.unhealthy'>,
+): Promise<Alert | null> {
+  const { health_score: score } = facts;
   // Whoever judged by the site's own rule says so; else the global one decides.
   const rule = await healthRule(ctx);
-  const { told, threshold } = typeof facts.threshold === 'number' ? { told: true, threshold: facts.threshold } : rule;
+  const { told, threshold } = facts.threshold === undefined ? rule : { told: true, threshold: facts.threshold };
   // The mail follows the score alone (REST §6.10.4), unlike the event, which a critical finding is enough for.
-  if (!told || !Number.isFinite(score) || score >= threshold) return null;
+  if (!told || score === null || score >= threshold) return null;
   // The same finding comes back every day: it is told once a month, and again when the score changes.
   return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };
 }

@@ -6,7 +6,7 @@ import type { MailRow, NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
-import { type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { isAlertKind, type MailedAlert, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
 import { listMails, mailToSend } from './settings.js';
 
 export { previewMail } from './preview.js';
@@ -94,19 +94,20 @@ interface Group {
   type: MailType;
   /** '' = those of the mail type. */
   recipients: string;
-  alerts: WaitingAlert[];
+  alerts: MailedAlert[];
 }
 
 /** By type and readers. A site may have readers of its own for what concerns its uptime (REST §6.3.1). */
 function grouped(alerts: readonly WaitingAlert[]): Group[] {
   const groups = new Map<string, Group>();
   for (const alert of alerts) {
-    const type = mailTypeOf(alert.kind);
-    if (type === undefined) continue;
+    const { kind } = alert;
+    if (!isAlertKind(kind)) continue;
+    const type = mailTypeOf(kind);
     const recipients = type === 'uptime' ? alert.monitoring_emails : '';
     const key = `${type} ${recipients}`;
     const group = groups.get(key) ?? { type, recipients, alerts: [] };
-    group.alerts.push(alert);
+    group.alerts.push({ ...alert, kind });
     groups.set(key, group);
   }
   return [...groups.values()];

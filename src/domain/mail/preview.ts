@@ -2,10 +2,11 @@
 
 import type { MailType } from '../../../schemas/mail.js';
 import { ServiceError } from '../../core/errors.js';
+import type { AlertKind } from '../../core/events.js';
 import type { NewMail } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
-import { type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { isAlertKind, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
 import { digestMail } from './digest.js';
 import { listMails } from './settings.js';
 
@@ -26,7 +27,7 @@ const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z'
 const CERTIFICATE = { valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' };
 
 /** Facts of a sample by kind of alert; the first of a mail type stands for it. */
-const SAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
+const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
   'monitor.down': { http_code: 503, msg: 'The server answered with HTTP 503.' },
   'monitor.up': { http_code: 200 },
   'monitor.flapping': {},
@@ -45,7 +46,7 @@ const SAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
  * Throws `invalid_mail_type` 404.
  */
 export async function previewMail(ctx: Ctx, name: string): Promise<MailPreview> {
-  const type = Object.hasOwn(SAMPLES, name) ? mailTypeOf(name) : name;
+  const type = isAlertKind(name) ? mailTypeOf(name) : name;
   const setting = (await listMails(ctx)).find((entry) => entry.type === type);
   if (setting === undefined) {
     throw new ServiceError('invalid_mail_type', `There is no mail of the type ${JSON.stringify(name.slice(0, 60))}.`, {
@@ -74,13 +75,14 @@ async function sampleMail(ctx: Ctx, type: MailType, name: string, head: MailHead
     const since = now - DAY_MS;
     return digestMail(await ctx.store.mail.digest(since, 20), head, { since, now, zone });
   }
-  const kind = Object.keys(SAMPLES).find((one) => one === name || mailTypeOf(one) === name) ?? name;
+  const kinds = Object.keys(SAMPLES) as AlertKind[];
+  const kind = kinds.find((one) => one === name) ?? kinds.find((one) => mailTypeOf(one) === type) ?? 'monitor.down';
   const sample = {
     key: 'sample',
     kind,
     site_id: 1,
     at: now,
-    facts: JSON.stringify(SAMPLES[kind] ?? {}),
+    facts: JSON.stringify(SAMPLES[kind]),
     site_name: 'Example',
     site_url: 'https://example.com/',
   };

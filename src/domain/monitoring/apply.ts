@@ -1,11 +1,11 @@
 /** From looks to stored consequences: one transaction for any number of them, then the events of what was new. */
 
+import { emitAlerts } from '../../core/events.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
-import type { CheckRecord } from '../../store/monitoring/record.js';
 import type { Ctx } from '../context.js';
 import type { CheckOutcome } from './check.js';
 import type { MonitorSettings } from './settings.js';
-import { advance, flapWindow, isChange, PENDING, UP } from './state.js';
+import { advance, flapWindow, isChange, type MonitorRecord, PENDING, UP } from './state.js';
 
 export interface JudgedCheck extends CheckOutcome {
   monitor: MonitorRow;
@@ -24,17 +24,16 @@ export async function applyChecks(
   const earlier = await earlierChanges(ctx, looks, now);
   const records = looks.map(({ monitor, settings, verdict, claim }) => {
     const judged = advance(monitor, verdict, settings, now, earlier.get(monitor.site_id) ?? 0);
-    const record: CheckRecord = { ...judged, claim };
+    const record: MonitorRecord = { ...judged, claim };
     return settings.active && monitor.suspended === 0 ? record : withoutConsequences(record, monitor);
   });
   const { stored, alerts } = await ctx.store.monitorResults.record(records);
-  for (const { kind, site_id, facts } of alerts)
-    ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
+  emitAlerts(ctx.events, alerts);
   return { stored: stored.size, alerts: alerts.length };
 }
 
 /** A check by hand of a monitor that is switched off: a beat to look at, nothing that anybody is told of. */
-function withoutConsequences(record: CheckRecord, monitor: MonitorRow): CheckRecord {
+function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): MonitorRecord {
   return {
     ...record,
     beat: { ...record.beat, status: record.beat.status === UP ? UP : PENDING, important: false, down_count: 0 },

@@ -1,8 +1,8 @@
 /** Certificates of the sites: looked at by the clock or on request, read from what is stored (REST §6.5). */
 
 import { ServiceError } from '../../core/errors.js';
+import { type Alert, emitAlerts } from '../../core/events.js';
 import type { CertificateAnswer } from '../../probe/probe.js';
-import type { NewAlert } from '../../store/monitoring/alerts.js';
 import type {
   CertificateFilter,
   CertificateRecord,
@@ -139,8 +139,7 @@ export async function storeCertificates(
     });
   }
   const alerts = await ctx.store.alerts.add(kept.flatMap((look) => alertsOf(look, now)));
-  for (const { kind, facts, site_id } of alerts)
-    ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
+  emitAlerts(ctx.events, alerts);
   return { stored: kept.length, alerts: alerts.length };
 }
 
@@ -174,13 +173,15 @@ function problemsOf(facts: NonNullable<CertificateAnswer['facts']>, now: number)
   ].join(' ');
 }
 
+type CertificateAlert = Alert<'certificate.expiring' | 'certificate.expired' | 'certificate.invalid'>;
+
 /** At most one alert per look: that it has expired beats that it is wrong, which beats that it will expire. */
-function alertsOf({ row, answer }: ProbedCertificate, now: number): NewAlert[] {
+function alertsOf({ row, answer }: ProbedCertificate, now: number): CertificateAlert[] {
   const facts = answer?.facts;
   if (facts === null || facts === undefined) return [];
   const step = expiryStep(facts.valid_to, now);
   const wrong = facts.untrusted !== null || !facts.names_host || facts.valid_from > now;
-  const alert = (kind: string, occasion: string): NewAlert => ({
+  const alert = (kind: CertificateAlert['kind'], occasion: string): CertificateAlert => ({
     key: `certificate:${row.site_id}:${facts.fingerprint}:${occasion}`,
     kind,
     site_id: row.site_id,

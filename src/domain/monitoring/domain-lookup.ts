@@ -1,7 +1,7 @@
 /** One lookup of a registered domain with all that follows from it: what is stored, when next, who is told. */
 
+import { type Alert, type EventFacts, emitAlerts } from '../../core/events.js';
 import type { DomainAnswer, DomainFacts } from '../../probe/probe.js';
-import type { NewAlert } from '../../store/monitoring/alerts.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { daysLeft, expiryStep } from './expiry.js';
@@ -91,9 +91,16 @@ function spread(name: string, ms: number): number {
   return Math.round(ms * (0.9 + (0.2 * hash) / 1_000_003));
 }
 
-type Told = Pick<NewAlert, 'key' | 'kind' | 'facts'>;
+type DomainAlert = Alert<'domain.expiring' | 'domain.expired' | 'domain.not_found'>;
+/** An alert without what all alerts about a domain have in common. */
+type DomainNews = {
+  [K in DomainAlert['kind']]: { key: string; kind: K; facts: Omit<EventFacts[K], 'domain_name' | 'site_ids'> };
+}[DomainAlert['kind']];
 
-function expiryAlert(facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'registrar'>, now: number): Told | null {
+function expiryAlert(
+  facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'registrar'>,
+  now: number,
+): DomainNews | null {
   const end = facts.expiry_date;
   const step = end === null ? null : expiryStep(end, now);
   if (end === null || step === null) return null;
@@ -105,16 +112,15 @@ function expiryAlert(facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'r
 }
 
 /** One alert for a domain, however many sites live under it. */
-async function tell(ctx: Ctx, name: string, told: Told | null): Promise<void> {
-  if (told === null) return;
+async function tell(ctx: Ctx, name: string, news: DomainNews | null): Promise<void> {
+  if (news === null) return;
   const sites = await ctx.store.domains.sitesOf(name);
   const [only] = sites;
-  const alert: NewAlert = {
-    ...told,
+  const alert = {
+    ...news,
     site_id: sites.length === 1 && only !== undefined ? only : null,
     at: ctx.clock.now(),
-    facts: { domain_name: name, site_ids: sites, ...told.facts },
-  };
-  for (const { kind, facts, site_id } of await ctx.store.alerts.add([alert]))
-    ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
+    facts: { domain_name: name, site_ids: sites, ...news.facts },
+  } as DomainAlert;
+  emitAlerts(ctx.events, await ctx.store.alerts.add([alert]));
 }

@@ -3,11 +3,14 @@
  * and time always give the same consequences, so a restart in the middle changes nothing (REST §6.11.1, §6.11.3).
  */
 
-import type { NewAlert } from '../../store/monitoring/alerts.js';
+import type { Alert } from '../../core/events.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord, HourShare } from '../../store/monitoring/record.js';
 import type { Verdict } from './judge.js';
 import { type MonitorSettings, nextTurn } from './settings.js';
+
+type MonitorAlert = Alert<'monitor.down' | 'monitor.up' | 'monitor.flapping'>;
+export type MonitorRecord = CheckRecord<MonitorAlert>;
 
 export const DOWN = 0;
 export const UP = 1;
@@ -49,7 +52,7 @@ export function advance(
   settings: MonitorSettings,
   now: number,
   earlierChanges: number,
-): Omit<CheckRecord, 'claim'> {
+): Omit<MonitorRecord, 'claim'> {
   const change = isChange(monitor, verdict, settings);
   const settled = change ? 1 - monitor.settled : monitor.settled;
   const failing = verdict.kind === 'failing';
@@ -80,7 +83,7 @@ export function advance(
   };
 }
 
-function incidentStep(change: boolean, settled: number, status: number): CheckRecord['incident'] {
+function incidentStep(change: boolean, settled: number, status: number): MonitorRecord['incident'] {
   if (change) return settled === DOWN ? 'open' : 'close';
   return status === DOWN ? 'continue' : null;
 }
@@ -101,7 +104,7 @@ function tell(
   monitor: MonitorRow,
   { change, settled, status, earlierChanges, interval }: Moment,
   now: number,
-): { kind: string | null; told: number; flapping_until: number | null } {
+): { kind: MonitorAlert['kind'] | null; told: number; flapping_until: number | null } {
   const word = settled === DOWN ? 'monitor.down' : 'monitor.up';
   const held = monitor.flapping_until !== null;
   if (change) {
@@ -116,7 +119,12 @@ function tell(
   return { kind: null, told: monitor.told, flapping_until: monitor.flapping_until };
 }
 
-function alertOf(monitor: MonitorRow, kind: string, beat: CheckRecord['beat'], now: number): NewAlert {
+function alertOf(
+  monitor: MonitorRow,
+  kind: MonitorAlert['kind'],
+  beat: MonitorRecord['beat'],
+  now: number,
+): MonitorAlert {
   const { site_id, seq, url, name } = monitor;
   return {
     // One number per recorded check: a change cannot be told twice.

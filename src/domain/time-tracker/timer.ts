@@ -32,7 +32,7 @@ export async function stepTimer(ctx: Ctx, id: number, step: TimerStep): Promise<
   return after;
 }
 
-const NAME: Record<TimerStep, string> = { start: 'started', pause: 'paused', stop: 'completed' };
+const NAME = { start: 'started', pause: 'paused', stop: 'completed' } as const satisfies Record<TimerStep, string>;
 
 /**
  * What a count_down starts from. Time logged on the task before its first start has left the bucket already, and

@@ -45,7 +45,7 @@ function alertStatement(alert: NewAlert): Statement {
 export function createAlerts(db: Db) {
   return {
     /** Stores the alerts that are new and returns them, in order. */
-    async add(alerts: readonly NewAlert[]): Promise<NewAlert[]> {
+    async add<A extends NewAlert>(alerts: readonly A[]): Promise<A[]> {
       if (alerts.length === 0) return [];
       const results = await db.batch(alerts.map(alertStatement));
       return alerts.filter((_, index) => results[index]?.changes === 1);

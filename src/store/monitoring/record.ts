@@ -15,7 +15,7 @@ export interface HourShare {
 }
 
 /** One check and its consequences. Stored only while the monitor still has `seq` and the claim is valid. */
-export interface CheckRecord {
+export interface CheckRecord<A extends NewAlert = NewAlert> {
   site_id: number;
   seq: number;
   /** The claim it was made under, see claims.ts; null for a check that a user asked for. */
@@ -34,7 +34,7 @@ export interface CheckRecord {
   next_check_at: number | null;
   hours: readonly HourShare[];
   incident: 'open' | 'continue' | 'close' | null;
-  alert: NewAlert | null;
+  alert: A | null;
 }
 
 const STANDS = 'site_id = ? AND seq = ? AND next_check_at IS coalesce(?, next_check_at)';
@@ -50,12 +50,12 @@ function standing({ site_id, seq, claim }: CheckRecord): Value[] {
  * a deleted site), or under a claim that went to another process, is not stored.
  * @returns the sites whose check was stored, and the alerts that are new
  */
-export async function recordChecks(
+export async function recordChecks<A extends NewAlert>(
   db: Db,
-  checks: readonly CheckRecord[],
-): Promise<{ stored: Set<number>; alerts: NewAlert[] }> {
+  checks: readonly CheckRecord<A>[],
+): Promise<{ stored: Set<number>; alerts: A[] }> {
   const statements: Statement[] = [];
-  const positions: { check: CheckRecord; update: number; alert: number | null }[] = [];
+  const positions: { check: CheckRecord<A>; update: number; alert: number | null }[] = [];
   for (const check of checks) {
     statements.push(...consequences(check));
     const alert = check.alert === null ? null : statements.push(guardedAlert(check, check.alert)) - 1;
@@ -64,7 +64,7 @@ export async function recordChecks(
   }
   const results: BatchResult[] = await db.batch(statements);
   const stored = new Set<number>();
-  const alerts: NewAlert[] = [];
+  const alerts: A[] = [];
   for (const { check, update, alert } of positions) {
     if (results[update]?.changes === 1) stored.add(check.site_id);
     if (alert !== null && check.alert !== null && results[alert]?.changes === 1) alerts.push(check.alert);

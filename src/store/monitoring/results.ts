@@ -4,6 +4,7 @@ import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
+import type { NewAlert } from './alerts.js';
 import { type CheckRecord, recordChecks } from './record.js';
 
 export interface BeatRow extends Row {
@@ -48,7 +49,7 @@ const HOUR_MS = 3_600_000;
 export function createMonitorResults(db: Db) {
   return {
     /** See `recordChecks`. */
-    record: (checks: readonly CheckRecord[]) => recordChecks(db, checks),
+    record: <A extends NewAlert>(checks: readonly CheckRecord<A>[]) => recordChecks(db, checks),
 
     /** Starts and ends of incidents since `since`, by site: how often each one changed. */
     async changesSince(ids: readonly number[], since: number): Promise<Map<number, number>> {

@@ -3,9 +3,9 @@
 import { createService } from '../../../src/app/service.js';
 import { createLog } from '../../../src/telemetry/log.js';
 
-const { config, sharedKey, jobLeaseMs = 2000, beatMs = 500, place } = JSON.parse(process.argv[2] ?? '{}');
+const { config, sharedKey, jobLeaseMs = 2000, beatMs = 500, location } = JSON.parse(process.argv[2] ?? '{}');
 const log = createLog(config.log_level);
-const service = await createService({ config, log, engine: 'inline', sharedKey, jobLeaseMs, beatMs, place });
+const service = await createService({ config, log, engine: 'inline', sharedKey, jobLeaseMs, beatMs, location });
 await service.start();
 process.stdout.write('ready\n');
 process.stdin.resume();

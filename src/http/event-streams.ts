@@ -1,2 +1,0 @@
-/** Set on an answer to a POST that only listens, which would never end by itself; one to a GET always does. */
-export const LISTENS = 'X-Listens';
