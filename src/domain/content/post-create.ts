@@ -3,6 +3,7 @@
 import { get, numberOf } from '../../../schemas/loose.js';
 import type { NewPost, PostRef } from '../../../schemas/post.js';
 import { plainText } from '../../../schemas/text.js';
+import { newpostParams } from '../../child/posts.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
@@ -10,7 +11,6 @@ import type { Ctx } from '../context.js';
 import { onSite } from './live-content.js';
 import { withDates } from './post-dates.js';
 import { asking } from './post-errors.js';
-import { newpostParams } from './post-wire.js';
 import { lookUpPost, releaseLock, shortLink } from './posts.js';
 
 /** A new post; `without_image` when the site could not get the featured image. Throws `create_post_error` when the site refuses, `rest_invalid_param` for a date that does not fit. */

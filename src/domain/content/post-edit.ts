@@ -3,6 +3,7 @@
 import { get } from '../../../schemas/loose.js';
 import type { PostChange, PostRef } from '../../../schemas/post.js';
 import { plainText } from '../../../schemas/text.js';
+import { type EditablePost, lastValue, newpostParams, slashed } from '../../child/posts.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
@@ -10,7 +11,6 @@ import type { Ctx } from '../context.js';
 import { onSite } from './live-content.js';
 import { withDates } from './post-dates.js';
 import { asking } from './post-errors.js';
-import { type EditablePost, lastValue, newpostParams, slashed } from './post-wire.js';
 import { listFacts, readPost, releaseLock } from './posts.js';
 
 /** Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while a person edits it, `edit_post_error`, `edit_post_failed`. */

@@ -2,12 +2,12 @@
 
 import { listOf } from '../../../schemas/loose.js';
 import type { PostStep } from '../../../schemas/post.js';
+import { postItemOf } from '../../child/posts.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { onSite } from './live-content.js';
 import { asking } from './post-errors.js';
-import { postItemOf } from './post-wire.js';
 import { lookUpPost, noPost, readPost, releaseLock } from './posts.js';
 
 /** `deleted` is gone for good. */

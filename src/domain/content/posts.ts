@@ -3,6 +3,7 @@
 import { listOf } from '../../../schemas/loose.js';
 import type { PostDetail, PostItem, PostStatus, SearchOn } from '../../../schemas/post.js';
 import { plainText } from '../../../schemas/text.js';
+import { type EditablePost, editableOf, postItemOf, toBase64 } from '../../child/posts.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
@@ -10,7 +11,6 @@ import type { Target } from '../sites/load.js';
 import { type ContentAnswer, keyed, newestFirst, timeOf } from './comments.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
 import { askSites, chooseLive, type LiveChoice, onSite, strangeAnswer } from './live-content.js';
-import { type EditablePost, editableOf, postItemOf, toBase64 } from './post-wire.js';
 
 export interface PostQuery extends Partial<DayRange> {
   /** Substring of title, text or both; blank = no filter. */

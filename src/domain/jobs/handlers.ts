@@ -7,8 +7,8 @@ import type { Ctx } from '../context.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import { requireNotSuspended, requireReachable, requireVersion, type Target } from '../sites/load.js';
+import { tellToDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
-import { tellToDisconnect } from '../sites/tell-disconnect.js';
 import { type ApplyResult, applyOffers } from '../updates/apply.js';
 
 export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;

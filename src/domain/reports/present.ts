@@ -1,11 +1,11 @@
 /** Segments about what is, not what happened: pending updates, abandoned items, the website, the client (REST §6.8.2). */
 
+import { abandonedItems } from '../../rest/views/changes.js';
 import { findClient } from '../clients/records.js';
 import { wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { installed } from '../extensions/extensions.js';
 import { healthScore } from '../sites/health.js';
-import { abandonedItems } from '../sites/rest-findings.js';
 import { isoTime, recordOf } from '../sites/sites.js';
 import type { Findings, ReportRequest, ReportRow, ReportValue, Section } from './types.js';
 

@@ -21,8 +21,8 @@ import {
   requireReachable,
   type Target,
 } from './load.js';
+import { removeSite } from './notify-child.js';
 import { recordOf } from './sites.js';
-import { removeSite } from './tell-disconnect.js';
 
 /** Runs one site's work with its own failure code. */
 async function on<P, R>(ctx: Ctx, site: SiteRow, work: JobHandler<P, R>, params: P): Promise<R> {

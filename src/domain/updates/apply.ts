@@ -11,7 +11,7 @@ import type { Ctx } from '../context.js';
 import { mayHaveRun } from '../extensions/extensions.js';
 import { childError, requireConnection, type Target } from '../sites/load.js';
 import { storeSnapshot } from '../sites/sync.js';
-import { visitAfterUpdate } from './visit.js';
+import { visitAfterUpdate } from './check-after-update.js';
 
 export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 export type UpdateType = (typeof TYPES)[number];

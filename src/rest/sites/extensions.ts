@@ -5,13 +5,13 @@ import { siteWord } from '../../../schemas/site-words.js';
 import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import { installed } from '../../domain/extensions/extensions.js';
-import { changePlugins, type Outcome, removeThemes, switchTheme } from '../../domain/extensions/rest-actions.js';
-import { pluginEntry, themeEntries } from '../../domain/extensions/rest-records.js';
 import { liveTarget } from '../../domain/sites/actions.js';
-import { abandonedItems } from '../../domain/sites/rest-findings.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
+import { abandonedItems } from '../views/changes.js';
+import { changePlugins, type Outcome, removeThemes, switchTheme } from '../views/extension-changes.js';
+import { pluginEntry, themeEntries } from '../views/extensions.js';
 import { simpleSite, siteOf } from './references.js';
 
 type Kind = 'plugin' | 'theme';

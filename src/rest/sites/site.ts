@@ -5,8 +5,6 @@ import { getSiteClient } from '../../domain/clients/clients.js';
 import type { Ctx } from '../../domain/context.js';
 import { siteCostRecords } from '../../domain/costs/site-costs.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
-import { liveSecurity } from '../../domain/sites/rest-findings.js';
-import { siteRecord } from '../../domain/sites/rest-records.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
@@ -20,6 +18,8 @@ import {
   visitShape,
   writtenOf,
 } from '../schemas/records.js';
+import { liveSecurity } from '../views/changes.js';
+import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
 import { applyEdit, editSiteFields, idleNotes } from './edit.js';
 import { siteExtensions } from './extensions.js';

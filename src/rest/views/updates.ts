@@ -2,14 +2,14 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import { requireWritable } from '../../domain/extensions/extensions.js';
+import { liveTarget } from '../../domain/sites/actions.js';
+import { type Applied, type ApplyError, applyOffers, siteFields } from '../../domain/updates/apply.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import type { Ctx } from '../context.js';
-import { requireWritable } from '../extensions/extensions.js';
-import { liveTarget } from '../sites/actions.js';
-import { ignoredView } from '../sites/rest-records.js';
-import { type Applied, type ApplyError, applyOffers, siteFields } from './apply.js';
+import { ignoredView } from './site-records.js';
 
 /** Type words of the interface, in the order of the type numbers. */
 export const REST_TYPES = ['wp', 'plugins', 'themes', 'translations'] as const;

@@ -1,10 +1,10 @@
 /** Posts as the child writes and reads them: base64, JSON and percent encoding within form fields (child protocol §6.4). */
 
-import { asMap, get, listOf, numberOf } from '../../../schemas/loose.js';
-import type { GalleryImage, NewPost, PostDetail, PostItem } from '../../../schemas/post.js';
-import { plainText, richText } from '../../../schemas/text.js';
-import type { SiteRow } from '../../store/sites/sites.js';
-import { timeOf } from './comments.js';
+import { asMap, get, listOf, numberOf } from '../../schemas/loose.js';
+import type { GalleryImage, NewPost, PostDetail, PostItem } from '../../schemas/post.js';
+import { plainText, richText } from '../../schemas/text.js';
+import { timeOf } from '../domain/content/comments.js';
+import type { SiteRow } from '../store/sites/sites.js';
 
 const MAX_CONTENT = 1_000_000;
 const MAX_CUSTOM = 500;

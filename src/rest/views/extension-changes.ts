@@ -2,10 +2,16 @@
 
 import type { ExtensionKind } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import {
+  type ActionResult,
+  activateTheme,
+  actOnPlugins,
+  deleteThemes,
+  installed,
+} from '../../domain/extensions/extensions.js';
+import type { Target } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
-import type { Ctx } from '../context.js';
-import type { Target } from '../sites/load.js';
-import { type ActionResult, activateTheme, actOnPlugins, deleteThemes, installed } from './extensions.js';
 
 export interface NamedExtension {
   slug: string;

@@ -1,17 +1,17 @@
 /** What is known of one site beside its record, as REST shows it: abandoned items, security, changes, costs. */
 
+import type { Ctx } from '../../domain/context.js';
+import { dateOf } from '../../domain/costs/periods.js';
+import { installed } from '../../domain/extensions/extensions.js';
+import { abandonedAfterDays } from '../../domain/settings/effects.js';
+import { requireModule } from '../../domain/settings/modules.js';
+import { scanSecurity } from '../../domain/sites/actions.js';
+import { abandonedBefore, siteSecurity } from '../../domain/sites/findings.js';
+import { loadTarget } from '../../domain/sites/load.js';
+import { isoTime } from '../../domain/sites/sites.js';
+import { storeSnapshot } from '../../domain/sites/sync.js';
 import type { ChangeFilter } from '../../store/sites/records.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import type { Ctx } from '../context.js';
-import { dateOf } from '../costs/periods.js';
-import { installed } from '../extensions/extensions.js';
-import { abandonedAfterDays } from '../settings/effects.js';
-import { requireModule } from '../settings/modules.js';
-import { scanSecurity } from './actions.js';
-import { abandonedBefore, siteSecurity } from './findings.js';
-import { loadTarget } from './load.js';
-import { isoTime } from './sites.js';
-import { storeSnapshot } from './sync.js';
 
 /** Items of a site without a release for long, with what the inventory knows of them. */
 export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | 'theme') {
