@@ -1,4 +1,4 @@
-import type { ChildActionAnswer, ChildVerdict, CoreUpdateAnswer, Probe, Registered } from './child.js';
+import type { ChildActionAnswer, ChildVerdict, ConnectionState, CoreUpdateAnswer, Registered } from './child.js';
 import { ChildFailure } from './child.js';
 import { versionOf } from './inventory.js';
 import { secretOf, snapshotOf } from './snapshot.js';
@@ -14,7 +14,7 @@ export function unexpected(what: string): ChildFailure {
 }
 
 /** Unsigned `stats` (child protocol §3.1): an error without a code means that somebody is connected. */
-export function probeOf(answer: unknown): Probe {
+export function connectionStateOf(answer: unknown): ConnectionState {
   if (typeof get(answer, 'error') === 'string') return { state: 'connected' };
   const child_version = versionOf(get(answer, 'version'));
   if (child_version === '') throw unexpected('the connection check');

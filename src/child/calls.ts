@@ -1,4 +1,4 @@
-import { actionOf, coreUpdateOf, probeOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
+import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
 import type { ChildCall } from './call.js';
 import {
   type CallOptions,
@@ -93,7 +93,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
     generateKey,
 
     async probe(at, user, options) {
-      return probeOf(await courier.run({ ...unsigned(at, 'stats', user, options), read: true }));
+      return connectionStateOf(await courier.run({ ...unsigned(at, 'stats', user, options), read: true }));
     },
 
     async register(at, registration, options) {

@@ -75,7 +75,7 @@ export interface Registered {
 }
 
 /** Answer of the unsigned `stats` call (child protocol §3.1). */
-export type Probe =
+export type ConnectionState =
   | { state: 'unconnected'; child_version: string; wp_version: string }
   /** The child holds a key, of whoever. */
   | { state: 'connected' };
@@ -195,7 +195,7 @@ export interface ChildSettings {
 /** Rejections are always ChildFailure. Signed calls answer `refused` alike for a wrong key and a lost connection: `probe` tells. */
 export interface ChildSites {
   generateKey(): Promise<{ private_key: string; public_key: string }>;
-  probe(at: ChildAddress, user: string, options?: CallOptions): Promise<Probe>;
+  probe(at: ChildAddress, user: string, options?: CallOptions): Promise<ConnectionState>;
   register(at: ChildAddress, registration: Registration, options?: CallOptions): Promise<Registered>;
   stats(site: ChildConnection, request: StatsRequest, options?: CallOptions): Promise<Snapshot>;
   pluginAction(

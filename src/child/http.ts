@@ -7,7 +7,7 @@ import { LatencyBook } from './latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
 import { type Lookup, Resolver } from './resolve.js';
-import { type SharedLimits, WHOLE } from './shared-limits.js';
+import { type SharedLimits, UNSHARED } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
 
@@ -57,7 +57,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const resolver = new Resolver({ allowPrivate, lookup: options.lookup, timeoutMs: connectTimeoutMs, now });
   const transport = new Transport({ resolver, allowPrivate, connectTimeoutMs });
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
-  const quota = options.quota ?? WHOLE;
+  const quota = options.quota ?? UNSHARED;
   const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);
   const courier = new ChildClient(courierSettings(options), {
     resolver,

@@ -10,7 +10,7 @@ import {
   type PaceRequest,
   systemClock,
 } from './pace-types.js';
-import { partOf, type SharedLimits, WHOLE } from './shared-limits.js';
+import { partOf, type SharedLimits, UNSHARED } from './shared-limits.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 
@@ -62,7 +62,7 @@ export class Pacer {
     limits: PaceLimits,
     clock: PaceClock = systemClock,
     latency: LatencyBook = new LatencyBook(),
-    quota: SharedLimits = WHOLE,
+    quota: SharedLimits = UNSHARED,
   ) {
     this.#quota = quota;
     this.#limits = limits;

@@ -10,7 +10,7 @@ import type { Ctx } from '../context.js';
 import { mayHaveRun } from '../extensions/extensions.js';
 import { requireModule } from '../settings/modules.js';
 import { fetchComments } from './comments.js';
-import { onSite } from './live-content.js';
+import { withLiveSite } from './live-content.js';
 
 /** `deleted` is gone for good. */
 export type CommentOutcome = CommentStatus | 'deleted';
@@ -84,7 +84,7 @@ async function actOnComments(
   action: CommentAction,
 ): Promise<Result[]> {
   requireModule(caller, 'comments');
-  return onSite(caller, site.id, 'write', async (ctx, connection) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
     const before = await find(ctx, site, connection, ids, 0);
     const results = new Map<number, Result>(ids.map((id) => [id, plan(id, before.get(id), action)]));
     const open = ids.filter((id) => isOpen(results.get(id)));

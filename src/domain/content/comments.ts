@@ -6,17 +6,17 @@ import { decodeEntities, plainText, richText } from '../../../schemas/text.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import type { Target } from '../sites/load.js';
+import type { LoadedSite } from '../sites/load.js';
 import { isoTime } from '../sites/sites.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
 import {
-  askSites,
-  chooseLive,
-  type LiveChoice,
   type LiveError,
-  liveError,
-  onSite,
-  strangeAnswer,
+  type LiveFilter,
+  liveSiteError,
+  readFromSites,
+  resolveLiveSites,
+  unexpectedAnswer,
+  withLiveSite,
 } from './live-content.js';
 
 export interface CommentQuery extends Partial<DayRange> {
@@ -36,28 +36,28 @@ export interface ContentAnswer<T> {
 }
 
 /** Comments of many sites, newest first in each. A site that failed stands in `errors`. */
-export async function listComments(ctx: Ctx, choice: LiveChoice, query: CommentQuery): Promise<ContentAnswer<Comment>> {
+export async function listComments(ctx: Ctx, choice: LiveFilter, query: CommentQuery): Promise<ContentAnswer<Comment>> {
   requireModule(ctx, 'comments');
   requireRange(query);
-  const selection = await chooseLive(ctx, choice);
-  const { answers, errors } = await askSites(ctx, selection, async (limited, target, connection) => {
+  const selection = await resolveLiveSites(ctx, choice);
+  const { answers, errors } = await readFromSites(ctx, selection, async (limited, target, connection) => {
     const value = await commentsOf(limited, target, connection, query);
     return { value, weight: value.reduce((sum, item) => sum + item.comment_content.length + 200, 0) };
   });
-  return { ...keyed(answers), errors };
+  return { ...bySiteUrl(answers), errors };
 }
 
 /** Comments of one site; throws when it cannot be asked. */
 export async function siteComments(caller: Ctx, site: SiteRow, query: CommentQuery): Promise<ContentAnswer<Comment>> {
   requireModule(caller, 'comments');
   requireRange(query);
-  const value = await onSite(caller, site.id, 'read', (ctx, connection, target) =>
+  const value = await withLiveSite(caller, site.id, 'read', (ctx, connection, target) =>
     commentsOf(ctx, target, connection, query),
   );
-  return { ...keyed([{ site, value }]), errors: [] };
+  return { ...bySiteUrl([{ site, value }]), errors: [] };
 }
 
-export function keyed<T>(answers: readonly { site: SiteRow; value: T[] }[]): {
+export function bySiteUrl<T>(answers: readonly { site: SiteRow; value: T[] }[]): {
   data: Record<string, T[]>;
   total: number;
 } {
@@ -77,7 +77,7 @@ const CHILD_STATUS: Record<CommentStatus, string> = {
 
 async function commentsOf(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   connection: SiteConnection,
   query: CommentQuery,
 ): Promise<Comment[]> {
@@ -104,7 +104,7 @@ export async function fetchComments(
 ): Promise<Comment[]> {
   const answer = await ctx.child.call(connection, 'get_all_comments', params, { signal: ctx.signal });
   const items = listOf(answer, MAX_ITEMS);
-  if (items === null) throw liveError(strangeAnswer('the list of comments'), site.id);
+  if (items === null) throw liveSiteError(unexpectedAnswer('the list of comments'), site.id);
   const comments = items.flatMap((item) => commentOf(item, site) ?? []);
   return comments.sort((a, b) => newestFirst(a.comment_date, b.comment_date) || b.comment_id - a.comment_id);
 }

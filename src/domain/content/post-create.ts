@@ -8,10 +8,10 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
-import { onSite } from './live-content.js';
+import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { asking } from './post-errors.js';
-import { lookUpPost, releaseLock, shortLink } from './posts.js';
+import { withPostError } from './post-errors.js';
+import { findPost, releaseLock, shortLink } from './posts.js';
 
 /** A new post; `without_image` when the site could not get the featured image. Throws `create_post_error` when the site refuses, `rest_invalid_param` for a date that does not fit. */
 export async function createPost(
@@ -19,7 +19,7 @@ export async function createPost(
   site: SiteRow,
   post: NewPost,
 ): Promise<PostRef & { without_image: boolean }> {
-  return onSite(caller, site.id, 'write', async (ctx, connection, target) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection, target) => {
     const dated = withDates(ctx, target.site, post);
     const fields = {
       comment_status: 'open' as const,
@@ -27,14 +27,14 @@ export async function createPost(
       ...dated,
       post_name: slugOf(post.post_name),
     };
-    const answer = await asking('create_post_error', site.id, () =>
+    const answer = await withPostError('create_post_error', site.id, () =>
       ctx.child.call(connection, 'newpost', newpostParams(fields, {}), { signal: ctx.signal }),
     );
     const id = numberOf(get(answer, 'added_id'));
     if (id === null || id <= 0)
       throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
     // A post that cannot be read back was not made, whatever the answer says.
-    const made = await lookUpPost(ctx, connection, id);
+    const made = await findPost(ctx, connection, id);
     if (made === null)
       throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);
     await releaseLock(ctx, connection, id, made.edit_lock);

@@ -8,20 +8,20 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
-import { onSite } from './live-content.js';
+import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { asking } from './post-errors.js';
+import { withPostError } from './post-errors.js';
 import { listFacts, readPost, releaseLock } from './posts.js';
 
 /** Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while a person edits it, `edit_post_error`, `edit_post_failed`. */
 export async function editPost(caller: Ctx, site: SiteRow, id: number, change: PostChange): Promise<PostRef> {
-  return onSite(caller, site.id, 'write', async (ctx, connection, target) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection, target) => {
     const before = await readPost(ctx, connection, id);
     try {
       requireFree(ctx, before);
       requirePossible(before, change);
       const wanted = withDates(ctx, target.site, { ...change, ...namedSlug(change) }, before);
-      await asking('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
+      await withPostError('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
       const after = await readPost(ctx, connection, id);
       requireEffect(before, after, wanted);
       const { link } = await listFacts(ctx, site, connection, after);

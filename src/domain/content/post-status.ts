@@ -6,9 +6,9 @@ import { postItemOf } from '../../child/posts.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { onSite } from './live-content.js';
-import { asking } from './post-errors.js';
-import { lookUpPost, noPost, readPost, releaseLock } from './posts.js';
+import { withLiveSite } from './live-content.js';
+import { withPostError } from './post-errors.js';
+import { findPost, postNotFound, readPost, releaseLock } from './posts.js';
 
 /** `deleted` is gone for good. */
 export interface StatusChange {
@@ -37,12 +37,12 @@ const DONE: Partial<Record<PostStep, readonly string[]>> = {
 };
 
 async function take(caller: Ctx, site: SiteRow, id: number, step: PostStep, code: ErrorCode): Promise<StatusChange> {
-  return onSite(caller, site.id, 'write', async (ctx, connection) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
     const before = await statusOf(ctx, site, connection, id);
-    if (before === null) throw noPost(id);
+    if (before === null) throw postNotFound(id);
     if (DONE[step]?.includes(before) === true) return { post_id: id, post_status: before, changed: false };
     requireFit(id, before, step);
-    const after = await asking(code, site.id, () => run(ctx, site, connection, id, step));
+    const after = await withPostError(code, site.id, () => run(ctx, site, connection, id, step));
     const post_status = after ?? 'deleted';
     if (!isReached(step, before, after)) {
       throw new ServiceError(code, `The site reported success, but post ${id} is ${post_status} after ${step}.`, {
@@ -120,7 +120,7 @@ async function statusOf(ctx: Ctx, site: SiteRow, connection: SiteConnection, id:
   const [item] = listOf(answer, 10) ?? [];
   if (item !== undefined) return postItemOf(item, site)?.post_status ?? null;
   // Types that are kept out of searches are not among "any".
-  const post = await lookUpPost(ctx, connection, id);
+  const post = await findPost(ctx, connection, id);
   if (post === null) return null;
   await releaseLock(ctx, connection, id, post.edit_lock);
   return post.post_status;

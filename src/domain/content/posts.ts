@@ -7,10 +7,10 @@ import { type EditablePost, editableOf, postItemOf, toBase64 } from '../../child
 import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import type { Target } from '../sites/load.js';
-import { type ContentAnswer, keyed, newestFirst, timeOf } from './comments.js';
+import type { LoadedSite } from '../sites/load.js';
+import { bySiteUrl, type ContentAnswer, newestFirst, timeOf } from './comments.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
-import { askSites, chooseLive, type LiveChoice, onSite, strangeAnswer } from './live-content.js';
+import { type LiveFilter, readFromSites, resolveLiveSites, unexpectedAnswer, withLiveSite } from './live-content.js';
 
 export interface PostQuery extends Partial<DayRange> {
   /** Substring of title, text or both; blank = no filter. */
@@ -27,17 +27,22 @@ const ALL_BUT_TRASH: readonly PostStatus[] = ['publish', 'pending', 'private', '
 const SEARCHED: Record<SearchOn, string> = { title: 'title', body: 'content', 'Title and Body': 'all' };
 
 /** Posts of many sites, newest first in each. A site that failed stands in `errors`. */
-export async function listPosts(ctx: Ctx, choice: LiveChoice, query: PostQuery): Promise<ContentAnswer<PostItem>> {
+export async function listPosts(ctx: Ctx, choice: LiveFilter, query: PostQuery): Promise<ContentAnswer<PostItem>> {
   requireRange(query);
-  const selection = await chooseLive(ctx, choice);
-  const { answers, errors } = await askSites(ctx, selection, async (limited, target, connection) => {
+  const selection = await resolveLiveSites(ctx, choice);
+  const { answers, errors } = await readFromSites(ctx, selection, async (limited, target, connection) => {
     const value = await postsOf(limited, target, connection, query);
     return { value, weight: value.reduce((sum, item) => sum + item.title.length + 300, 0) };
   });
-  return { ...keyed(answers), errors };
+  return { ...bySiteUrl(answers), errors };
 }
 
-async function postsOf(ctx: Ctx, target: Target, connection: SiteConnection, query: PostQuery): Promise<PostItem[]> {
+async function postsOf(
+  ctx: Ctx,
+  target: LoadedSite,
+  connection: SiteConnection,
+  query: PostQuery,
+): Promise<PostItem[]> {
   const statuses = query.status.length === 0 ? ALL_BUT_TRASH : query.status;
   const searching = query.search !== undefined && query.search !== '';
   const posts = await fetchPosts(ctx, target.site, connection, {
@@ -62,13 +67,13 @@ async function fetchPosts(
 ): Promise<PostItem[]> {
   const answer = await ctx.child.call(connection, 'get_all_posts', params, { signal: ctx.signal });
   const items = listOf(answer, MAX_ITEMS);
-  if (items === null) throw strangeAnswer('the list of posts');
+  if (items === null) throw unexpectedAnswer('the list of posts');
   return items.flatMap((item) => postItemOf(item, site) ?? []);
 }
 
 /** One post whole. Throws `post_not_exist` 404. */
 export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<PostDetail> {
-  return onSite(caller, site.id, 'read', async (ctx, connection) => {
+  return withLiveSite(caller, site.id, 'read', async (ctx, connection) => {
     const post = await readPost(ctx, connection, id);
     const { thumbnail_id: _id, edit_lock, state_before_trash: _state, ...shown } = post;
     const [facts] = await Promise.all([
@@ -81,19 +86,19 @@ export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<P
 
 /** The post as `get_edit` tells it. That call puts our user's edit lock on the post: `releaseLock` takes it off. */
 export async function readPost(ctx: Ctx, connection: SiteConnection, id: number): Promise<EditablePost> {
-  const post = await lookUpPost(ctx, connection, id);
-  if (post === null) throw noPost(id);
+  const post = await findPost(ctx, connection, id);
+  if (post === null) throw postNotFound(id);
   return post;
 }
 
 /** The same; null when the site has no such post. */
-export async function lookUpPost(ctx: Ctx, connection: SiteConnection, id: number): Promise<EditablePost | null> {
+export async function findPost(ctx: Ctx, connection: SiteConnection, id: number): Promise<EditablePost | null> {
   // With any other type than `post` the child leaves categories and tags out, and calls everything a page.
   const params = { action: 'get_edit', id, post_type: 'post' };
   return editableOf(await ctx.child.call(connection, 'post_action', params, { signal: ctx.signal }));
 }
 
-export function noPost(id: number): ServiceError {
+export function postNotFound(id: number): ServiceError {
   return new ServiceError('post_not_exist', `The site has no post ${id}.`, {
     field: 'post_id',
     advice: 'Find the right id with GET /v2/posts.',

@@ -2,9 +2,9 @@
 
 import { asServiceError, ServiceError } from '../../core/errors.js';
 import type { JobRow } from '../../store/jobs/jobs.js';
-import { persistently } from '../common/storage-messages.js';
+import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
-import { childError, loadTargets, type Target } from '../sites/load.js';
+import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
 import { JOB_HANDLERS, type JobHandler, type JobType } from './handlers.js';
 
 /** A process that says nothing for this long has lost its job to the next one. */
@@ -25,7 +25,7 @@ export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS):
     clearInterval(beat);
     const now = ctx.clock.now();
     const nextRun = ctx.signal.aborted ? now : now + job.delay_ms;
-    const status = await persistently(ctx, () => ctx.store.jobs.release(job, now, nextRun));
+    const status = await retryWhileUnavailable(ctx, () => ctx.store.jobs.release(job, now, nextRun));
     if (status === 'completed' || status === 'failed')
       ctx.events.emit({ name: `job.${status}`, facts: { job_id: job.id, type: job.type } });
   }
@@ -43,7 +43,7 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
 
 async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
   const entries = await ctx.store.jobs.startChunk(job);
-  const targets = await loadTargets(
+  const targets = await loadSites(
     ctx,
     entries.map((entry) => entry.site_id),
   );
@@ -55,7 +55,7 @@ async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
       const outcome = await workSite(ctx, work, targets.get(entry.site_id), params, entry);
       // A cut-off site stays "started": the next chunk finds it and looks first.
       if (outcome === null) return;
-      await persistently(ctx, () =>
+      await retryWhileUnavailable(ctx, () =>
         ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now()),
       );
     }),
@@ -67,7 +67,7 @@ async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
 async function workSite(
   ctx: Ctx,
   work: JobHandler<object, unknown>,
-  target: Target | undefined,
+  target: LoadedSite | undefined,
   params: object,
   entry: { site_id: number; resumed: boolean },
 ): Promise<{ code: string; message: string } | null> {
@@ -80,7 +80,7 @@ async function workSite(
   } catch (error) {
     if (ctx.signal.aborted) return null;
     const failure =
-      error instanceof ServiceError ? error : asServiceError(childError(error, entry.site_id, work.failure));
+      error instanceof ServiceError ? error : asServiceError(siteCallError(error, entry.site_id, work.failure));
     // It says nothing about the site, which stays "started" and has its turn again.
     if (failure.code === 'svc_storage_unavailable') throw failure;
     if (failure.code === 'svc_internal_error')

@@ -2,12 +2,12 @@
 
 import { siteWord } from '../../../schemas/site-words.js';
 import type { ErrorCode } from '../../core/errors.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
-import { requireNotSuspended, requireReachable, requireVersion, type Target } from '../sites/load.js';
-import { tellToDisconnect } from '../sites/notify-child.js';
+import { type LoadedSite, requireNotSuspended, requireReachable, requireVersion } from '../sites/load.js';
+import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { type ApplyResult, applyOffers } from '../updates/apply.js';
 
@@ -19,11 +19,11 @@ export interface JobHandler<P, R> {
   /** Code of a failure that has none of its own. */
   failure: ErrorCode;
   /** Throws ServiceError when the site's work failed as a whole. */
-  run(ctx: Ctx, target: Target, params: P): Promise<R>;
+  run(ctx: Ctx, target: LoadedSite, params: P): Promise<R>;
   /** The result is partial: the time of the call was up in the middle. */
   interrupted?(result: R): boolean;
   /** Before a run whose predecessor was cut off and may have been carried out: learn what is true now. */
-  resume?(ctx: Ctx, target: Target): Promise<void>;
+  resume?(ctx: Ctx, target: LoadedSite): Promise<void>;
   /** Why a result that came back still counts as a failed site in a job; null = success. */
   complaint?(result: R): { code: ErrorCode; message: string } | null;
 }
@@ -74,7 +74,7 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
 
 /** A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
 function marking(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
-  return storing(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
+  return withStorageError(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
     ctx.store.sites.mark([siteId], marks),
   );
 }
@@ -85,7 +85,7 @@ export const disconnectHandler: JobHandler<DisconnectParams, boolean> = {
   failure: 'svc_disconnect_failed',
   async run(ctx, target, { tell_child }) {
     const { site } = target;
-    const told = tell_child === true && (await tellToDisconnect(ctx, target));
+    const told = tell_child === true && (await requestChildDisconnect(ctx, target));
     const changed = await marking('svc_disconnect_failed', ctx, site.id, { disconnected: true });
     if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
     return told;

@@ -3,7 +3,7 @@
 import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
 import { healthScore } from '../sites/health.js';
-import { loadTargets, requireConnection } from '../sites/load.js';
+import { loadSites, requireConnection } from '../sites/load.js';
 import { runOnSites } from '../sites/run-on-sites.js';
 import { storeSnapshot } from '../sites/sync.js';
 import { syncHandler } from './handlers.js';
@@ -32,7 +32,7 @@ const ABANDONED_PER_RUN = 25;
 /** Has the children look up abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
 export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   const ids = await ctx.store.schedule.dueForAbandoned(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
-  const targets = await loadTargets(ctx, ids);
+  const targets = await loadSites(ctx, ids);
   let failed = 0;
   await Promise.all(
     [...targets.values()].map((target) =>

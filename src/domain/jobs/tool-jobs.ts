@@ -10,10 +10,10 @@ import { exactText } from '../../../schemas/text.js';
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ToolKind } from '../../store/jobs/tool-jobs.js';
-import { liveError, requireLive } from '../content/live-content.js';
+import { liveSiteError, requireLive } from '../content/live-content.js';
 import type { Ctx } from '../context.js';
-import { registerAnew } from '../sites/connection.js';
-import { loadTargets, requireConnection, type Target } from '../sites/load.js';
+import { renewRegistration } from '../sites/connection.js';
+import { type LoadedSite, loadSites, requireConnection } from '../sites/load.js';
 import { allSites, isoTime } from '../sites/sites.js';
 
 interface Tool {
@@ -22,7 +22,7 @@ interface Tool {
   path: string;
   missing: ErrorCode;
   /** Throws when the site's part failed. */
-  run(ctx: Ctx, target: Target): Promise<void>;
+  run(ctx: Ctx, target: LoadedSite): Promise<void>;
 }
 
 export const TOOLS: Record<ToolKind, Tool> = {
@@ -118,7 +118,7 @@ async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Pro
     const entries = await ctx.store.toolJobs.next(id, STEP);
     if (entries.length === 0) break;
     if (!first) await ctx.clock.sleep(STEP_PAUSE_MS, ctx.signal);
-    const targets = await loadTargets(
+    const targets = await loadSites(
       ctx,
       entries.map((entry) => entry.site_id),
     );
@@ -136,7 +136,7 @@ async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Pro
 }
 
 /** What went wrong on one site; '' = nothing. */
-async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteId: number): Promise<string> {
+async function onOne(ctx: Ctx, kind: ToolKind, target: LoadedSite | undefined, siteId: number): Promise<string> {
   if (target === undefined) return 'The site was removed before its turn came.';
   try {
     if (target.site.suspended === 1) requireLive(target);
@@ -145,7 +145,7 @@ async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteI
     );
     return '';
   } catch (error) {
-    const failure = liveError(error, siteId);
+    const failure = liveSiteError(error, siteId);
     if (failure.code === 'svc_internal_error' && !ctx.signal.aborted)
       ctx.log.error({ err: failure.cause ?? error, site_id: siteId, tool: kind }, 'unexpected failure of a tool');
     return failure.message;
@@ -156,7 +156,7 @@ async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteI
 const MAX_ADMINS = 100;
 
 /** Ends the logins of all administrators: the child ends those of the user it is called as, and only lets administrators in. */
-async function destroySessions(ctx: Ctx, target: Target): Promise<void> {
+async function destroySessions(ctx: Ctx, target: LoadedSite): Promise<void> {
   requireLive(target);
   const connection = requireConnection(target);
   const options = { signal: ctx.signal, bulk: true };
@@ -177,14 +177,14 @@ async function destroySessions(ctx: Ctx, target: Target): Promise<void> {
 }
 
 /** A fresh key, registered straight over the old one: that cannot strand the site (child protocol §4). */
-async function renewConnection(ctx: Ctx, target: Target): Promise<void> {
-  await registerAnew(ctx, target);
+async function renewConnection(ctx: Ctx, target: LoadedSite): Promise<void> {
+  await renewRegistration(ctx, target);
   await ctx.store.sites.markConnected(target.site.id);
   ctx.events.emit({ name: 'site.connection_renewed', site_id: target.site.id, facts: {} });
 }
 
 /** Marked first: whether the site can still be told or not, it is not contacted again. */
-async function disconnect(ctx: Ctx, target: Target): Promise<void> {
+async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
   const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
   if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
@@ -193,7 +193,7 @@ async function disconnect(ctx: Ctx, target: Target): Promise<void> {
   } catch (error) {
     // It knows our key no more: that is what was wanted.
     if (error instanceof ChildFailure && error.kind === 'refused') return;
-    const { message } = liveError(error, site.id);
+    const { message } = liveSiteError(error, site.id);
     throw new ServiceError(
       'svc_disconnect_failed',
       `Marked as disconnected here, but the site was not told: ${message}`,

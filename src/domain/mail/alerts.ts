@@ -12,7 +12,7 @@ export interface MailHead {
 }
 
 /** Alerts as the mails see them. `id` is 0 for a sample. */
-export type Tellable = Pick<WaitingAlert, 'key' | 'kind' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'>;
+export type MailAlert = Pick<WaitingAlert, 'key' | 'kind' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'>;
 
 const TYPES: Readonly<Record<string, MailType>> = {
   'monitor.down': 'uptime',
@@ -36,7 +36,7 @@ export function mailTypeOf(kind: string): MailType | undefined {
 type Facts = Record<string, unknown>;
 
 /** What happened, in one sentence. */
-function sentence(alert: Tellable, facts: Facts): string {
+function sentence(alert: MailAlert, facts: Facts): string {
   const what = subjectOf(alert, facts);
   const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
   switch (alert.kind) {
@@ -73,12 +73,12 @@ function inDays(days: unknown): string {
   return left < 1 ? 'within a day' : left === 1 ? 'in 1 day' : `in ${left} days`;
 }
 
-function subjectOf(alert: Tellable, facts: Facts): string {
+function subjectOf(alert: MailAlert, facts: Facts): string {
   const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
   return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
 }
 
-function factsOf(alert: Tellable): Facts {
+function factsOf(alert: MailAlert): Facts {
   try {
     return JSON.parse(alert.facts) as Facts;
   } catch {
@@ -92,12 +92,12 @@ const SINGLE = 10;
 const ROWS = 200;
 
 /** The mails that alerts of one type and the same recipients become. */
-export function mailsOf(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail[] {
+export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailAlert[], zone: string): NewMail[] {
   if (alerts.length <= SINGLE) return alerts.map((alert) => mailOf(type, head, alert, zone));
   return [together(type, head, alerts, zone)];
 }
 
-function mailOf(type: MailType, head: MailHead, alert: Tellable, zone: string): NewMail {
+function mailOf(type: MailType, head: MailHead, alert: MailAlert, zone: string): NewMail {
   const facts = factsOf(alert);
   const what = subjectOf(alert, facts);
   const url = alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
@@ -110,10 +110,10 @@ function mailOf(type: MailType, head: MailHead, alert: Tellable, zone: string): 
   };
   // The standard subject names only the site: what happened belongs into it.
   const subject = `${withTokens(head.subject, tokens)} – ${told}`;
-  return finished(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
+  return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
 
-function details(alert: Tellable, facts: Facts, url: string, zone: string): string[][] {
+function details(alert: MailAlert, facts: Facts, url: string, zone: string): string[][] {
   const rows: [string, unknown][] = [
     ['Site', url],
     ['Time', `${wordpressTime(alert.at, zone)} (${zone})`],
@@ -129,7 +129,7 @@ function details(alert: Tellable, facts: Facts, url: string, zone: string): stri
 }
 
 /** Many at once: when a host fails, nobody wants two hundred mails. */
-function together(type: MailType, head: MailHead, alerts: readonly Tellable[], zone: string): NewMail {
+function together(type: MailType, head: MailHead, alerts: readonly MailAlert[], zone: string): NewMail {
   // A site may have gone down and come back among them.
   const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
   const count = sites === 1 ? '1 site' : `${sites} sites`;
@@ -149,10 +149,10 @@ function together(type: MailType, head: MailHead, alerts: readonly Tellable[], z
     ],
   };
   const subject = oneLine(`${withTokens(head.subject, tokens)} – ${alerts.length} alerts`, 150);
-  return finished(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
+  return composeMail(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
 }
 
-export function finished(
+export function composeMail(
   type: MailType,
   event_key: string,
   site_id: number | null,

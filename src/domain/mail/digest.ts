@@ -5,7 +5,7 @@ import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
-import { finished, type MailHead } from './alerts.js';
+import { composeMail, type MailHead } from './alerts.js';
 import { type MailContent, type MailTable, oneLine } from './layout.js';
 import { mailToSend } from './settings.js';
 
@@ -52,7 +52,14 @@ export function digestMail(digest: Digest, head: MailHead, times: Times) {
     lines: [summary(digest)],
     tables: tables(digest, times),
   };
-  return finished('daily_digest', `daily_digest:${day}`, null, head, oneLine(`${head.subject}, ${day}`, 150), content);
+  return composeMail(
+    'daily_digest',
+    `daily_digest:${day}`,
+    null,
+    head,
+    oneLine(`${head.subject}, ${day}`, 150),
+    content,
+  );
 }
 
 function summary({ updates, disconnected_total, down_total }: Digest): string {

@@ -9,7 +9,7 @@ import {
   type ChartPoint,
   type Findings,
   MAX_ROWS,
-  nothing,
+  noFindings,
   type ReportRequest,
   type ReportValue,
   type Scalar,
@@ -100,7 +100,7 @@ async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, sp
     .filter((group) => Number(group.hourly_price) > 0)
     .reduce((sum, group) => sum + group.tasks, 0);
   const known: Record<string, number> = { all_tasks: total, billable_tasks: billable };
-  const found = nothing(
+  const found = noFindings(
     items.length === 0
       ? 'No task of the time tracker has time on this site in the range.'
       : 'Tasks of the time tracker with time in the range; billable are those with an hourly price.',

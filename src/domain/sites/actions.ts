@@ -14,53 +14,53 @@ import {
 } from '../jobs/handlers.js';
 import type { CheckResult } from './check.js';
 import {
-  childError,
-  loadTarget,
+  type LoadedSite,
+  loadSite,
   requireConnection,
   requireNotSuspended,
   requireReachable,
-  type Target,
+  siteCallError,
 } from './load.js';
 import { removeSite } from './notify-child.js';
-import { recordOf } from './sites.js';
+import { loadRecord } from './sites.js';
 
 /** Runs one site's work with its own failure code. */
 async function on<P, R>(ctx: Ctx, site: SiteRow, work: JobHandler<P, R>, params: P): Promise<R> {
-  const target = await loadTarget(ctx, site.id);
+  const target = await loadSite(ctx, site.id);
   try {
     return await work.run(ctx, target, params);
   } catch (error) {
-    throw childError(error, site.id, work.failure);
+    throw siteCallError(error, site.id, work.failure);
   }
 }
 
 /** Throws as `syncWork`; a site that is disconnected or down is looked at all the same. */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
   await on(ctx, site, syncHandler, { even_disconnected: true });
-  return recordOf(ctx, site.id);
+  return loadRecord(ctx, site.id);
 }
 
 /** A connected site stays as it is. */
 export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; changed: boolean }> {
   if (site.status === 'connected') return { site, changed: false };
   await on(ctx, site, reconnectHandler, {});
-  return { site: await recordOf(ctx, site.id), changed: true };
+  return { site: await loadRecord(ctx, site.id), changed: true };
 }
 
 /** `told`: the child has forgotten our key. */
 export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
   const told = await on(ctx, site, disconnectHandler, { tell_child: true });
-  return { site: await recordOf(ctx, site.id), told };
+  return { site: await loadRecord(ctx, site.id), told };
 }
 
 export async function suspendOne(ctx: Ctx, site: SiteRow, suspended: boolean): Promise<SiteRow> {
   await on(ctx, site, suspended ? suspendHandler : unsuspendHandler, {});
-  return recordOf(ctx, site.id);
+  return loadRecord(ctx, site.id);
 }
 
 export async function checkOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; check: CheckResult }> {
   const check = await on(ctx, site, checkHandler, {});
-  return { site: await recordOf(ctx, site.id), check };
+  return { site: await loadRecord(ctx, site.id), check };
 }
 
 export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
@@ -71,8 +71,8 @@ export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRo
  * A site that a live call may be made to. Throws `svc_site_suspended`, `svc_site_disconnected` (by hand), or
  * `svc_site_offline` (down at its last check, or without a key).
  */
-export async function liveTarget(ctx: Ctx, site: SiteRow): Promise<Target> {
-  const target = await loadTarget(ctx, site.id);
+export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite> {
+  const target = await loadSite(ctx, site.id);
   requireNotSuspended(target);
   if (target.site.disconnected === 1) {
     throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
@@ -87,12 +87,12 @@ export async function liveTarget(ctx: Ctx, site: SiteRow): Promise<Target> {
 
 /** Checks of the child as `{check: 'Y' | 'N' | 'Y_UNABLE' | 'N_UNABLE'}`, asked now (child protocol §6.5). */
 export async function scanSecurity(ctx: Ctx, site: SiteRow): Promise<Record<string, string>> {
-  const target = await liveTarget(ctx, site);
+  const target = await loadLiveSite(ctx, site);
   let answer: unknown;
   try {
     answer = await ctx.child.call(requireConnection(target), 'security', {}, { signal: ctx.signal });
   } catch (error) {
-    throw childError(error, site.id, 'svc_child_error');
+    throw siteCallError(error, site.id, 'svc_child_error');
   }
   const entries = typeof answer === 'object' && answer !== null ? Object.entries(answer) : [];
   const checks = entries.filter(

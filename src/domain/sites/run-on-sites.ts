@@ -5,11 +5,11 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
 import { type QueuedAnswer, queueJob } from '../jobs/jobs.js';
-import { childError, loadTargets, type Target } from './load.js';
+import { type LoadedSite, loadSites, siteCallError } from './load.js';
 import { type ResolveError, resolveSites, type Selection, type SiteRef } from './resolve.js';
 
 export interface SitesResult<R> {
-  done: { target: Target; result: R }[];
+  done: { target: LoadedSite; result: R }[];
   /** Sites whose work failed as a whole. */
   failures: { site: SiteRow; error: ServiceError }[];
   /** Sites that were begun and not done when the time of a direct call was up. */
@@ -23,7 +23,7 @@ export async function runOnSites<P, R>(
   sites: readonly SiteRow[],
   params: P,
 ): Promise<SitesResult<R>> {
-  const targets = await loadTargets(
+  const targets = await loadSites(
     ctx,
     sites.map((site) => site.id),
   );
@@ -58,9 +58,9 @@ async function one<P, R>(
   ctx: Ctx,
   work: JobHandler<P, R>,
   site: SiteRow,
-  target: Target | undefined,
+  target: LoadedSite | undefined,
   params: P,
-): Promise<{ target: Target; result: R } | { error: ServiceError }> {
+): Promise<{ target: LoadedSite; result: R } | { error: ServiceError }> {
   if (target === undefined)
     return { error: new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`) };
   try {
@@ -69,7 +69,7 @@ async function one<P, R>(
     const aborted = ctx.signal.aborted && !(error instanceof ServiceError);
     const failure = aborted
       ? new ServiceError('svc_cancelled', 'Cancelled.')
-      : childError(error, site.id, work.failure);
+      : siteCallError(error, site.id, work.failure);
     if (failure.code === 'svc_internal_error')
       ctx.log.error(
         { site_id: site.id, work: work.type, err: failure.cause ?? error },
@@ -121,15 +121,15 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: S
 }
 
 /** Where unfinished work went on, for the answer of a direct call. */
-export type Continued = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
+export type ContinuedJob = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
 
-export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & SitesResult<R>);
+export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: ContinuedJob } & SitesResult<R>);
 
 /**
  * Now when the selection is small, as a job above the threshold (operations §6). Sites that are not done when the time of a
  * direct call is up go on as a job, which looks at each before it repeats anything.
  */
-export async function nowOrQueued<P extends object, R>(
+export async function runOrQueue<P extends object, R>(
   ctx: Ctx,
   work: JobHandler<P, R>,
   selection: Selection,

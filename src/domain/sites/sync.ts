@@ -7,12 +7,12 @@ import type { Ctx } from '../context.js';
 import { abandonedAfterDays, syncParts } from '../settings/effects.js';
 import { compareVersions } from '../updates/versions.js';
 import {
-  childError,
+  type LoadedSite,
   MINIMUM_CHILD_VERSION,
   outdated,
   requireConnection,
   requireReachable,
-  type Target,
+  siteCallError,
 } from './load.js';
 import { withChildsWww } from './urls.js';
 
@@ -26,13 +26,13 @@ export const STORED_PARTS = { securityStats: true } as const;
 export type Since = { last_attempt: number | null } | undefined;
 
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
-export async function syncSite(ctx: Ctx, target: Target, since: Since): Promise<void> {
+export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Promise<void> {
   requireReachable(target);
   await fetchSnapshot(ctx, target, since);
 }
 
 /** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
-export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Promise<Snapshot> {
+export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since): Promise<Snapshot> {
   const { site } = target;
   try {
     const connection = requireConnection(target);
@@ -49,7 +49,7 @@ export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Pr
     await storeLook(ctx, target, snapshot, since);
     return snapshot;
   } catch (error) {
-    const failure = childError(error, site.id, 'svc_sync_failed');
+    const failure = siteCallError(error, site.id, 'svc_sync_failed');
     if (failure.code === 'svc_storage_unavailable') throw failure;
     // A cancelled call says nothing about the site.
     if (failure.code !== 'svc_cancelled')
@@ -65,7 +65,7 @@ export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Pr
   }
 }
 
-async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Since): Promise<void> {
+async function storeLook(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
   const { site } = target;
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
@@ -83,7 +83,7 @@ async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Si
 const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
-export async function storeSnapshot(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
+export async function storeSnapshot(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Snapshot | null> {
   if (brought !== null) {
     await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);
     return brought;

@@ -2,12 +2,12 @@
 
 import type { Ctx } from '../../domain/context.js';
 import { dateOf } from '../../domain/costs/periods.js';
-import { installed } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/extensions.js';
 import { abandonedAfterDays } from '../../domain/settings/effects.js';
 import { requireModule } from '../../domain/settings/modules.js';
 import { scanSecurity } from '../../domain/sites/actions.js';
 import { abandonedBefore, siteSecurity } from '../../domain/sites/findings.js';
-import { loadTarget } from '../../domain/sites/load.js';
+import { loadSite } from '../../domain/sites/load.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import { storeSnapshot } from '../../domain/sites/sync.js';
 import type { ChangeFilter } from '../../store/sites/records.js';
@@ -23,7 +23,7 @@ export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | '
   };
   const [{ items }, rows] = await Promise.all([
     ctx.store.reports.abandoned(filter, 1, MAX_ABANDONED),
-    installed(ctx, site.id, kind),
+    installedExtensions(ctx, site.id, kind),
   ]);
   const bySlug = new Map(rows.map((row) => [row.slug, row]));
   return items.map(({ slug, name, version, last_updated }) => ({
@@ -43,7 +43,7 @@ const MAX_ABANDONED = 10_000;
 /** A live look at the checks of the child plugin, kept as the latest ones, with the findings in words. */
 export async function liveSecurity(ctx: Ctx, site: SiteRow) {
   const checks = await scanSecurity(ctx, site);
-  await storeSnapshot(ctx, await loadTarget(ctx, site.id), { security: checks });
+  await storeSnapshot(ctx, await loadSite(ctx, site.id), { security: checks });
   const { security_issues, ssl_status } = await siteSecurity(ctx, site.id);
   return { ...checks, security_issues, ssl_status };
 }

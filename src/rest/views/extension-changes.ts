@@ -8,9 +8,9 @@ import {
   activateTheme,
   actOnPlugins,
   deleteThemes,
-  installed,
+  installedExtensions,
 } from '../../domain/extensions/extensions.js';
-import type { Target } from '../../domain/sites/load.js';
+import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 
 export interface NamedExtension {
@@ -39,7 +39,7 @@ export interface Outcome {
  */
 export async function changePlugins(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   action: 'activate' | 'deactivate' | 'delete',
   slugs: readonly string[],
 ): Promise<Outcome> {
@@ -51,7 +51,7 @@ export async function changePlugins(
 }
 
 /** Deletes themes; the active one and its parent are refused. Fails as `changePlugins`. */
-export async function removeThemes(ctx: Ctx, target: Target, slugs: readonly string[]): Promise<Outcome> {
+export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await bySlug(ctx, target, 'theme');
   const result = await deleteThemes(ctx, target, slugs);
   const outcome = await judged(ctx, target, 'theme', before, result);
@@ -62,7 +62,7 @@ export async function removeThemes(ctx: Ctx, target: Target, slugs: readonly str
 /** Switches the theme. Throws `svc_rest_invalid_themes_slugs` or `svc_rest_activate_themes_action`. */
 export async function switchTheme(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   slug: string,
 ): Promise<{ activate: NamedExtension; deactivate: NamedExtension | null }> {
   const before = await bySlug(ctx, target, 'theme');
@@ -85,13 +85,13 @@ export async function switchTheme(
   }
 }
 
-async function bySlug(ctx: Ctx, target: Target, kind: ExtensionKind): Promise<Map<string, ExtensionRow>> {
-  return new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+async function bySlug(ctx: Ctx, target: LoadedSite, kind: ExtensionKind): Promise<Map<string, ExtensionRow>> {
+  return new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
 }
 
 async function judged(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   kind: ExtensionKind,
   before: ReadonlyMap<string, ExtensionRow>,
   { done, errors }: ActionResult,

@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { requireWritable } from '../../domain/extensions/extensions.js';
-import { liveTarget } from '../../domain/sites/actions.js';
+import { loadLiveSite } from '../../domain/sites/actions.js';
 import { type Applied, type ApplyError, applyOffers, siteFields } from '../../domain/updates/apply.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';
@@ -96,7 +96,7 @@ export async function updateOfType(
   type: RestType,
   slugs: readonly string[],
 ): Promise<Record<string, SlugResult>> {
-  const target = await liveTarget(ctx, site);
+  const target = await loadLiveSite(ctx, site);
   requireWritable(target);
   const { offers } = await ctx.store.inventory.read(site.id);
   const ofType = offers.filter((offer) => offer.type === REST_TYPES.indexOf(type));
