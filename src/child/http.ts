@@ -59,7 +59,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
   const quota = options.quota ?? UNSHARED;
   const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);
-  const courier = new ChildClient(courierSettings(options), {
+  const client = new ChildClient(clientSettings(options), {
     resolver,
     transport,
     pacer,
@@ -72,7 +72,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   quota.onChange(() => pacer.configure({}));
   let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
   const calls = createCalls({
-    courier,
+    client,
     server: options.dashboardUrl,
     updateTimeoutMs: () => updateTimeoutMs,
     async close() {
@@ -93,11 +93,11 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
         updateTimeoutMs: slow,
         ...limits
       } = settings;
-      if (verify !== undefined) courier.settings.verify = verify;
-      if (callTimeoutMs !== undefined) courier.settings.callTimeoutMs = callTimeoutMs;
+      if (verify !== undefined) client.settings.verify = verify;
+      if (callTimeoutMs !== undefined) client.settings.callTimeoutMs = callTimeoutMs;
       if (ipv4Only !== undefined) resolver.family = ipv4Only ? 4 : 0;
       if (slow !== undefined) updateTimeoutMs = slow;
-      if (hash !== undefined) courier.settings.hash = hash;
+      if (hash !== undefined) client.settings.hash = hash;
       if (maxSyncs !== undefined) kinds.sync = maxSyncs;
       if (maxUpdates !== undefined) kinds.update = maxUpdates;
       pacer.configure({ ...limits, kinds });
@@ -106,7 +106,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   };
 }
 
-function courierSettings(options: ChildSitesOptions): ChildClientSettings {
+function clientSettings(options: ChildSitesOptions): ChildClientSettings {
   return {
     hash: 'SHA256',
     verify: options.verify ?? true,

@@ -208,10 +208,3 @@ export function liveSiteError(error: unknown, siteId: number): ServiceError {
     cause: error,
   });
 }
-
-/** What the site answered cannot be what was asked for. */
-export function unexpectedAnswer(what: string): ServiceError {
-  return new ServiceError('svc_child_error', `The answer of the site to ${what} has an unknown form.`, {
-    advice: 'Update the MainWP Child plugin on the site.',
-  });
-}

@@ -1,9 +1,6 @@
 /** New posts. The post is read back: the child says that it added one whatever came of it (child protocol §6.4). */
 
-import { get, numberOf } from '../../../schemas/loose.js';
 import type { NewPost, PostRef } from '../../../schemas/post.js';
-import { plainText } from '../../../schemas/text.js';
-import { newpostParams } from '../../child/posts.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
@@ -27,11 +24,11 @@ export async function createPost(
       ...dated,
       post_name: slugOf(post.post_name),
     };
-    const answer = await withPostError('create_post_error', site.id, () =>
-      ctx.child.call(connection, 'newpost', newpostParams(fields, {}), { signal: ctx.signal }),
+    const saved = await withPostError('create_post_error', site.id, () =>
+      ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
     );
-    const id = numberOf(get(answer, 'added_id'));
-    if (id === null || id <= 0)
+    const { id, link } = saved;
+    if (id === null)
       throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
     // A post that cannot be read back was not made, whatever the answer says.
     const made = await findPost(ctx, connection, id);
@@ -39,7 +36,6 @@ export async function createPost(
       throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);
     await releaseLock(ctx, connection, id, made.edit_lock);
     ctx.events.emit({ name: 'post.created', site_id: site.id, facts: { post_id: id, post_status: made.post_status } });
-    const link = plainText(get(answer, 'link'), 2048);
     return {
       post_id: id,
       link: link === '' ? shortLink(site, id) : link,

@@ -1,6 +1,6 @@
 /** The two dates of a post: the site's own time, and UTC. */
 
-import type { EditablePost } from '../../child/posts.js';
+import type { EditablePost } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import { momentOf, wordpressTime, zoneOfSite } from '../common/time-zones.js';

@@ -4,9 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { get, listOf } from '../../../schemas/loose.js';
 import { siteWord } from '../../../schemas/site-words.js';
-import { exactText } from '../../../schemas/text.js';
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ToolKind } from '../../store/jobs/tool-jobs.js';
@@ -160,14 +158,12 @@ async function destroySessions(ctx: Ctx, target: LoadedSite): Promise<void> {
   requireLive(target);
   const connection = requireConnection(target);
   const options = { signal: ctx.signal, bulk: true };
-  const users = await ctx.child.call(connection, 'get_all_users', { role: 'administrator' }, options);
-  const logins = (listOf(users, MAX_ADMINS) ?? []).flatMap((user) => exactText(get(user, 'login'), 60) ?? []);
+  const admins = (await ctx.child.users(connection, ['administrator'], options)).slice(0, MAX_ADMINS);
+  const logins = admins.map(({ login }) => login).filter((login) => login !== '');
   const others = logins.filter((login) => login !== connection.user);
   // Our own user last: its sessions are those of these calls, too.
   for (const user of [...others, connection.user]) {
-    const params = { action: 'force_destroy_sessions' };
-    const answer = await ctx.child.call({ ...connection, user }, 'settings_tools', params, options);
-    if (Number(get(answer, 'success')) !== 1)
+    if (!(await ctx.child.endSessions(connection, user, options)))
       throw new ServiceError(
         'svc_child_error',
         `The site did not confirm that the sessions of ${siteWord(user)} were ended.`,

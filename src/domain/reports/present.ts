@@ -1,10 +1,10 @@
 /** Segments about what is, not what happened: pending updates, abandoned items, the website, the client (REST §6.8.2). */
 
-import { abandonedItems } from '../../rest/views/changes.js';
 import { findClient } from '../clients/records.js';
 import { wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions } from '../extensions/extensions.js';
+import { abandonedItems } from '../sites/findings.js';
 import { healthScore } from '../sites/health.js';
 import { isoTime, loadRecord } from '../sites/sites.js';
 import type { Findings, ReportRequest, ReportRow, ReportValue, Section } from './types.js';

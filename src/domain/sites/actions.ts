@@ -13,6 +13,7 @@ import {
   unsuspendHandler,
 } from '../jobs/handlers.js';
 import type { CheckResult } from './check.js';
+import { siteSecurity } from './findings.js';
 import {
   type LoadedSite,
   loadSite,
@@ -23,6 +24,7 @@ import {
 } from './load.js';
 import { removeSite } from './notify-child.js';
 import { loadRecord } from './sites.js';
+import { storeSnapshot } from './sync.js';
 
 /** Runs one site's work with its own failure code. */
 async function on<P, R>(ctx: Ctx, site: SiteRow, work: JobHandler<P, R>, params: P): Promise<R> {
@@ -85,24 +87,20 @@ export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite>
   return target;
 }
 
-/** Checks of the child as `{check: 'Y' | 'N' | 'Y_UNABLE' | 'N_UNABLE'}`, asked now (child protocol §6.5). */
-export async function scanSecurity(ctx: Ctx, site: SiteRow): Promise<Record<string, string>> {
+/** Runs the child's security checks now, stores them, and answers them with the findings in words (child protocol §6.5). */
+export async function scanSecurity(ctx: Ctx, site: SiteRow) {
   const target = await loadLiveSite(ctx, site);
-  let answer: unknown;
-  try {
-    answer = await ctx.child.call(requireConnection(target), 'security', {}, { signal: ctx.signal });
-  } catch (error) {
-    throw siteCallError(error, site.id, 'svc_child_error');
-  }
-  const entries = typeof answer === 'object' && answer !== null ? Object.entries(answer) : [];
-  const checks = entries.filter(
-    (entry): entry is [string, string] => /^[a-z0-9_]{1,64}$/.test(entry[0]) && VERDICTS.has(entry[1]),
-  );
-  if (checks.length > 0) return Object.fromEntries(checks);
-  throw new ServiceError('svc_child_error', `Site ${site.id} answered without any security check.`, {
-    advice: 'Update the child plugin on the site.',
-    data: { site_id: site.id },
-  });
+  const checks = await ctx.child
+    .securityChecks(requireConnection(target), { signal: ctx.signal })
+    .catch((error: unknown) => {
+      throw siteCallError(error, site.id, 'svc_child_error');
+    });
+  if (Object.keys(checks).length === 0)
+    throw new ServiceError('svc_child_error', `Site ${site.id} answered without any security check.`, {
+      advice: 'Update the child plugin on the site.',
+      data: { site_id: site.id },
+    });
+  await storeSnapshot(ctx, target, { security: checks });
+  const { security_issues, ssl_status } = await siteSecurity(ctx, site.id);
+  return { ...checks, security_issues, ssl_status };
 }
-
-const VERDICTS: ReadonlySet<unknown> = new Set(['Y', 'N', 'Y_UNABLE', 'N_UNABLE']);

@@ -4,7 +4,15 @@ import { z } from '../../../schemas/zod.js';
 import { getSiteClient } from '../../domain/clients/clients.js';
 import type { Ctx } from '../../domain/context.js';
 import { siteCostRecords } from '../../domain/costs/site-costs.js';
-import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
+import {
+  checkOne,
+  disconnectOne,
+  reconnectOne,
+  removeOne,
+  scanSecurity,
+  suspendOne,
+  syncOne,
+} from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
@@ -18,7 +26,6 @@ import {
   visitShape,
   writtenOf,
 } from '../schemas/records.js';
-import { liveSecurity } from '../views/changes.js';
 import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
 import { applyEdit, editSiteFields, idleNotes } from './edit.js';
@@ -111,7 +118,7 @@ export const site: readonly Route[] = [
     returns: recordOf(securityShape),
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
-      return { data: await liveSecurity(ctx, found), site: simpleSite(found) };
+      return { data: await scanSecurity(ctx, found), site: simpleSite(found) };
     },
   }),
   ...siteExtensions,

@@ -3,6 +3,7 @@
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
 import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { setTypeIgnored } from '../../domain/updates/by-type.js';
 import { setIgnored } from '../../domain/updates/ignored.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { type ItemError, itemError } from '../errors.js';
@@ -11,7 +12,6 @@ import { type Route, type RouteAnswer, route } from '../route.js';
 import { slugErrors, writtenOf } from '../schemas/records.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { simpleSite, siteOf } from '../sites/references.js';
-import { setTypeIgnored } from '../views/updates.js';
 
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.');
 

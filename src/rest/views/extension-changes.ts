@@ -1,6 +1,6 @@
 /** Plugins and themes of one site as REST acts on them: what was done, by name, and a typed reason for what was not. */
 
-import type { ExtensionKind } from '../../child/child.js';
+import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import {
