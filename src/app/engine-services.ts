@@ -141,9 +141,11 @@ export async function createEngine(
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const byId = new Map(allOperations.map((operation) => [operation.id, operation]));
 
+  const bulkChild = child.bulk();
   const ctx = (caller: TaskCaller): Ctx => ({
     store,
-    child,
+    // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
+    child: caller.actor.via === 'jobs' ? bulkChild : child,
     probe,
     auditor,
     mailer,
@@ -280,7 +282,9 @@ async function openChild(
       log.debug({ ...facts }, 'child call');
     },
   });
-  return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
+  if (sharedKey === undefined) return child;
+  const generateKey = async () => sharedKey;
+  return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
 }
 
 async function openProbe(config: Config): Promise<Probe> {

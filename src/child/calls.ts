@@ -27,6 +27,8 @@ const READS = new Set(['stats', 'security', 'get_all_posts', 'get_all_comments',
 
 export interface CallsOptions {
   client: ChildClient;
+  /** See `ChildCall.live`; holds for every call made through these. */
+  live: boolean;
   /** The `server` string of this dashboard, the same in every call (child protocol §3.2). */
   server: string;
   /** Milliseconds for calls that download and install. */
@@ -35,8 +37,8 @@ export interface CallsOptions {
 }
 
 /** The typed calls of the port over a client. */
-export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> {
-  const { client, server, updateTimeoutMs, close } = parts;
+export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk'> {
+  const { client, live, server, updateTimeoutMs, close } = parts;
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,
     site_id: 0,
@@ -46,6 +48,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
     params: {},
     read: false,
     timeoutMs: options?.timeoutMs ?? client.settings.callTimeoutMs,
+    live,
     options,
   });
 
@@ -68,6 +71,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
       read: READS.has(fn),
       timeoutMs: timeout,
       kind,
+      live,
       options,
     };
     const answer = await client.run(childCall);

@@ -58,8 +58,6 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** From the start of the call, which may have queued before, milliseconds; default from the configuration. */
   timeoutMs?: number | undefined;
-  /** One of many calls of a job or scheduled run: calls without this mark go ahead of it in the queue. */
-  bulk?: boolean | undefined;
 }
 
 export interface StatsRequest {
@@ -285,6 +283,8 @@ export interface ChildSites extends ChildContent {
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
   /** Never rejects for what the site did; only for cancellation. */
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
+  /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which a person waits. */
+  bulk(): ChildSites;
   configure(settings: Partial<ChildSettings>): void;
   close(): Promise<void>;
 }

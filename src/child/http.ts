@@ -71,7 +71,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const kinds: Partial<Record<CallKind, number>> = {};
   quota.onChange(() => pacer.configure({}));
   let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
-  const calls = createCalls({
+  const parts = {
     client,
     server: options.dashboardUrl,
     updateTimeoutMs: () => updateTimeoutMs,
@@ -79,9 +79,8 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
       pacer.close();
       await transport.close();
     },
-  });
-  return {
-    ...calls,
+  };
+  const shared = {
     configure(settings: Partial<ChildSettings>) {
       const {
         verify,
@@ -103,7 +102,10 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
       pacer.configure({ ...limits, kinds });
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
+    bulk: (): ChildSites => bulk,
   };
+  const bulk: ChildSites = { ...createCalls({ ...parts, live: false }), ...shared };
+  return { ...createCalls({ ...parts, live: true }), ...shared };
 }
 
 function clientSettings(options: ChildSitesOptions): ChildClientSettings {

@@ -13,7 +13,7 @@ import type {
   SavedPost,
 } from './content-types.js';
 import { plainText, richText } from './text.js';
-import { asMap, get, listOf, numberOf, rangeParams, secondsOf, textOf } from './values.js';
+import { asMap, get, listOf, numberOf, rangeParams, secondsOf } from './values.js';
 
 const MAX_CONTENT = 1_000_000;
 const MAX_CUSTOM = 500;

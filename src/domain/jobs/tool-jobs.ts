@@ -157,7 +157,7 @@ const MAX_ADMINS = 100;
 async function destroySessions(ctx: Ctx, target: LoadedSite): Promise<void> {
   requireLive(target);
   const connection = requireConnection(target);
-  const options = { signal: ctx.signal, bulk: true };
+  const options = { signal: ctx.signal };
   const admins = (await ctx.child.users(connection, ['administrator'], options)).slice(0, MAX_ADMINS);
   const logins = admins.map(({ login }) => login).filter((login) => login !== '');
   const others = logins.filter((login) => login !== connection.user);
@@ -185,7 +185,7 @@ async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
   if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
   try {
-    await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal, bulk: true });
+    await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal });
   } catch (error) {
     // It knows our key no more: that is what was wanted.
     if (error instanceof ChildFailure && error.kind === 'refused') return;
