@@ -59,9 +59,9 @@ export async function reportHealth(ctx: Ctx): Promise<string> {
   const global = await healthRule(ctx);
   const judged = (await ctx.store.reports.health()).flatMap((row) => {
     const rule = ruleOf(row, global);
-    return rule.told ? [{ row, threshold: rule.threshold }] : [];
+    return rule.notify ? [{ row, threshold: rule.threshold }] : [];
   });
-  if (judged.length === 0 && !global.told) return 'switched off';
+  if (judged.length === 0 && !global.notify) return 'switched off';
   const bad = judged.filter(({ row, threshold }) => {
     const score = healthScore(row);
     return score !== null && (score < threshold || (row.health_critical ?? 0) > 0);
@@ -76,7 +76,7 @@ export async function reportHealth(ctx: Ctx): Promise<string> {
 /** A site's own settings: health unchecked 0 no, 1 yes, 2 as the global one; threshold 0 = the global one. */
 function ruleOf(row: { disable_health_checking: number; health_threshold: number }, global: HealthRule): HealthRule {
   return {
-    told: row.disable_health_checking === 2 ? global.told : row.disable_health_checking === 0,
+    notify: row.disable_health_checking === 2 ? global.notify : row.disable_health_checking === 0,
     threshold: row.health_threshold === 0 ? global.threshold : row.health_threshold,
   };
 }

@@ -1,5 +1,6 @@
-/** From alerts to mails: which type an alert is, and what the mail says. Pure, but for the settings that are handed in. */
+/** Mails from alerts: the type of mail for each kind of alert, and its text. Pure. */
 
+import type { AlertFacts, AlertKind } from '../../../schemas/alert.js';
 import type { MailType } from '../../../schemas/mail.js';
 import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import { wordpressTime } from '../common/time-zones.js';
@@ -11,60 +12,83 @@ export interface MailHead {
   recipients: readonly string[];
 }
 
-/** Alerts as the mails see them. `id` is 0 for a sample. */
-export type MailAlert = Pick<WaitingAlert, 'key' | 'kind' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'>;
-
-const TYPES: Readonly<Record<string, MailType>> = {
-  'monitor.down': 'uptime',
-  'monitor.up': 'uptime',
-  'monitor.flapping': 'uptime',
-  'certificate.expiring': 'ssl_certificate',
-  'certificate.expired': 'ssl_certificate',
-  'certificate.invalid': 'ssl_certificate',
-  'domain.expiring': 'domain_expiry',
-  'domain.expired': 'domain_expiry',
-  'domain.not_found': 'domain_expiry',
-  'site.unhealthy': 'site_health',
-  'site.http_check_failed': 'http_check',
+/** An alert as a mail shows it, from storage or made up as a sample. */
+export type MailAlert = Pick<WaitingAlert, 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> & {
+  kind: AlertKind;
 };
 
-/** Undefined for what nobody is written about. */
-export function mailTypeOf(kind: string): MailType | undefined {
-  return TYPES[kind] ?? (kind.startsWith('certificate.') ? 'ssl_certificate' : undefined);
+interface KindOfAlert<K extends AlertKind> {
+  mail: MailType;
+  /** What happened, in one sentence. `what` names the site or domain; stored facts may lack members. */
+  sentence(what: string, facts: Partial<AlertFacts[K]>): string;
+}
+
+const KINDS: { readonly [K in AlertKind]: KindOfAlert<K> } = {
+  'monitor.down': { mail: 'uptime', sentence: (what, { msg }) => `${what} is down. ${line(msg)}` },
+  'monitor.up': { mail: 'uptime', sentence: (what) => `${what} is up again.` },
+  'monitor.flapping': {
+    mail: 'uptime',
+    sentence: (what) => `${what} keeps changing between up and down. You hear of it again when it is steady.`,
+  },
+  'certificate.expiring': {
+    mail: 'ssl_certificate',
+    sentence: (what, { days_left, valid_to }) =>
+      `The certificate of ${what} expires ${inDays(days_left)}, on ${day(valid_to)}.`,
+  },
+  'certificate.expired': {
+    mail: 'ssl_certificate',
+    sentence: (what, { valid_to }) => `The certificate of ${what} has expired on ${day(valid_to)}.`,
+  },
+  'certificate.invalid': {
+    mail: 'ssl_certificate',
+    sentence: (what, { problem }) => `The certificate of ${what} is not valid. ${line(problem)}`,
+  },
+  'domain.expiring': {
+    mail: 'domain_expiry',
+    sentence: (what, { expires, expiry_date }) =>
+      `The registration of ${what} ends ${inDays(expires)}, on ${day(expiry_date)}.`,
+  },
+  'domain.expired': {
+    mail: 'domain_expiry',
+    sentence: (what, { expiry_date }) => `The registration of ${what} ended on ${day(expiry_date)}.`,
+  },
+  'domain.not_found': {
+    mail: 'domain_expiry',
+    sentence: (what) => `${what} is no longer registered: its registry was asked twice and does not know it any more.`,
+  },
+  'site.unhealthy': {
+    mail: 'site_health',
+    sentence: (what, { health_score }) => `The health score of ${what} is ${line(health_score)} of 100.`,
+  },
+  'site.http_check_failed': {
+    mail: 'http_check',
+    sentence: (what, { http_status }) => `${what} answered with HTTP ${line(http_status)} after an update.`,
+  },
+};
+
+/** False for kinds of another version of the service: they become no mail. */
+export function isAlertKind(kind: string): kind is AlertKind {
+  return Object.hasOwn(KINDS, kind);
+}
+
+export function mailTypeOf(kind: AlertKind): MailType {
+  return KINDS[kind].mail;
 }
 
 type Facts = Record<string, unknown>;
 
-/** What happened, in one sentence. */
 function sentence(alert: MailAlert, facts: Facts): string {
-  const what = subjectOf(alert, facts);
-  const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
-  switch (alert.kind) {
-    case 'monitor.down':
-      return `${what} is down. ${say('msg')}`.trim();
-    case 'monitor.up':
-      return `${what} is up again.`;
-    case 'monitor.flapping':
-      return `${what} keeps changing between up and down. You hear of it again when it is steady.`;
-    case 'certificate.expiring':
-      return `The certificate of ${what} expires ${inDays(facts.days_left)}, on ${say('valid_to').slice(0, 10)}.`;
-    case 'certificate.expired':
-      return `The certificate of ${what} has expired on ${say('valid_to').slice(0, 10)}.`;
-    case 'certificate.invalid':
-      return `The certificate of ${what} is not valid. ${say('problem')}`.trim();
-    case 'domain.expiring':
-      return `The registration of ${what} ends ${inDays(facts.expires)}, on ${say('expiry_date').slice(0, 10)}.`;
-    case 'domain.expired':
-      return `The registration of ${what} ended on ${say('expiry_date').slice(0, 10)}.`;
-    case 'domain.not_found':
-      return `${what} is no longer registered: its registry was asked twice and does not know it any more.`;
-    case 'site.unhealthy':
-      return `The health score of ${what} is ${say('health_score')} of 100.`;
-    case 'site.http_check_failed':
-      return `${what} answered with HTTP ${say('http_status')} after an update.`;
-    default:
-      return `${what}: ${oneLine(alert.kind.replace(/[._]/g, ' '), 100)}. ${say('problem')}`.trim();
-  }
+  const kind = KINDS[alert.kind] as KindOfAlert<AlertKind>;
+  return kind.sentence(subjectOf(alert, facts), facts).trim();
+}
+
+function line(value: unknown): string {
+  return oneLine(String(value ?? ''), 300);
+}
+
+/** The day of an ISO time. */
+function day(value: unknown): string {
+  return line(value).slice(0, 10);
 }
 
 /** Whole days left: 0 is less than a day. */
@@ -86,7 +110,7 @@ function factsOf(alert: MailAlert): Facts {
   }
 }
 
-/** Beyond so many, alerts of one type that come together become one mail. */
+/** More alerts of one type at once than this become one mail. */
 const SINGLE = 10;
 /** Rows of one mail. */
 const ROWS = 200;
@@ -102,14 +126,14 @@ function mailOf(type: MailType, head: MailHead, alert: MailAlert, zone: string):
   const what = subjectOf(alert, facts);
   const url = alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
   const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
-  const told = sentence(alert, facts);
+  const happened = sentence(alert, facts);
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
-    lines: [told],
+    lines: [happened],
     tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
   };
   // The standard subject names only the site: what happened belongs into it.
-  const subject = `${withTokens(head.subject, tokens)} – ${told}`;
+  const subject = `${withTokens(head.subject, tokens)} – ${happened}`;
   return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
 
@@ -128,7 +152,7 @@ function details(alert: MailAlert, facts: Facts, url: string, zone: string): str
   });
 }
 
-/** Many at once: when a host fails, nobody wants two hundred mails. */
+/** One mail for many alerts: a host that fails must not send two hundred. */
 function together(type: MailType, head: MailHead, alerts: readonly MailAlert[], zone: string): NewMail {
   // A site may have gone down and come back among them.
   const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;

@@ -1,4 +1,4 @@
-/** Events that nobody else keeps as alerts, kept as such: the outbox makes mails of them. */
+/** Stores two kinds of events as alerts, from which the outbox makes mails: bad site health and failed checks after updates. */
 
 import type { Event } from '../../core/events.js';
 import type { NewAlert } from '../../store/monitoring/alerts.js';
@@ -35,13 +35,27 @@ export function createMailListener(context: () => Ctx): MailListener {
 async function alertOf(ctx: Ctx, event: Event): Promise<NewAlert | null> {
   const { site_id, at, name: kind, facts } = event;
   if (site_id === undefined) return null;
-  if (kind === 'site.http_check_failed') return { key: `http_check:${site_id}:${at}`, kind, site_id, at, facts };
+  if (kind === 'site.http_check_failed')
+    return {
+      key: `http_check:${site_id}:${at}`,
+      kind,
+      site_id,
+      at,
+      facts: { http_status: Number(facts.http_status) },
+    };
   const score = Number(facts.health_score);
-  // Whoever judged by the site's own rule says so; else the global one decides.
-  const rule = await healthRule(ctx);
-  const { told, threshold } = typeof facts.threshold === 'number' ? { told: true, threshold: facts.threshold } : rule;
-  // The mail follows the score alone (REST §6.10.4), unlike the event, which a critical finding is enough for.
-  if (!told || !Number.isFinite(score) || score >= threshold) return null;
-  // The same finding comes back every day: it is told once a month, and again when the score changes.
-  return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };
+  // An event that carries its threshold was judged by the site's own rule; the global rule judges all others.
+  const rule =
+    typeof facts.threshold === 'number' ? { notify: true, threshold: facts.threshold } : await healthRule(ctx);
+  const { notify, threshold } = rule;
+  // The mail follows the score alone (REST §6.10.4); for the event a critical finding is enough.
+  if (!notify || !Number.isFinite(score) || score >= threshold) return null;
+  // The same finding comes back every day: one alert a month, and another when the score changes.
+  return {
+    key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`,
+    kind: 'site.unhealthy',
+    site_id,
+    at,
+    facts: { health_score: score, threshold },
+  };
 }

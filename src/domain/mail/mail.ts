@@ -6,7 +6,7 @@ import type { MailRow, NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
-import { type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { isAlertKind, type MailAlert, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
 import { listMails, mailToSend } from './settings.js';
 
 export { previewMail } from './preview.js';
@@ -18,9 +18,9 @@ const BACKOFF_MS = [1, 5, 15, 60, 180, 360, 720, 720].map((minutes) => minutes *
 const LEASE_MS = 5 * MINUTE_MS;
 const MAILS_AT_ONCE = 200;
 const ALERTS_AT_ONCE = 1000;
-/** Nobody wants to read on Monday what went down on Saturday: an older alert becomes no mail. */
+/** An older alert becomes no mail: on Monday, what went down on Saturday is no news. */
 const STALE_MS = 24 * HOUR_MS;
-/** So many mails in a row that were not taken: the server is away, and the rest can wait as well. */
+/** After this many failures in a row the mail server counts as away, and the rest waits for the next run. */
 const ENOUGH = 3;
 
 /** Turns waiting alerts into mails and sends what is due. */
@@ -94,25 +94,26 @@ interface Group {
   type: MailType;
   /** '' = those of the mail type. */
   recipients: string;
-  alerts: WaitingAlert[];
+  alerts: MailAlert[];
 }
 
 /** By type and readers. A site may have readers of its own for what concerns its uptime (REST §6.3.1). */
 function grouped(alerts: readonly WaitingAlert[]): Group[] {
   const groups = new Map<string, Group>();
   for (const alert of alerts) {
-    const type = mailTypeOf(alert.kind);
-    if (type === undefined) continue;
+    const { kind } = alert;
+    if (!isAlertKind(kind)) continue;
+    const type = mailTypeOf(kind);
     const recipients = type === 'uptime' ? alert.monitoring_emails : '';
     const key = `${type} ${recipients}`;
     const group = groups.get(key) ?? { type, recipients, alerts: [] };
-    group.alerts.push(alert);
+    group.alerts.push({ ...alert, kind });
     groups.set(key, group);
   }
   return [...groups.values()];
 }
 
-/** Null when this mail is off, not available, or has nobody to go to. */
+/** Null when this mail is off, not available, or has no recipients. */
 async function headOf(ctx: Ctx, type: MailType, own: string): Promise<MailHead | null> {
   if (own === '') return mailToSend(ctx, type);
   const mail = (await listMails(ctx)).find((entry) => entry.type === type);

@@ -1,12 +1,14 @@
 /** Any mail as it would look, made from a sample. */
 
+import type { AlertFacts, AlertKind } from '../../../schemas/alert.js';
 import type { MailType } from '../../../schemas/mail.js';
 import { ServiceError } from '../../core/errors.js';
 import type { NewMail } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
-import { type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { composeMail, isAlertKind, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
 import { digestMail } from './digest.js';
+import { oneLine, withTokens } from './layout.js';
 import { listMails } from './settings.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -26,7 +28,7 @@ const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z'
 const CERTIFICATE = { valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' };
 
 /** Facts of a sample by kind of alert; the first of a mail type stands for it. */
-const SAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
+const SAMPLES: { readonly [K in AlertKind]: Partial<AlertFacts[K]> } = {
   'monitor.down': { http_code: 503, msg: 'The server answered with HTTP 503.' },
   'monitor.up': { http_code: 200 },
   'monitor.flapping': {},
@@ -40,17 +42,19 @@ const SAMPLES: Readonly<Record<string, Record<string, unknown>>> = {
   'domain.not_found': { domain_name: DOMAIN.domain_name, problem: 'The registry does not know the domain.' },
 };
 
+const ALERT_KINDS = Object.keys(SAMPLES) as AlertKind[];
+
 /**
  * @param name type of a mail, or kind of an alert such as `domain.not_found`. Nothing is sent.
  * Throws `invalid_mail_type` 404.
  */
 export async function previewMail(ctx: Ctx, name: string): Promise<MailPreview> {
-  const type = Object.hasOwn(SAMPLES, name) ? mailTypeOf(name) : name;
+  const type = isAlertKind(name) ? mailTypeOf(name) : name;
   const setting = (await listMails(ctx)).find((entry) => entry.type === type);
   if (setting === undefined) {
     throw new ServiceError('invalid_mail_type', `There is no mail of the type ${JSON.stringify(name.slice(0, 60))}.`, {
       field: 'mail_type',
-      advice: `GET /v2/settings/emails lists the types. Kinds of alerts are ${Object.keys(SAMPLES).join(', ')}.`,
+      advice: `GET /v2/settings/emails lists the types. Kinds of alerts are ${ALERT_KINDS.join(', ')}.`,
     });
   }
   const recipients = setting.recipients === '' ? [] : setting.recipients.split(',');
@@ -74,16 +78,28 @@ async function sampleMail(ctx: Ctx, type: MailType, name: string, head: MailHead
     const since = now - DAY_MS;
     return digestMail(await ctx.store.mail.digest(since, 20), head, { since, now, zone });
   }
-  const kind = Object.keys(SAMPLES).find((one) => one === name || mailTypeOf(one) === name) ?? name;
+  const kind = isAlertKind(name) ? name : ALERT_KINDS.find((each) => mailTypeOf(each) === type);
+  if (kind === undefined) return withoutAlerts(type, head);
   const sample = {
     key: 'sample',
     kind,
     site_id: 1,
     at: now,
-    facts: JSON.stringify(SAMPLES[kind] ?? {}),
+    facts: JSON.stringify(SAMPLES[kind]),
     site_name: 'Example',
     site_url: 'https://example.com/',
   };
   const [mail] = mailsOf(type, head, [sample], zone);
   return mail as NewMail;
+}
+
+/** A type of mail that no alert becomes: its heading and subject alone. */
+function withoutAlerts(type: MailType, head: MailHead): NewMail {
+  const tokens = { 'site.name': 'Example', 'site.url': 'https://example.com/', 'site.id': '1' };
+  const content = {
+    heading: oneLine(withTokens(head.heading, tokens)),
+    lines: [`Example: ${type.replaceAll('_', ' ')}.`],
+    tables: [],
+  };
+  return composeMail(type, 'alert:sample', 1, head, oneLine(withTokens(head.subject, tokens), 150), content);
 }

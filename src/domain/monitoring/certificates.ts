@@ -1,5 +1,6 @@
 /** Certificates of the sites: looked at by the clock or on request, read from what is stored (REST §6.5). */
 
+import type { AlertKind } from '../../../schemas/alert.js';
 import { ServiceError } from '../../core/errors.js';
 import type { CertificateAnswer } from '../../probe/probe.js';
 import type { NewAlert } from '../../store/monitoring/alerts.js';
@@ -114,21 +115,21 @@ export async function probeCertificate(ctx: Ctx, row: CertificateRow): Promise<P
 }
 
 /**
- * Stores looks, and tells what is to be told: each occasion once for each certificate.
- * @param claim until when these were claimed; null for a look by hand
+ * Stores probed certificates and the alerts that follow, each occasion once per certificate.
+ * @param claim until when these were claimed; null for a check by hand
  */
 export async function storeCertificates(
   ctx: Ctx,
-  looks: readonly ProbedCertificate[],
+  probed: readonly ProbedCertificate[],
   claim: number | null,
 ): Promise<{ stored: number; alerts: number }> {
-  if (looks.length === 0) return { stored: 0, alerts: 0 };
+  if (probed.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
   const stored = await ctx.store.certificates.save(
-    looks.map((look) => ({ ...recordOf(look, now), claim })),
+    probed.map((each) => ({ ...recordOf(each, now), claim })),
     now,
   );
-  const kept = looks.filter(({ row }) => stored.has(row.site_id));
+  const kept = probed.filter(({ row }) => stored.has(row.site_id));
   for (const { row, answer } of kept) {
     const fingerprint = answer?.facts?.fingerprint;
     if (fingerprint === undefined || row.fingerprint === null || row.fingerprint === fingerprint) continue;
@@ -138,7 +139,7 @@ export async function storeCertificates(
       facts: { fingerprint, previous: row.fingerprint },
     });
   }
-  const alerts = await ctx.store.alerts.add(kept.flatMap((look) => alertsOf(look, now)));
+  const alerts = await ctx.store.alerts.add(kept.flatMap((each) => alertsOf(each, now)));
   for (const { kind, facts, site_id } of alerts)
     ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
   return { stored: kept.length, alerts: alerts.length };
@@ -174,13 +175,13 @@ function problemsOf(facts: NonNullable<CertificateAnswer['facts']>, now: number)
   ].join(' ');
 }
 
-/** At most one alert per look: that it has expired beats that it is wrong, which beats that it will expire. */
+/** At most one alert: expired comes before invalid, invalid before expiring. */
 function alertsOf({ row, answer }: ProbedCertificate, now: number): NewAlert[] {
   const facts = answer?.facts;
   if (facts === null || facts === undefined) return [];
   const step = expiryStep(facts.valid_to, now);
   const wrong = facts.untrusted !== null || !facts.names_host || facts.valid_from > now;
-  const alert = (kind: string, occasion: string): NewAlert => ({
+  const alert = (kind: Extract<AlertKind, `certificate.${string}`>, occasion: string): NewAlert => ({
     key: `certificate:${row.site_id}:${facts.fingerprint}:${occasion}`,
     kind,
     site_id: row.site_id,
@@ -195,7 +196,7 @@ function alertsOf({ row, answer }: ProbedCertificate, now: number): NewAlert[] {
     },
   });
   if (step === 'expired') return [alert('certificate.expired', 'expired')];
-  // Whoever switched the check of a site's certificate off knows that nobody vouches for it.
+  // With the check of the site's certificate switched off, an invalid one is no news.
   if (wrong && row.ssl_verify === 1) return [alert('certificate.invalid', 'invalid')];
   return step === null ? [] : [alert('certificate.expiring', String(step))];
 }

@@ -1,5 +1,6 @@
-/** One lookup of a registered domain with all that follows from it: what is stored, when next, who is told. */
+/** One lookup of a registered domain and what follows from it: the stored result, the next turn, the alerts. */
 
+import type { AlertFacts, AlertKind } from '../../../schemas/alert.js';
 import type { DomainAnswer, DomainFacts } from '../../probe/probe.js';
 import type { NewAlert } from '../../store/monitoring/alerts.js';
 import type { Ctx } from '../context.js';
@@ -24,12 +25,12 @@ interface Known {
   registrar?: string | null;
 }
 
-/** Asks the registry, stores the answer, emits the alerts. What is known survives an answer that tells nothing. */
+/** Asks the registry, stores the answer, raises the alerts. An answer without facts leaves what is known as it is. */
 export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer> {
   const { name } = known;
   const answer = await ctx.probe.domain(name, ctx.signal);
   const now = ctx.clock.now();
-  // Of an end that was entered by hand nobody tells but we, as long as no registry does.
+  // An end that was entered by hand raises alerts as long as no registry names one.
   const byHand = known.source === 'manual' ? (known.expiry_date ?? null) : null;
   const atMost = (wait: number) => (byHand === null ? wait : Math.min(wait, dueIn(byHand, now)));
   const wasKnown = (known.expiry_date ?? known.creation_date ?? null) !== null;
@@ -41,7 +42,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
         now,
         now + spread(name, dueIn(answer.facts.expiry_date, now)),
       );
-      await tell(ctx, name, expiryAlert(answer.facts, now));
+      await raise(ctx, name, expiryAlert(answer.facts, now));
       break;
     case 'not_found': {
       const again = known.error === answer.message;
@@ -51,9 +52,9 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
         now,
         now + spread(name, wasKnown && !again ? HOUR_MS : DAY_MS),
       );
-      // A registry that lost its memory for an hour is not news; a domain that is gone twice is.
+      // Registries lose domains for an hour: only a domain that is missing twice is news.
       if (wasKnown && again)
-        await tell(ctx, name, {
+        await raise(ctx, name, {
           key: `domain:${name}:gone:${known.expiry_date ?? known.creation_date}`,
           kind: 'domain.not_found',
           facts: { problem: answer.message },
@@ -72,7 +73,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
     }
   }
   if (byHand !== null && answer.outcome !== 'found' && answer.outcome !== 'not_found')
-    await tell(
+    await raise(
       ctx,
       name,
       expiryAlert({ expiry_date: byHand, domain_name: name, registrar: known.registrar ?? null }, now),
@@ -84,16 +85,29 @@ export function dueIn(end: number | null, now: number): number {
   return end !== null && daysLeft(end, now) <= NEAR_DAYS ? DAY_MS : FAR_MS;
 }
 
-/** The wait within a tenth of itself, each name its own: domains that were looked up together drift apart. */
+/** The wait, varied by up to a tenth depending on the name: domains that were looked up together drift apart. */
 function spread(name: string, ms: number): number {
   let hash = 0;
   for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 1_000_003;
   return Math.round(ms * (0.9 + (0.2 * hash) / 1_000_003));
 }
 
-type Told = Pick<NewAlert, 'key' | 'kind' | 'facts'>;
+type DomainAlert = { [K in Extract<AlertKind, `domain.${string}`>]: DomainAlertOf<K> }[Extract<
+  AlertKind,
+  `domain.${string}`
+>];
 
-function expiryAlert(facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'registrar'>, now: number): Told | null {
+/** An alert without what is the same for all: the name and the sites under it. */
+interface DomainAlertOf<K extends AlertKind> {
+  key: string;
+  kind: K;
+  facts: Omit<AlertFacts[K], 'domain_name' | 'site_ids'>;
+}
+
+function expiryAlert(
+  facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'registrar'>,
+  now: number,
+): DomainAlert | null {
   const end = facts.expiry_date;
   const step = end === null ? null : expiryStep(end, now);
   if (end === null || step === null) return null;
@@ -105,16 +119,16 @@ function expiryAlert(facts: Pick<DomainFacts, 'domain_name' | 'expiry_date' | 'r
 }
 
 /** One alert for a domain, however many sites live under it. */
-async function tell(ctx: Ctx, name: string, told: Told | null): Promise<void> {
-  if (told === null) return;
+async function raise(ctx: Ctx, name: string, due: DomainAlert | null): Promise<void> {
+  if (due === null) return;
   const sites = await ctx.store.domains.sitesOf(name);
   const [only] = sites;
-  const alert: NewAlert = {
-    ...told,
+  const alert = {
+    ...due,
     site_id: sites.length === 1 && only !== undefined ? only : null,
     at: ctx.clock.now(),
-    facts: { domain_name: name, site_ids: sites, ...told.facts },
-  };
+    facts: { domain_name: name, site_ids: sites, ...due.facts },
+  } as NewAlert;
   for (const { kind, facts, site_id } of await ctx.store.alerts.add([alert]))
     ctx.events.emit({ name: kind, ...(site_id === null ? {} : { site_id }), facts });
 }

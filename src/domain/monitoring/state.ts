@@ -3,6 +3,7 @@
  * and time always give the same consequences, so a restart in the middle changes nothing (REST §6.11.1, §6.11.3).
  */
 
+import type { AlertKind } from '../../../schemas/alert.js';
 import type { NewAlert } from '../../store/monitoring/alerts.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord, HourShare } from '../../store/monitoring/record.js';
@@ -13,7 +14,7 @@ export const DOWN = 0;
 export const UP = 1;
 export const PENDING = 2;
 export const NEVER = 99;
-/** `told`: people know that it keeps changing. */
+/** Value of `told` after the alert that the site keeps changing. */
 const FLAPPING = 2;
 
 const MINUTE_MS = 60_000;
@@ -57,7 +58,7 @@ export function advance(
   const status = verdict.kind === 'up' ? UP : failing && settled === DOWN ? DOWN : PENDING;
   const down_count = status === DOWN ? monitor.down_count + 1 : settled === DOWN ? monitor.down_count : 0;
   const turn = nextTurn(now, settings.interval, monitor.phase);
-  const telling = tell(monitor, { change, settled, status, earlierChanges, interval: settings.interval }, now);
+  const due = alertDue(monitor, { change, settled, status, earlierChanges, interval: settings.interval }, now);
   const beat = {
     status,
     important: change,
@@ -72,11 +73,11 @@ export function advance(
     seq: monitor.seq,
     at: now,
     beat,
-    state: { settled, failures, told: telling.told, flapping_until: telling.flapping_until },
+    state: { settled, failures, told: due.told, flapping_until: due.flapping_until },
     next_check_at: failing && settled === UP ? Math.min(now + RETRY_MS, turn) : turn,
     hours: hourShares(monitor, settings.interval, now, status === UP ? verdict.ping_ms : null),
     incident: incidentStep(change, settled, status),
-    alert: telling.kind === null ? null : alertOf(monitor, telling.kind, beat, now),
+    alert: due.kind === null ? null : alertOf(monitor, due.kind, beat, now),
   };
 }
 
@@ -93,30 +94,31 @@ interface Moment {
   interval: number;
 }
 
+type MonitorAlertKind = Extract<AlertKind, `monitor.${string}`>;
+
 /**
- * Whether people are to be told, and what. Once per change; not at all while a site keeps changing, except that it does;
- * and when it is steady again, where it ended up.
+ * Which alert is due, if any. One per change; while a site flaps only the one that says so; and when it is steady again, the
+ * state it ended in.
  */
-function tell(
+function alertDue(
   monitor: MonitorRow,
   { change, settled, status, earlierChanges, interval }: Moment,
   now: number,
-): { kind: string | null; told: number; flapping_until: number | null } {
-  const word = settled === DOWN ? 'monitor.down' : 'monitor.up';
+): { kind: MonitorAlertKind | null; told: number; flapping_until: number | null } {
+  const kind = settled === DOWN ? 'monitor.down' : 'monitor.up';
   const held = monitor.flapping_until !== null;
   if (change) {
     const flapping_until = now + flapHold(interval);
     if (held) return { kind: null, told: monitor.told, flapping_until };
     if (earlierChanges + 1 >= FLAP_CHANGES) return { kind: 'monitor.flapping', told: FLAPPING, flapping_until };
-    return { kind: word, told: settled, flapping_until: null };
+    return { kind, told: settled, flapping_until: null };
   }
   const certain = status === settled;
-  if (held && certain && now >= (monitor.flapping_until ?? 0))
-    return { kind: word, told: settled, flapping_until: null };
+  if (held && certain && now >= (monitor.flapping_until ?? 0)) return { kind, told: settled, flapping_until: null };
   return { kind: null, told: monitor.told, flapping_until: monitor.flapping_until };
 }
 
-function alertOf(monitor: MonitorRow, kind: string, beat: CheckRecord['beat'], now: number): NewAlert {
+function alertOf(monitor: MonitorRow, kind: MonitorAlertKind, beat: CheckRecord['beat'], now: number): NewAlert {
   const { site_id, seq, url, name } = monitor;
   return {
     // One number per recorded check: a change cannot be told twice.

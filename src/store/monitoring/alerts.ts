@@ -1,18 +1,17 @@
 /** What people are told, each thing once. Whoever delivers (mail) marks what has gone out. */
 
+import type { AlertContent } from '../../../schemas/alert.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { among, join, offset } from '../driver/lists.js';
 
-export interface NewAlert {
-  /** Names the occasion: a second alert with the same key is none. */
+/** Its kind is also the name of the event that goes with it. */
+export type NewAlert = AlertContent & {
+  /** Names the occasion: a second alert with the same key is not stored. */
   key: string;
-  /** Name of the event that goes with it. */
-  kind: string;
   site_id: number | null;
   at: number;
-  facts: Record<string, unknown>;
-}
+};
 
 export interface AlertRow extends Row {
   id: number;
