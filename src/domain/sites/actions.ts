@@ -1,4 +1,4 @@
-/** What REST does to one site beyond the operations: named by its routes, and used again by its batch. */
+/** Actions on one site for REST's routes and batch: the job handlers, with the record of the site afterwards. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -26,42 +26,42 @@ import { removeSite } from './notify-child.js';
 import { loadRecord } from './sites.js';
 import { storeSnapshot } from './sync.js';
 
-/** Runs one site's work with its own failure code. */
-async function on<P, R>(ctx: Ctx, site: SiteRow, work: JobHandler<P, R>, params: P): Promise<R> {
+/** Runs a handler; failures carry its error code. */
+async function run<P, R>(ctx: Ctx, site: SiteRow, handler: JobHandler<P, R>, params: P): Promise<R> {
   const target = await loadSite(ctx, site.id);
   try {
-    return await work.run(ctx, target, params);
+    return await handler.run(ctx, target, params);
   } catch (error) {
-    throw siteCallError(error, site.id, work.failure);
+    throw siteCallError(error, site.id, handler.failure);
   }
 }
 
-/** Throws as `syncWork`; a site that is disconnected or down is looked at all the same. */
+/** Throws as `syncHandler` does; a site that is disconnected or down is contacted all the same. */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
-  await on(ctx, site, syncHandler, { even_disconnected: true });
+  await run(ctx, site, syncHandler, { even_disconnected: true });
   return loadRecord(ctx, site.id);
 }
 
 /** A connected site stays as it is. */
 export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; changed: boolean }> {
   if (site.status === 'connected') return { site, changed: false };
-  await on(ctx, site, reconnectHandler, {});
+  await run(ctx, site, reconnectHandler, {});
   return { site: await loadRecord(ctx, site.id), changed: true };
 }
 
-/** `told`: the child has forgotten our key. */
+/** `told`: the child confirmed that it has forgotten our key. */
 export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
-  const told = await on(ctx, site, disconnectHandler, { tell_child: true });
+  const told = await run(ctx, site, disconnectHandler, { tell_child: true });
   return { site: await loadRecord(ctx, site.id), told };
 }
 
 export async function suspendOne(ctx: Ctx, site: SiteRow, suspended: boolean): Promise<SiteRow> {
-  await on(ctx, site, suspended ? suspendHandler : unsuspendHandler, {});
+  await run(ctx, site, suspended ? suspendHandler : unsuspendHandler, {});
   return loadRecord(ctx, site.id);
 }
 
 export async function checkOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; check: CheckResult }> {
-  const check = await on(ctx, site, checkHandler, {});
+  const check = await run(ctx, site, checkHandler, {});
   return { site: await loadRecord(ctx, site.id), check };
 }
 
