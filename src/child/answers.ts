@@ -117,11 +117,11 @@ export function coreUpdateOf(answer: unknown): CoreUpdateAnswer {
   const codes = get(get(answer, 'other_data'), 'upgrade_error_codes');
   const known = Object.hasOwn(CORE_WORDS, word) ? CORE_WORDS[word] : undefined;
   const detail = siteSays(typeof codes === 'object' && codes !== null ? Object.values(codes)[0] : codes);
-  const told = detail || (known === undefined ? siteSays(word) : '');
+  const reason = detail || (known === undefined ? siteSays(word) : '');
   return {
     claimed,
     old_version: versionOf(get(answer, 'old_version')),
     version: versionOf(get(answer, 'version')),
-    message: claimed ? '' : `${known ?? 'WordPress was not updated.'} ${told}`.trim(),
+    message: claimed ? '' : `${known ?? 'WordPress was not updated.'} ${reason}`.trim(),
   };
 }

@@ -102,7 +102,7 @@ async function actOnComments(
   });
 }
 
-/** The post that all of them stand under, to keep the second look small; 0 when there is none. */
+/** The post that all of them stand under, to keep the second list small; 0 when there is none. */
 function commonPost(ids: readonly number[], comments: ReadonlyMap<number, Comment>): number {
   const posts = new Set(ids.map((id) => comments.get(id)?.post_id ?? 0));
   const [post] = posts;
@@ -113,7 +113,7 @@ function isOpen(result: Result | undefined): boolean {
   return result !== undefined && !('error' in result) && result.changed;
 }
 
-/** What the step would come to if the site does as it is told. */
+/** Result of the step if the site carries it out. */
 function plan(id: number, comment: Comment | undefined, action: CommentAction): Result {
   if (comment === undefined) return { comment_id: id, error: notFound(id) };
   const { comment_status } = comment;

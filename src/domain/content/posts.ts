@@ -72,7 +72,7 @@ export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<P
   });
 }
 
-/** The post as `get_edit` tells it. That call puts our user's edit lock on the post: `releaseLock` takes it off. */
+/** The post as an editor opens it. Reading puts our user's edit lock on it: `releaseLock` takes it off. */
 export async function readPost(ctx: Ctx, connection: SiteConnection, id: number): Promise<EditablePost> {
   const post = await findPost(ctx, connection, id);
   if (post === null) throw postNotFound(id);
@@ -91,7 +91,7 @@ export function postNotFound(id: number): ServiceError {
   });
 }
 
-/** Puts the edit lock back as it was before we read the post, so that nobody is locked out of the editor by a look. */
+/** Restores the edit lock from before we read the post, so that reading locks no one out of the editor. */
 export async function releaseLock(ctx: Ctx, connection: SiteConnection, id: number, before: string): Promise<void> {
   try {
     await ctx.child.setEditLock(connection, id, before, { signal: ctx.signal });

@@ -226,7 +226,7 @@ async function actOnOne(
   const brought = answer?.snapshot ?? null;
   const came = hasList(brought, kind) ? brought : null;
   let seen = await storeSnapshot(ctx, target, came);
-  // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
+  // The inventory in an answer may come from WordPress' cache before the action: a sync has the current state.
   if (came !== null && !DONE[action](find(seen, kind, slug))) seen = await storeSnapshot(ctx, target, null);
   if (!hasList(seen, kind)) {
     if (failure !== null) throw failure;

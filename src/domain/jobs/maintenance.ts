@@ -1,4 +1,4 @@
-/** What the service does on its own, by the clock. Each run is bounded; the next one goes on where it stopped. */
+/** Scheduled maintenance: daily sync, abandoned extensions, site health. Each run is bounded; the next one continues. */
 
 import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
@@ -13,7 +13,7 @@ const DAY_MS = 24 * 3600_000;
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
 
-/** Syncs the sites that were not looked at since the last time the settings named, a share of the fleet per run. */
+/** Syncs a share of the sites whose last sync is older than the settings allow. */
 export async function syncDueSites(ctx: Ctx): Promise<string> {
   const total = await ctx.store.sites.count({});
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
@@ -29,7 +29,7 @@ export async function syncDueSites(ctx: Ctx): Promise<string> {
 const ABANDONED_EVERY_MS = 2 * DAY_MS;
 const ABANDONED_PER_RUN = 25;
 
-/** Has the children look up abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
+/** Makes the children check for abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
 export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   const ids = await ctx.store.schedule.dueForAbandoned(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
   const targets = await loadSites(ctx, ids);
@@ -54,7 +54,7 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
 }
 
-/** Tells which sites are in bad health, by the last report of each and the rule of each. */
+/** Emits `site.unhealthy` for sites whose last health report is below their threshold. */
 export async function reportHealth(ctx: Ctx): Promise<string> {
   const global = await healthRule(ctx);
   const judged = (await ctx.store.reports.health()).flatMap((row) => {

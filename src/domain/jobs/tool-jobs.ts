@@ -1,5 +1,5 @@
 /**
- * Tools that go over all sites in the background: log everybody out, renew connections, disconnect (REST §6.10.8). State is
+ * Tools that run over all sites in the background: end logins, renew connections, disconnect (REST §6.10.8). Their state is
  * stored, so a job outlives the process that started it.
  */
 
@@ -93,7 +93,7 @@ const STEP_PAUSE_MS = 3000;
 const LEASE_MS = 120_000;
 const KEPT_MS = 24 * 3600_000;
 
-/** Works off every tools job that nobody else works on, step by step. To be called when one was started, and by the clock. */
+/** Runs every tools job that no other process holds, step by step. Called when one is started, and by the schedule. */
 export async function runToolJobs(ctx: Ctx): Promise<string> {
   await ctx.store.toolJobs.expire(ctx.clock.now() - KEPT_MS);
   const owner = randomUUID();
@@ -179,7 +179,7 @@ async function renewConnection(ctx: Ctx, target: LoadedSite): Promise<void> {
   ctx.events.emit({ name: 'site.connection_renewed', site_id: target.site.id, facts: {} });
 }
 
-/** Marked first: whether the site can still be told or not, it is not contacted again. */
+/** Marks the site first, so that it is not contacted again even when it cannot be reached now. */
 async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
   const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
@@ -187,7 +187,7 @@ async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   try {
     await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal });
   } catch (error) {
-    // It knows our key no more: that is what was wanted.
+    // It no longer accepts our key, which was the aim.
     if (error instanceof ChildFailure && error.kind === 'refused') return;
     const { message } = liveSiteError(error, site.id);
     throw new ServiceError(

@@ -23,7 +23,7 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
   if (wallOf(now, zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
   if (head === null) return 'nobody wants it';
-  // What was done is told from where the last digest ended: they are not always a day apart.
+  // The period begins where the last digest ended: digests are not always a day apart.
   const last = await ctx.store.mail.newest('daily_digest');
   const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;
   const digest = await ctx.store.mail.digest(since, ROWS);

@@ -1,4 +1,4 @@
-/** Mail out: alerts become mails, and mails are sent and tried again. */
+/** The outbox: turns alerts into mails, sends mails, retries. */
 
 import type { MailType } from '../../../schemas/mail.js';
 import type { MailFailure } from '../../mail/mailer.js';

@@ -1,4 +1,4 @@
-/** Any mail as it would look, made from a sample. */
+/** Previews of mails, made from sample alerts. */
 
 import type { AlertFacts, AlertKind } from '../../../schemas/alert.js';
 import type { MailType } from '../../../schemas/mail.js';

@@ -1,4 +1,4 @@
-/** From looks to stored consequences: one transaction for any number of them, then the events of what was new. */
+/** Applies judged checks: one transaction for any number of them, then the events of the new alerts. */
 
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord } from '../../store/monitoring/record.js';
@@ -10,19 +10,19 @@ import { advance, flapWindow, isChange, PENDING, UP } from './state.js';
 export interface JudgedCheck extends CheckOutcome {
   monitor: MonitorRow;
   settings: MonitorSettings;
-  /** Until when the monitor is claimed for this look; null for a check by hand, which needs no claim. */
+  /** Until when the monitor is claimed for this check; null for a check by hand, which needs no claim. */
   claim: number | null;
 }
 
-/** Stores what the looks mean and tells what is to be told. Looks at monitors that moved on meanwhile leave nothing. */
+/** Stores the consequences of checks and emits the new alerts. A check of a monitor whose record changed meanwhile is dropped. */
 export async function applyChecks(
   ctx: Ctx,
-  looks: readonly JudgedCheck[],
+  checks: readonly JudgedCheck[],
 ): Promise<{ stored: number; alerts: number }> {
-  if (looks.length === 0) return { stored: 0, alerts: 0 };
+  if (checks.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
-  const earlier = await earlierChanges(ctx, looks, now);
-  const records = looks.map(({ monitor, settings, verdict, claim }) => {
+  const earlier = await earlierChanges(ctx, checks, now);
+  const records = checks.map(({ monitor, settings, verdict, claim }) => {
     const judged = advance(monitor, verdict, settings, now, earlier.get(monitor.site_id) ?? 0);
     const record: CheckRecord = { ...judged, claim };
     return settings.active && monitor.suspended === 0 ? record : withoutConsequences(record, monitor);
@@ -33,7 +33,7 @@ export async function applyChecks(
   return { stored: stored.size, alerts: alerts.length };
 }
 
-/** A check by hand of a monitor that is switched off: a beat to look at, nothing that anybody is told of. */
+/** A check by hand of a monitor that is switched off: it leaves a beat, but no incident and no alert. */
 function withoutConsequences(record: CheckRecord, monitor: MonitorRow): CheckRecord {
   return {
     ...record,
@@ -48,9 +48,9 @@ function withoutConsequences(record: CheckRecord, monitor: MonitorRow): CheckRec
 }
 
 /** How often each site that changes now has changed lately; one question per distinct window. */
-async function earlierChanges(ctx: Ctx, looks: readonly JudgedCheck[], now: number): Promise<Map<number, number>> {
+async function earlierChanges(ctx: Ctx, checks: readonly JudgedCheck[], now: number): Promise<Map<number, number>> {
   const byWindow = new Map<number, number[]>();
-  for (const { monitor, settings, verdict } of looks) {
+  for (const { monitor, settings, verdict } of checks) {
     if (!isChange(monitor, verdict, settings)) continue;
     const window = flapWindow(settings.interval);
     byWindow.set(window, [...(byWindow.get(window) ?? []), monitor.site_id]);

@@ -1,4 +1,4 @@
-/** Certificates of the sites: looked at by the clock or on request, read from what is stored (REST §6.5). */
+/** Certificates of the sites: checked by the schedule or on request, listed from storage (REST §6.5). */
 
 import type { AlertKind } from '../../../schemas/alert.js';
 import { ServiceError } from '../../core/errors.js';

@@ -121,7 +121,7 @@ function alertDue(
 function alertOf(monitor: MonitorRow, kind: MonitorAlertKind, beat: CheckRecord['beat'], now: number): NewAlert {
   const { site_id, seq, url, name } = monitor;
   return {
-    // One number per recorded check: a change cannot be told twice.
+    // One number per recorded check: a change cannot raise two alerts.
     key: `monitor:${site_id}:${seq}`,
     kind,
     site_id,
@@ -131,8 +131,8 @@ function alertOf(monitor: MonitorRow, kind: MonitorAlertKind, beat: CheckRecord[
 }
 
 /**
- * The time since the last beat, given to the state it began in, by hours. A gap of more than two turns means that nobody
- * looked (the service was off, our network was down): only one turn of it counts, the rest is unknown.
+ * The time since the last beat, given to the state it began in, by hours. A gap of more than two turns means that no
+ * check ran (the service was off, our network was down): only one turn of it counts, the rest is unknown.
  */
 function hourShares(monitor: MonitorRow, intervalMin: number, now: number, ping_ms: number | null): HourShare[] {
   const shares: HourShare[] = [];

@@ -1,4 +1,4 @@
-/** Segments about other tools: what their owners told the service, and nothing else (REST §6.8.2). */
+/** Segments about other tools: records that their owners reported to the service, and nothing else (REST §6.8.2). */
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';

@@ -1,4 +1,4 @@
-/** A site ready to be worked on: its record and its connection; and the rules of who may be contacted (operations §5.2). */
+/** Loading sites for work, with record and connection, and the rules on which may be contacted (operations §5.2). */
 
 import { siteWord } from '../../../schemas/site-words.js';
 import { ChildFailure } from '../../child/child.js';
@@ -16,7 +16,7 @@ export interface LoadedSite {
 /** Oldest child plugin that is spoken to (operations §5.14). */
 export const MINIMUM_CHILD_VERSION = '4.0.0';
 
-/** Targets of any number of sites in two round trips; sites deleted meanwhile are absent. */
+/** Loads any number of sites in two round trips; sites deleted meanwhile are absent. */
 export async function loadSites(ctx: Ctx, ids: readonly number[]): Promise<Map<number, LoadedSite>> {
   const [records, connections] = await Promise.all([ctx.store.sites.records(ids), ctx.store.sites.connections(ids)]);
   return new Map(records.map((site) => [site.id, { site, connection: connections.get(site.id) ?? null }]));

@@ -1,4 +1,4 @@
-/** One look at one site: fetch, judge, store. The same function now and from the queue. */
+/** Syncs of one site: fetch a snapshot, check the child's version, store it. Direct calls and jobs use the same functions. */
 
 import { storedMessage } from '../../../schemas/site-words.js';
 import type { Snapshot } from '../../child/child.js';
@@ -19,10 +19,10 @@ import { withChildsWww } from './urls.js';
 /** A plugin or theme without a release for this long is abandoned (operations §5.7). */
 export const ABANDONED_AFTER_DAYS = 730;
 
-/** Parts of a look that are off by default and that we store: security findings are read from the last sync. */
+/** Parts of a snapshot that are off by default and that we store: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
 
-/** When the site was last tried as far as the caller knows: a look that somebody overtook meanwhile is not stored. */
+/** The last sync attempt that the caller knows of: when another one was stored meanwhile, this snapshot is not. */
 export type Since = { last_attempt: number | null } | undefined;
 
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
@@ -31,7 +31,7 @@ export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Prom
   await fetchSnapshot(ctx, target, since);
 }
 
-/** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
+/** Fetches and stores a snapshot even of a site marked as disconnected or down; see `Since` for the guard. */
 export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since): Promise<Snapshot> {
   const { site } = target;
   try {
@@ -46,7 +46,7 @@ export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since)
       },
       { signal: ctx.signal },
     );
-    await storeLook(ctx, target, snapshot, since);
+    await storeFetched(ctx, target, snapshot, since);
     return snapshot;
   } catch (error) {
     const failure = siteCallError(error, site.id, 'svc_sync_failed');
@@ -65,7 +65,7 @@ export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since)
   }
 }
 
-async function storeLook(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
+async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
   const { site } = target;
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
@@ -79,7 +79,7 @@ async function storeLook(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
 }
 
-/** Failures that say nothing about the site. */
+/** Failures of this service, which say nothing about the site. */
 const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */

@@ -148,7 +148,7 @@ async function applyExtensions(
   const brought = call.answer?.snapshot ?? null;
   const came = listOf(brought, kind) === undefined ? null : brought;
   let versions = versionsOf(listOf(await storeSnapshot(ctx, target, came), kind));
-  // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
+  // The inventory in an answer may come from WordPress' cache before the update: a sync has the current state.
   if (came !== null && offers.some((offer) => versions?.get(offer.slug) === offer.current_version)) {
     versions = versionsOf(listOf(await storeSnapshot(ctx, target, null), kind));
   }
@@ -168,7 +168,7 @@ async function applyExtensions(
   });
 }
 
-/** Newer than known, but not by this call. The site was looked at meanwhile, so the new version is stored now. */
+/** Newer than known, but not by this call. A sync ran meanwhile, so the new version is stored now. */
 function updatedElsewhere(version: string): ServiceError {
   return new ServiceError(
     'svc_no_updates',

@@ -1,4 +1,4 @@
-/** Ignored updates: the dashboard's own bookkeeping, the child is never told (operations §5.6). */
+/** Ignored updates: the dashboard's own bookkeeping, nothing is sent to the child (operations §5.6). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
