@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createEngine } from '../../src/app/engine-services.js';
 import type { Config } from '../../src/config/types.js';
 import { syncHandler } from '../../src/domain/jobs/handlers.js';
-import { loadSites, type LoadedSite } from '../../src/domain/sites/load.js';
+import { type LoadedSite, loadSites } from '../../src/domain/sites/load.js';
 import { createInstance } from '../../src/store/settings/instance.js';
 import { benchConfig, TASK_CALLER } from './config.js';
 import { benchVault, openWriter } from './database.js';

@@ -5,7 +5,7 @@ import type { ChildSites } from '../../src/child/child.js';
 import { type Connector, createConnector } from '../../src/child/connect.js';
 import { createChildSites } from '../../src/child/http.js';
 import { Resolver } from '../../src/child/resolve.js';
-import { loadSites, type LoadedSite } from '../../src/domain/sites/load.js';
+import { type LoadedSite, loadSites } from '../../src/domain/sites/load.js';
 import { TASK_CALLER } from './config.js';
 import { type BenchEngine, type Rig, startEngine } from './fleet.js';
 import { cpuMs, serveCommands } from './process.js';

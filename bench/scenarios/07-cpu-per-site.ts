@@ -60,7 +60,10 @@ interface Call {
 }
 
 /** Signing, one bare request, decoding and storing, for every site. */
-async function unavoidable(engine: BenchEngine, targets: readonly LoadedSite[]): Promise<{ parts: Slice; bytes: number }> {
+async function unavoidable(
+  engine: BenchEngine,
+  targets: readonly LoadedSite[],
+): Promise<{ parts: Slice; bytes: number }> {
   let agent = new Agent();
   const post = async ({ url, body }: Pick<Call, 'url' | 'body'>): Promise<Buffer> => {
     const answer = await request(new URL('wp-admin/admin-ajax.php', url), {
