@@ -3,9 +3,13 @@
 import { z } from './zod.js';
 
 /** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */
+/** Kinds of queued work; `src/domain/jobs/handlers.ts` has a handler for each. */
+export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
+export type JobType = (typeof JOB_TYPES)[number];
+
 export const jobStatus = z.object({
   job_id: z.string(),
-  type: z.enum(['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend']),
+  type: z.enum(JOB_TYPES),
   status: z.enum(['queued', 'processing', 'completed', 'failed']),
   progress: z.number().int().min(0).max(100),
   processed: z.number().int(),

@@ -162,6 +162,20 @@ export const postChange = postFields
   .partial();
 export type PostChange = z.output<typeof postChange>;
 
+/** Fields that WordPress changes on their own and leaves the rest of the post as it is. */
+export const POST_COLUMNS = [
+  'post_title',
+  'post_content',
+  'post_status',
+  'post_name',
+  'post_excerpt',
+  'post_password',
+  'comment_status',
+  'ping_status',
+  'post_date',
+  'post_date_gmt',
+] as const;
+
 /** What a written post is called afterwards. */
 export const postRef = z.object({ post_id: z.number().int(), link: z.string() });
 export type PostRef = z.output<typeof postRef>;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createEngine } from '../../src/app/engine-services.js';
 import type { Config } from '../../src/config/types.js';
 import { syncHandler } from '../../src/domain/jobs/handlers.js';
-import { loadTargets, type Target } from '../../src/domain/sites/load.js';
+import { type LoadedSite, loadSites } from '../../src/domain/sites/load.js';
 import { createInstance } from '../../src/store/settings/instance.js';
 import { benchConfig, TASK_CALLER } from './config.js';
 import { benchVault, openWriter } from './database.js';
@@ -121,9 +121,9 @@ export async function startRig(options: RigOptions): Promise<Rig> {
 }
 
 export type BenchEngine = Awaited<ReturnType<typeof createEngine>> & {
-  targets(ids?: readonly number[]): Promise<Target[]>;
+  targets(ids?: readonly number[]): Promise<LoadedSite[]>;
   /** Syncs as a job does: every site at once, the pacer decides. Throws when a site failed. */
-  sync(targets: readonly Target[]): Promise<void>;
+  sync(targets: readonly LoadedSite[]): Promise<void>;
 };
 
 /** The engine in this process: what a service runs in its engine thread. */
@@ -133,7 +133,7 @@ export async function startEngine(rig: Rig, change: Partial<Config> = {}): Promi
   return {
     ...engine,
     async targets(ids = rig.ids) {
-      const targets = await loadTargets(ctx, ids);
+      const targets = await loadSites(ctx, ids);
       return ids.flatMap((id) => targets.get(id) ?? []);
     },
     async sync(targets) {

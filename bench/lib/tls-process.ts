@@ -5,7 +5,7 @@ import type { ChildSites } from '../../src/child/child.js';
 import { type Connector, createConnector } from '../../src/child/connect.js';
 import { createChildSites } from '../../src/child/http.js';
 import { Resolver } from '../../src/child/resolve.js';
-import { loadTargets, type Target } from '../../src/domain/sites/load.js';
+import { type LoadedSite, loadSites } from '../../src/domain/sites/load.js';
 import { TASK_CALLER } from './config.js';
 import { type BenchEngine, type Rig, startEngine } from './fleet.js';
 import { cpuMs, serveCommands } from './process.js';
@@ -15,7 +15,7 @@ interface TlsSpec {
   ids: readonly number[];
 }
 
-type Connection = NonNullable<Target['connection']>;
+type Connection = NonNullable<LoadedSite['connection']>;
 
 const AT_ONCE = 50;
 let engine: BenchEngine;
@@ -25,7 +25,7 @@ let child: ChildSites;
 
 async function start({ db, ids }: TlsSpec): Promise<void> {
   engine = await startEngine({ db, ids } as Rig);
-  const targets = await loadTargets(engine.ctx(TASK_CALLER), ids);
+  const targets = await loadSites(engine.ctx(TASK_CALLER), ids);
   sites = [...targets.values()].flatMap(({ connection }) => connection ?? []);
   connector = makeConnector();
   child = makeChild();

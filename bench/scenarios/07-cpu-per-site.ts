@@ -9,7 +9,7 @@ import type { Snapshot } from '../../schemas/snapshot.js';
 import { encodeForm } from '../../src/child/form.js';
 import { statsParams } from '../../src/child/parameters.js';
 import { snapshotOf } from '../../src/child/snapshot.js';
-import type { Target } from '../../src/domain/sites/load.js';
+import type { LoadedSite } from '../../src/domain/sites/load.js';
 import { compare, type Slice } from '../lib/ab.js';
 import { certificateChain } from '../lib/chain.js';
 import { type BenchEngine, startEngine, startRig } from '../lib/fleet.js';
@@ -55,12 +55,15 @@ interface Call {
   url: string;
   key: KeyObject;
   body: string;
-  target: Target;
+  target: LoadedSite;
   snapshot: Snapshot;
 }
 
 /** Signing, one bare request, decoding and storing, for every site. */
-async function unavoidable(engine: BenchEngine, targets: readonly Target[]): Promise<{ parts: Slice; bytes: number }> {
+async function unavoidable(
+  engine: BenchEngine,
+  targets: readonly LoadedSite[],
+): Promise<{ parts: Slice; bytes: number }> {
   let agent = new Agent();
   const post = async ({ url, body }: Pick<Call, 'url' | 'body'>): Promise<Buffer> => {
     const answer = await request(new URL('wp-admin/admin-ajax.php', url), {

@@ -128,9 +128,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const owner = processId(parts.location);
   // A database in memory belongs to this process; any other one may be shared.
   const alone = config.db === ':memory:';
-  const leases = createLeases(
-    alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs },
-  );
+  const leases = createLeases(alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs });
   const locks = createSiteLocks(leases);
   const sharedLimits = alone
     ? undefined
@@ -148,9 +146,11 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
+  const bulkChild = child.bulk();
   const ctx = (caller: TaskCaller): Ctx => ({
     store,
-    child,
+    // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
+    child: caller.actor.via === 'jobs' ? bulkChild : child,
     probe,
     auditor,
     mailer,
@@ -305,7 +305,9 @@ async function openChild(
       log.debug({ ...facts }, 'child call');
     },
   });
-  return sharedKey === undefined ? child : { ...child, generateKey: async () => sharedKey };
+  if (sharedKey === undefined) return child;
+  const generateKey = async () => sharedKey;
+  return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
 }
 
 async function openProbe(config: Config): Promise<Probe> {

@@ -1,4 +1,4 @@
-import type { ChildActionAnswer, ChildVerdict, CoreUpdateAnswer, Probe, Registered } from './child.js';
+import type { ChildActionAnswer, ChildVerdict, ConnectionState, CoreUpdateAnswer, Registered } from './child.js';
 import { ChildFailure } from './child.js';
 import { versionOf } from './inventory.js';
 import { secretOf, snapshotOf } from './snapshot.js';
@@ -14,7 +14,7 @@ export function unexpected(what: string): ChildFailure {
 }
 
 /** Unsigned `stats` (child protocol §3.1): an error without a code means that somebody is connected. */
-export function probeOf(answer: unknown): Probe {
+export function connectionStateOf(answer: unknown): ConnectionState {
   if (typeof get(answer, 'error') === 'string') return { state: 'connected' };
   const child_version = versionOf(get(answer, 'version'));
   if (child_version === '') throw unexpected('the connection check');
@@ -117,11 +117,11 @@ export function coreUpdateOf(answer: unknown): CoreUpdateAnswer {
   const codes = get(get(answer, 'other_data'), 'upgrade_error_codes');
   const known = Object.hasOwn(CORE_WORDS, word) ? CORE_WORDS[word] : undefined;
   const detail = siteSays(typeof codes === 'object' && codes !== null ? Object.values(codes)[0] : codes);
-  const told = detail || (known === undefined ? siteSays(word) : '');
+  const reason = detail || (known === undefined ? siteSays(word) : '');
   return {
     claimed,
     old_version: versionOf(get(answer, 'old_version')),
     version: versionOf(get(answer, 'version')),
-    message: claimed ? '' : `${known ?? 'WordPress was not updated.'} ${told}`.trim(),
+    message: claimed ? '' : `${known ?? 'WordPress was not updated.'} ${reason}`.trim(),
   };
 }

@@ -15,6 +15,8 @@ export interface ChildCall {
   timeoutMs: number;
   /** Which limit it counts against beside the one for all. */
   kind?: CallKind | undefined;
+  /** A person waits for it: goes ahead of bulk calls. */
+  live: boolean;
   options: CallOptions | undefined;
 }
 

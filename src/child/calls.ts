@@ -1,4 +1,4 @@
-import { actionOf, coreUpdateOf, probeOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
+import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
 import type { ChildCall } from './call.js';
 import {
   type CallOptions,
@@ -12,6 +12,7 @@ import {
   type Visit,
 } from './child.js';
 import type { ChildClient } from './client.js';
+import { createContentCalls } from './content.js';
 import { answerFailure } from './failure.js';
 import type { CallKind } from './pace-types.js';
 import { registerParams, statsParams } from './parameters.js';
@@ -22,21 +23,12 @@ import { richText } from './text.js';
 import { get } from './values.js';
 
 /** Functions that change nothing on the site: a second try on the bare URL is harmless. */
-const READS = new Set([
-  'stats',
-  'security',
-  'get_all_plugins',
-  'get_all_themes',
-  'get_all_posts',
-  'get_all_pages',
-  'get_all_comments',
-  'get_all_users',
-  'search_users',
-  'get_site_icon',
-]);
+const READS = new Set(['stats', 'security', 'get_all_posts', 'get_all_comments', 'get_all_users']);
 
 export interface CallsOptions {
-  courier: ChildClient;
+  client: ChildClient;
+  /** See `ChildCall.live`; holds for every call made through these. */
+  live: boolean;
   /** The `server` string of this dashboard, the same in every call (child protocol §3.2). */
   server: string;
   /** Milliseconds for calls that download and install. */
@@ -44,9 +36,9 @@ export interface CallsOptions {
   close: () => Promise<void>;
 }
 
-/** The typed calls of the port over a courier. */
-export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> {
-  const { courier, server, updateTimeoutMs, close } = parts;
+/** The typed calls of the port over a client. */
+export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk'> {
+  const { client, live, server, updateTimeoutMs, close } = parts;
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,
     site_id: 0,
@@ -55,7 +47,8 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
     private_key: null,
     params: {},
     read: false,
-    timeoutMs: options?.timeoutMs ?? courier.settings.callTimeoutMs,
+    timeoutMs: options?.timeoutMs ?? client.settings.callTimeoutMs,
+    live,
     options,
   });
 
@@ -64,11 +57,11 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
     fn: string,
     params: ChildParams,
     options: CallOptions | undefined,
-    { kind, timeoutMs = courier.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
+    { kind, timeoutMs = client.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
   ): Promise<unknown> {
     const { site_id, user, private_key } = site;
     const timeout = options?.timeoutMs ?? timeoutMs;
-    const errand = {
+    const childCall = {
       at: site,
       site_id,
       fn,
@@ -78,9 +71,10 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
       read: READS.has(fn),
       timeoutMs: timeout,
       kind,
+      live,
       options,
     };
-    const answer = await courier.run(errand);
+    const answer = await client.run(childCall);
     const failure = answerFailure(answer, fn);
     if (failure !== null) throw failure;
     return answer;
@@ -92,14 +86,14 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
   return {
     generateKey,
 
-    async probe(at, user, options) {
-      return probeOf(await courier.run({ ...unsigned(at, 'stats', user, options), read: true }));
+    async connectionState(at, user, options) {
+      return connectionStateOf(await client.run({ ...unsigned(at, 'stats', user, options), read: true }));
     },
 
     async register(at, registration, options) {
       const attempt = async (password: string | undefined) => {
         const params = registerParams({ ...registration, password }, server);
-        const answer = await courier.run({ ...unsigned(at, 'register', registration.user, options), params });
+        const answer = await client.run({ ...unsigned(at, 'register', registration.user, options), params });
         return { answer, failure: registrationFailure(answer) };
       };
       const { password } = registration;
@@ -171,9 +165,9 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure'> 
       if (get(answer, 'deactivated') !== true) fail('the deactivation');
     },
 
-    call: (site, fn, params, options) => call(site, fn, params, options),
+    ...createContentCalls(call),
 
-    visit: (at, options) => visit(courier, { ...unsigned(at, 'visit', '', options), read: true }),
+    visit: (at, options) => visit(client, { ...unsigned(at, 'visit', '', options), read: true }),
 
     close,
   };
@@ -205,10 +199,10 @@ async function bySlug(
  * A visitor's GET of the front page (operations §5.12). The original posts a form field instead (child protocol §7);
  * a GET is what visitors and caches do, and it can set nothing off.
  */
-async function visit(courier: ChildClient, errand: ChildCall): Promise<Visit> {
+async function visit(client: ChildClient, childCall: ChildCall): Promise<Visit> {
   const began = performance.now();
   try {
-    const answer = await courier.visit(errand);
+    const answer = await client.visit(childCall);
     return {
       http_status: answer.status,
       response_time_ms: Math.round(answer.headersMs),

@@ -1,6 +1,6 @@
 /**
- * What the service asks of a child site: the port between the verbs and the network. `http.ts` implements it over
- * undici; every answer is normalised here once, so that no verb ever meets PHP's habits (child protocol §1.1).
+ * The port to the child sites: what the verbs ask of a site, as typed calls. `http.ts` implements it with the child protocol
+ * over undici. Answers are normalised behind it, so no verb meets PHP's field names or encodings (child protocol §1.1).
  */
 
 import type {
@@ -11,7 +11,23 @@ import type {
   SnapshotExtension,
   SnapshotOffer,
 } from '../../schemas/snapshot.js';
+import type {
+  ChildComment,
+  ChildPost,
+  ChildUser,
+  CommentAction,
+  CommentsQuery,
+  EditablePost,
+  PostAction,
+  PostListing,
+  PostsQuery,
+  PostUpdate,
+  SavedFields,
+  SavedOver,
+  SavedPost,
+} from './content-types.js';
 
+export type * from './content-types.js';
 export type { ExtensionKind, Snapshot, SnapshotAbandoned, SnapshotChange, SnapshotExtension, SnapshotOffer };
 
 /** Where a child site answers and how to get there. */
@@ -42,8 +58,6 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** From the start of the call, which may have queued before, milliseconds; default from the configuration. */
   timeoutMs?: number | undefined;
-  /** One of many calls of a larger run: calls without this mark go ahead of it in the queue. */
-  bulk?: boolean | undefined;
 }
 
 export interface StatsRequest {
@@ -75,12 +89,12 @@ export interface Registered {
 }
 
 /** Answer of the unsigned `stats` call (child protocol §3.1). */
-export type Probe =
+export type ConnectionState =
   | { state: 'unconnected'; child_version: string; wp_version: string }
-  /** The child holds a key, of whoever. */
+  /** The child holds a key; whose is unknown. */
   | { state: 'connected' };
 
-/** Per-slug verdict of an action or update, as far as the child's answer tells. The verbs decide by inventory, not by this. */
+/** What the child's answer says about one slug of an action or update. The verbs decide by the inventory, not by this. */
 export interface ChildVerdict {
   slug: string;
   /** The child's word. Not proof (child protocol §6). */
@@ -192,10 +206,52 @@ export interface ChildSettings {
   updateTimeoutMs: number;
 }
 
-/** Rejections are always ChildFailure. Signed calls answer `refused` alike for a wrong key and a lost connection: `probe` tells. */
-export interface ChildSites {
+/** Reading and writing content. Writes are not verified here: the child reports success whatever happened (child protocol §6.4). */
+export interface ChildContent {
+  posts(site: ChildConnection, query: PostsQuery, options?: CallOptions): Promise<ChildPost[]>;
+  /** Status of one post of any type; null when the lists do not have it. Types kept out of searches are never listed. */
+  postStatus(site: ChildConnection, id: number, options?: CallOptions): Promise<string | null>;
+  postListing(
+    site: ChildConnection,
+    post: Pick<EditablePost, 'id' | 'post_type' | 'post_status'>,
+    options?: CallOptions,
+  ): Promise<PostListing | null>;
+  /** null when the site has no such post. Puts our user's edit lock on the post; `setEditLock` restores the former one. */
+  postForEditing(site: ChildConnection, id: number, options?: CallOptions): Promise<EditablePost | null>;
+  /** `lock` as `EditablePost.edit_lock`; '' for none. */
+  setEditLock(site: ChildConnection, id: number, lock: string, options?: CallOptions): Promise<void>;
+  actOnPost(site: ChildConnection, id: number, action: PostAction, options?: CallOptions): Promise<void>;
+  /** Changes the given fields and nothing else. An empty update makes no call. */
+  updatePost(site: ChildConnection, id: number, update: PostUpdate, options?: CallOptions): Promise<void>;
+  /** Creates a post, or replaces `over`. A replaced post loses its featured image, and its author unless one is given. */
+  savePost(
+    site: ChildConnection,
+    fields: SavedFields,
+    over: SavedOver | null,
+    options?: CallOptions,
+  ): Promise<SavedPost>;
+  comments(site: ChildConnection, query: CommentsQuery, options?: CallOptions): Promise<ChildComment[]>;
+  actOnComments(
+    site: ChildConnection,
+    ids: readonly number[],
+    action: CommentAction,
+    options?: CallOptions,
+  ): Promise<void>;
+  /** Users with one of these WordPress roles. */
+  users(site: ChildConnection, roles: readonly string[], options?: CallOptions): Promise<ChildUser[]>;
+  /** Ends the logins of one administrator. False when the site did not confirm it. */
+  endSessions(site: ChildConnection, login: string, options?: CallOptions): Promise<boolean>;
+  /** Check → `Y`, `N`, `Y_UNABLE` or `N_UNABLE` (child protocol §6.5); empty when the site answered with none. */
+  securityChecks(site: ChildConnection, options?: CallOptions): Promise<Record<string, string>>;
+}
+
+/**
+ * All calls to child sites. Rejections are always ChildFailure. Signed calls fail with `refused` both for a wrong key and for
+ * a lost connection; `connectionState` tells which.
+ */
+export interface ChildSites extends ChildContent {
   generateKey(): Promise<{ private_key: string; public_key: string }>;
-  probe(at: ChildAddress, user: string, options?: CallOptions): Promise<Probe>;
+  connectionState(at: ChildAddress, user: string, options?: CallOptions): Promise<ConnectionState>;
   register(at: ChildAddress, registration: Registration, options?: CallOptions): Promise<Registered>;
   stats(site: ChildConnection, request: StatsRequest, options?: CallOptions): Promise<Snapshot>;
   pluginAction(
@@ -225,10 +281,10 @@ export interface ChildSites {
   checkAbandoned(site: ChildConnection, kind: ExtensionKind, options?: CallOptions): Promise<Snapshot>;
   disconnect(site: ChildConnection, options?: CallOptions): Promise<void>;
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
-  /** Any other signed function; the answer as decoded JSON. For the live reads (posts, comments, security, tools). */
-  call(site: ChildConnection, fn: string, params: ChildParams, options?: CallOptions): Promise<unknown>;
   /** Never rejects for what the site did; only for cancellation. */
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
+  /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which a person waits. */
+  bulk(): ChildSites;
   configure(settings: Partial<ChildSettings>): void;
   close(): Promise<void>;
 }

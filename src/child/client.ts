@@ -33,17 +33,6 @@ export interface ChildClientParts {
 
 /** Dashboard version we present: below 5.3 the child falls back to old rules (child protocol §2.2). */
 const DASHBOARD_VERSION = '6.1.2';
-/** Parameters that are the call itself; a second one of that name would win in PHP. */
-const OURS = new Set([
-  'user',
-  'function',
-  'nonce',
-  'mainwpver',
-  'mainwpsignature',
-  'sign_algo',
-  'verifylib',
-  'alt_user',
-]);
 /** A first try that took longer than this is not repeated on the second URL (child protocol §1). */
 const FALLBACK_WITHIN_MS = 30_000;
 const VISIT_BYTES = 65_536;
@@ -65,27 +54,25 @@ export class ChildClient {
   }
 
   /** The decoded JSON of the answer. */
-  async run(errand: ChildCall): Promise<unknown> {
-    const clash = Object.keys(errand.params).find((name) => OURS.has(name.replace(/\[.*$/s, '')));
-    if (clash !== undefined) throw new TypeError(`"${clash}" is set by every call itself and cannot be a parameter`);
-    return this.#travel(errand, async (url, trip) => {
-      const body = this.#body(errand);
-      const first = await this.#post(errand, new URL('wp-admin/admin-ajax.php', url), body, trip);
+  async run(call: ChildCall): Promise<unknown> {
+    return this.#travel(call, async (url, trip) => {
+      const body = this.#body(call);
+      const first = await this.#post(call, new URL('wp-admin/admin-ajax.php', url), body, trip);
       if ('value' in first) return first.value;
-      if (!errand.read || !first.again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
-      const second = await this.#post(errand, url, body, trip);
+      if (!call.read || !first.again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
+      const second = await this.#post(call, url, body, trip);
       if ('value' in second) return second.value;
       throw second.failure.kind === 'cancelled' ? second.failure : first.failure;
     });
   }
 
   /** A GET of the site itself; HTTP statuses of every kind are answers. `fn` of its facts is `visit`. */
-  visit(errand: ChildCall): Promise<WireAnswer> {
-    return this.#travel(errand, async (url, trip) => {
+  visit(call: ChildCall): Promise<WireAnswer> {
+    return this.#travel(call, async (url, trip) => {
       const answer = await this.#parts.transport.exchangeAlone({
-        ...this.#wire(errand, url, trip),
+        ...this.#wire(call, url, trip),
         method: 'GET',
-        headers: { ...this.#headers(errand.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
+        headers: { ...this.#headers(call.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
         body: null,
         maxBytes: VISIT_BYTES,
         atLimit: 'keep',
@@ -95,25 +82,25 @@ export class ChildClient {
     });
   }
 
-  async #travel<T>(errand: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
+  async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
     const { resolver, pacer, quota, now } = this.#parts;
-    const signal = errand.options?.signal;
+    const signal = call.options?.signal;
     // One signal often stands for a run over thousands of sites.
     if (signal !== undefined) setMaxListeners(0, signal);
     const asked = now();
     const trip: Trip = { queued_ms: 0, began: asked, bytes: 0 };
     try {
-      const url = siteUrl(errand.at.url);
-      const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), errand.at.ipv4_only), signal));
+      const url = siteUrl(call.at.url);
+      const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), call.at.ipv4_only), signal));
       await unlessAborted(quota.join(), signal);
-      const { kind, fn } = errand;
-      const request = { host, site: `${fn} ${url.href}`, kind, live: errand.options?.bulk !== true, signal };
+      const { kind, fn, live } = call;
+      const request = { host, site: `${fn} ${url.href}`, kind, live, signal };
       const result = await pacer.run(request, () => {
         trip.began = now();
         trip.queued_ms = trip.began - asked;
         return go(url, trip);
       });
-      this.#report(errand, trip, 'ok');
+      this.#report(call, trip, 'ok');
       return result;
     } catch (error) {
       // A wait for a place among several processes ends with the caller's own reason.
@@ -121,19 +108,19 @@ export class ChildClient {
         signal?.aborted === true && error === signal.reason
           ? new ChildFailure('cancelled', 'The call was cancelled before it was sent.', { cause: error })
           : error;
-      this.#report(errand, trip, failure instanceof ChildFailure ? failure.kind : 'unreachable');
+      this.#report(call, trip, failure instanceof ChildFailure ? failure.kind : 'unreachable');
       throw failure;
     }
   }
 
-  #report(errand: ChildCall, trip: Trip, outcome: CallFacts['outcome']): void {
+  #report(call: ChildCall, trip: Trip, outcome: CallFacts['outcome']): void {
     const { onCall, now } = this.#parts;
     const ms = Math.round(now() - trip.began);
-    const { site_id, fn } = errand;
+    const { site_id, fn } = call;
     onCall?.({ site_id, fn, ms, queued_ms: Math.round(trip.queued_ms), outcome, bytes: trip.bytes });
   }
 
-  async #post(errand: ChildCall, url: URL, body: string, trip: Trip): Promise<Posted> {
+  async #post(call: ChildCall, url: URL, body: string, trip: Trip): Promise<Posted> {
     let answer: WireAnswer;
     try {
       answer = await this.#parts.transport.exchange({
@@ -143,12 +130,12 @@ export class ChildClient {
           'accept-encoding': 'gzip',
           'content-type': 'application/x-www-form-urlencoded',
           'x-requested-with': 'XMLHttpRequest',
-          ...this.#headers(errand.at),
+          ...this.#headers(call.at),
         },
         body,
         maxBytes: this.settings.maxBodyBytes,
         atLimit: 'fail',
-        ...this.#wire(errand, url, trip),
+        ...this.#wire(call, url, trip),
       });
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;
@@ -165,17 +152,17 @@ export class ChildClient {
     return { failure, again };
   }
 
-  #wire(errand: ChildCall, url: URL, trip: Trip) {
+  #wire(call: ChildCall, url: URL, trip: Trip) {
     const { verify, bodyTimeoutMs } = this.settings;
-    const left = Math.max(errand.timeoutMs - (this.#parts.now() - trip.began), 1);
+    const left = Math.max(call.timeoutMs - (this.#parts.now() - trip.began), 1);
     return {
       url,
-      verify: verify && errand.at.ssl_verify,
-      ipv4Only: errand.at.ipv4_only,
-      minTls: errand.at.min_tls,
+      verify: verify && call.at.ssl_verify,
+      ipv4Only: call.at.ipv4_only,
+      minTls: call.at.min_tls,
       bodyTimeoutMs,
       deadlineMs: left,
-      signal: errand.options?.signal,
+      signal: call.options?.signal,
     };
   }
 
@@ -192,8 +179,8 @@ export class ChildClient {
     const { hash } = this.settings;
     const nonce = newNonce();
     const mainwpsignature = this.#parts.signer.sign(private_key, fn, nonce, hash);
-    const call: ChildParams = { user, function: fn, nonce, mainwpver: DASHBOARD_VERSION };
-    return encodeForm(Object.assign(call, params, { sign_algo: SIGN_ALGOS[hash], mainwpsignature }));
+    const fields: ChildParams = { user, function: fn, nonce, mainwpver: DASHBOARD_VERSION };
+    return encodeForm(Object.assign(fields, params, { sign_algo: SIGN_ALGOS[hash], mainwpsignature }));
   }
 }
 

@@ -89,7 +89,7 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
   );
 }
 
-/** A signed body is never posted again to a host that somebody else chose: the caller is told the other URL instead. */
+/** A signed body is never posted again to a host that somebody else chose: the error names the other URL instead. */
 function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
   let target = '';
   try {

@@ -2,7 +2,7 @@ import { ChildFailure } from './child.js';
 
 const OPEN = '<mainwp>';
 const CLOSE = '</mainwp>';
-/** Frames looked at, from the end. A body with more is no honest answer. */
+/** Frames that are read, from the end. A body with more is no honest answer. */
 const MAX_FRAMES = 16;
 /** Nesting and number of lists and maps accepted: 24 MB of `[[],[],…` would otherwise be half a gigabyte of heap. */
 const MAX_DEPTH = 64;

@@ -7,7 +7,7 @@ import { LatencyBook } from './latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
 import { type Lookup, Resolver } from './resolve.js';
-import { type SharedLimits, WHOLE } from './shared-limits.js';
+import { type SharedLimits, UNSHARED } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
 
@@ -57,9 +57,9 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const resolver = new Resolver({ allowPrivate, lookup: options.lookup, timeoutMs: connectTimeoutMs, now });
   const transport = new Transport({ resolver, allowPrivate, connectTimeoutMs });
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
-  const quota = options.quota ?? WHOLE;
+  const quota = options.quota ?? UNSHARED;
   const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);
-  const courier = new ChildClient(courierSettings(options), {
+  const client = new ChildClient(clientSettings(options), {
     resolver,
     transport,
     pacer,
@@ -71,17 +71,16 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const kinds: Partial<Record<CallKind, number>> = {};
   quota.onChange(() => pacer.configure({}));
   let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
-  const calls = createCalls({
-    courier,
+  const parts = {
+    client,
     server: options.dashboardUrl,
     updateTimeoutMs: () => updateTimeoutMs,
     async close() {
       pacer.close();
       await transport.close();
     },
-  });
-  return {
-    ...calls,
+  };
+  const shared = {
     configure(settings: Partial<ChildSettings>) {
       const {
         verify,
@@ -93,20 +92,23 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
         updateTimeoutMs: slow,
         ...limits
       } = settings;
-      if (verify !== undefined) courier.settings.verify = verify;
-      if (callTimeoutMs !== undefined) courier.settings.callTimeoutMs = callTimeoutMs;
+      if (verify !== undefined) client.settings.verify = verify;
+      if (callTimeoutMs !== undefined) client.settings.callTimeoutMs = callTimeoutMs;
       if (ipv4Only !== undefined) resolver.family = ipv4Only ? 4 : 0;
       if (slow !== undefined) updateTimeoutMs = slow;
-      if (hash !== undefined) courier.settings.hash = hash;
+      if (hash !== undefined) client.settings.hash = hash;
       if (maxSyncs !== undefined) kinds.sync = maxSyncs;
       if (maxUpdates !== undefined) kinds.update = maxUpdates;
       pacer.configure({ ...limits, kinds });
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
+    bulk: (): ChildSites => bulk,
   };
+  const bulk: ChildSites = { ...createCalls({ ...parts, live: false }), ...shared };
+  return { ...createCalls({ ...parts, live: true }), ...shared };
 }
 
-function courierSettings(options: ChildSitesOptions): ChildClientSettings {
+function clientSettings(options: ChildSitesOptions): ChildClientSettings {
   return {
     hash: 'SHA256',
     verify: options.verify ?? true,

@@ -10,11 +10,11 @@ import {
   type PaceRequest,
   systemClock,
 } from './pace-types.js';
-import { partOf, type SharedLimits, WHOLE } from './shared-limits.js';
+import { partOf, type SharedLimits, UNSHARED } from './shared-limits.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 
-/** Every eighth start goes to the oldest waiter that may run, so that nobody waits for ever behind longer queues. */
+/** Every eighth start goes to the oldest waiter that may run, so that no call waits forever behind longer queues. */
 const FAIR_EVERY = 8;
 const FAIR_LOOKS_AT = 64;
 
@@ -62,7 +62,7 @@ export class Pacer {
     limits: PaceLimits,
     clock: PaceClock = systemClock,
     latency: LatencyBook = new LatencyBook(),
-    quota: SharedLimits = WHOLE,
+    quota: SharedLimits = UNSHARED,
   ) {
     this.#quota = quota;
     this.#limits = limits;
@@ -159,7 +159,7 @@ export class Pacer {
     if (waiter.live) lane.live--;
   }
 
-  /** Files the host anew after any change of it. */
+  /** Files the host again after a change of it. */
   #refresh(host: Host): void {
     host.version++;
     const now = this.#clock.now();
@@ -248,11 +248,11 @@ export class Pacer {
   }
 
   #oldest(now: number): Waiter | undefined {
-    let looked = 0;
+    let seen = 0;
     for (const waiter of this.#waiters) {
       const { host, kind } = waiter;
       if (host.running < this.#placesOf(host) && host.readyAt <= now && !this.#isFull(kind)) return waiter;
-      if (++looked >= FAIR_LOOKS_AT) return undefined;
+      if (++seen >= FAIR_LOOKS_AT) return undefined;
     }
     return undefined;
   }

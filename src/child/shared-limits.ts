@@ -13,7 +13,7 @@ export interface SharedLimits {
 }
 
 /** A process that has all of it. */
-export const WHOLE: SharedLimits = {
+export const UNSHARED: SharedLimits = {
   join: async () => undefined,
   members: () => 1,
   slots: (_host, limit) => limit,

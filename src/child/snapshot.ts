@@ -136,7 +136,7 @@ function flatRecord(entries: [string, unknown][]): Record<string, string | numbe
   for (const [key, value] of entries) {
     // Lower- or camel-case words only: `__proto__` never becomes a member that a later copy would trip over.
     if (!/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(key)) continue;
-    // WordPress hides addresses as entities, chosen anew each time: as they came, no site with a comment would ever be unchanged.
+    // WordPress hides addresses as entities, different each time: kept as they come, every site with a comment would always count as changed.
     if (typeof value === 'string' && key === 'author_email') kept.push([key, plainText(decodeEntities(value), 254)]);
     else if (typeof value === 'string') kept.push([key, richText(value, 2_000)]);
     else if (typeof value === 'boolean' || numberOf(value) !== null) kept.push([key, value as number | boolean]);

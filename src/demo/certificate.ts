@@ -12,7 +12,7 @@ const OID_CN = [0x55, 0x04, 0x03];
 const OID_SAN = [0x55, 0x1d, 0x11];
 const OID_SHA256_RSA = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
 
-/** A self-signed certificate with its key, both PEM, for the `tls` option of a fleet. Trusted by nobody. */
+/** A self-signed certificate with its key, both PEM, for the `tls` option of a fleet. No client trusts it. */
 export function selfSigned(options: CertificateOptions): { key: string; cert: string } {
   const host = options.host ?? '127.0.0.1';
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -9,7 +9,7 @@ export const CONTROL_PATH = '/__control';
 
 /**
  * GET: the counters. POST `{"sites": 3 | [3,4] | "all", "faults": {…}, "reset": true}`: merges faults into sites
- * (null removes one) and starts the peaks anew. A wrong member is answered 400 with its name.
+ * (null removes one) and resets the peaks. A wrong member is answered 400 with its name.
  */
 export function answerControl(method: string, body: string, sites: readonly DemoSite[], counters: Counters): Answer {
   try {

@@ -18,7 +18,7 @@ export interface Fleet {
   /** The site, counted from 0. Throws a RangeError when there is none. */
   site(index: number): DemoSite;
   stats(): FleetStats;
-  /** Starts the counters anew. */
+  /** Resets the counters. */
   resetStats(): void;
   /** Cuts every connection and frees every port. May be called twice. */
   close(): Promise<void>;

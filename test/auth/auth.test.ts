@@ -221,7 +221,13 @@ describe('Bearer (REST §1)', () => {
 
 describe('either', () => {
   it('takes a user or a key', async () => {
-    const { token } = await surfaces.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+    const { token } = await surfaces.keys.add({
+      scope: 'read',
+      description: 'k',
+      enabled: true,
+      user_id: null,
+      now: 1,
+    });
     expect(await outcome(surfaces.auth.either(info(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
     expect(await outcome(surfaces.auth.either(info(`Bearer ${token}`), 'mcp'))).toBe('k');
     expect(await outcome(surfaces.auth.either(info(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');

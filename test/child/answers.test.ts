@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { actionOf, coreUpdateOf, probeOf, registeredOf, upgradesOf } from '../../src/child/answers.js';
+import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, upgradesOf } from '../../src/child/answers.js';
 import { MAX_CHANGES } from '../../src/child/changes.js';
 import { ChildFailure } from '../../src/child/child.js';
 import { answerFailure, unframedFailure } from '../../src/child/failure.js';
@@ -266,7 +266,7 @@ describe('hostile answers', () => {
       (value) => actionOf(value, 'theme', ['a/a.php', '__proto__']),
       (value) => upgradesOf(value, ['a/a.php', '__proto__', 'constructor']),
       coreUpdateOf,
-      probeOf,
+      connectionStateOf,
       registeredOf,
       (value) => answerFailure(value, 'stats'),
       registrationFailure,

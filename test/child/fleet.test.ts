@@ -68,7 +68,7 @@ describe('the life of a connection', () => {
       const site = fresh.site(0);
       const { public_key } = await sites.generateKey();
       const base = { user: site.admin, public_key, unique_id: '' };
-      expect(await sites.probe(address(site), site.admin)).toMatchObject({ state: 'unconnected' });
+      expect(await sites.connectionState(address(site), site.admin)).toMatchObject({ state: 'unconnected' });
       await expect(sites.register(address(site), base)).rejects.toMatchObject({ childCode: 'REG_ERROR7' });
       await expect(sites.register(address(site), { ...base, password: 'wrong' })).rejects.toMatchObject({
         childCode: 'REG_ERROR7',
@@ -95,14 +95,14 @@ describe('the life of a connection', () => {
     expect(site.state.connection).toBeNull();
     await expect(sites.stats(connection, request)).rejects.toMatchObject({ kind: 'refused' });
     await expect(sites.disconnect(connection)).rejects.toMatchObject({ kind: 'refused' });
-    expect(await sites.probe(address(site), site.admin)).toMatchObject({ state: 'unconnected' });
+    expect(await sites.connectionState(address(site), site.admin)).toMatchObject({ state: 'unconnected' });
     const { private_key, public_key } = await sites.generateKey();
     const regverify = connection.registered.regverify ?? '';
     await sites.register(address(site), { user: site.admin, public_key, unique_id: site.uniqueId, regverify });
     expect(await sites.stats({ ...connection, private_key }, request)).toMatchObject({
       wp_version: expect.any(String),
     });
-    expect(await sites.probe(address(site), site.admin)).toEqual({ state: 'connected' });
+    expect(await sites.connectionState(address(site), site.admin)).toEqual({ state: 'connected' });
   });
 
   it('ends with the plugin switched off', async () => {
@@ -156,8 +156,7 @@ describe('actions and updates', () => {
     const done = await sites.upgradeTranslations(connection, translations);
     expect(done.verdicts.every((one) => one.claimed)).toBe(true);
     expect(await sites.checkAbandoned(connection, 'plugin')).toHaveProperty('abandoned_plugins');
-    expect(await sites.call(connection, 'security', {})).toHaveProperty('db_reporting');
-    await expect(sites.call(connection, 'no_such_function', {})).rejects.toMatchObject({ kind: 'outdated' });
+    expect(await sites.securityChecks(connection)).toHaveProperty('db_reporting');
   });
 
   it('a site that dies in the middle of an update may have run it', async () => {

@@ -156,12 +156,6 @@ describe('a call', () => {
     expect(form.get('sync_regverify')).toBe('1');
   });
 
-  it('does not let a parameter replace the call', async () => {
-    const { url, seen } = await site((response) => response.end(frame(stats)));
-    await expect(children().call(at(url), 'security', { function: 'deactivate' })).rejects.toThrow(TypeError);
-    expect(seen).toHaveLength(0);
-  });
-
   it('sends nothing for slugs it cannot name, and says so', async () => {
     const { url, seen } = await site((response) => response.end(frame({ upgrades: { 'a/a.php': true } })));
     const sites = children();
@@ -327,7 +321,7 @@ describe('the second URL', () => {
     await expect(sites.register(at(url), { user: 'a', public_key: 'k', unique_id: '' })).rejects.toMatchObject({
       kind: 'unframed',
     });
-    await expect(sites.call(at(url), 'newpost', {})).rejects.toMatchObject({ kind: 'unframed' });
+    await expect(sites.savePost(at(url), {}, null)).rejects.toMatchObject({ kind: 'unframed' });
     expect(seen).toHaveLength(3);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { loadTargets } from '../../src/domain/sites/load.js';
+import { loadSites } from '../../src/domain/sites/load.js';
 import { ADMIN, type TestApp, testApp } from '../support/harness.js';
 
 let app: TestApp;
@@ -146,7 +146,7 @@ describe('queued jobs', () => {
     if (lost === undefined) throw new Error('nothing to claim');
     await jobs.startChunk(lost);
     // The worker died after the site was updated and before anything of it was stored here.
-    const target = (await loadTargets(ctx(), [1])).get(1);
+    const target = (await loadSites(ctx(), [1])).get(1);
     if (target?.connection == null) throw new Error('no connection');
     const offers = (await app.call('get-site-updates', { site_id_or_domain: 1, types: ['plugins'] })).updates as {
       slug: string;

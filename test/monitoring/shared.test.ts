@@ -290,7 +290,13 @@ describe('a process that was paused', () => {
       next_check_at: clock.now() + MINUTE,
       hours: [{ hour: 1, up_s: 1, down_s: 0, pending_s: 0, ping_ms: null }],
       incident: 'open' as const,
-      alert: { key: 'k', kind: 'monitor.down', site_id: monitor.site_id, at: clock.now(), facts: {} },
+      alert: {
+        key: 'k',
+        kind: 'monitor.down' as const,
+        site_id: monitor.site_id,
+        at: clock.now(),
+        facts: { url: monitor.url, name: monitor.name, http_code: 503, msg: 'stale' },
+      },
     };
     const before = await store.monitors.one(monitor.site_id);
     expect(await store.monitorResults.record([stale])).toEqual({ stored: new Set(), alerts: [] });

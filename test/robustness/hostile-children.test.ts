@@ -223,7 +223,7 @@ describe('a name that changes between check and connect', () => {
     });
     const at = { url: `http://rebind.example:${open}/`, http_user: null, http_pass: null, ssl_verify: true };
     for (const _ of answers) {
-      await expect(sites.probe(at, 'admin')).rejects.toMatchObject({ kind: 'blocked_address' });
+      await expect(sites.connectionState(at, 'admin')).rejects.toMatchObject({ kind: 'blocked_address' });
       now += 60_000;
     }
     expect(asked).toHaveLength(answers.length);

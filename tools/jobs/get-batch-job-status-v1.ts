@@ -1,6 +1,5 @@
-import { jobStatus as status } from '../../schemas/job.js';
+import { JOB_TYPES, jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
-import { JOB_TYPES } from '../../src/domain/jobs/handlers.js';
 import { jobStatus } from '../../src/domain/jobs/jobs.js';
 import { defineOperation } from '../../src/operation/operation.js';
 

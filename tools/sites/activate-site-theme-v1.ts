@@ -2,7 +2,7 @@ import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { activateTheme, requireSlugs } from '../../src/domain/extensions/extensions.js';
-import { loadTarget } from '../../src/domain/sites/load.js';
+import { loadSite } from '../../src/domain/sites/load.js';
 import { getSite } from '../../src/domain/sites/resolve.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -21,6 +21,6 @@ export default defineOperation({
   async handle({ site_id_or_domain, slug }, ctx) {
     const [wanted = ''] = requireSlugs([slug], 'slug');
     const site = await getSite(ctx, site_id_or_domain);
-    return { site_id: site.id, ...(await activateTheme(ctx, await loadTarget(ctx, site.id), wanted)) };
+    return { site_id: site.id, ...(await activateTheme(ctx, await loadSite(ctx, site.id), wanted)) };
   },
 });

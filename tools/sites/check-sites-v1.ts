@@ -1,7 +1,7 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { checkHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/sites/run-on-sites.js';
+import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -41,7 +41,7 @@ export default defineOperation({
       whenEmpty: () => allSites(ctx),
       failWhenNothingResolves: true,
     });
-    const answer = await nowOrQueued(ctx, checkHandler, selection, NO_PARAMS);
+    const answer = await runOrQueue(ctx, checkHandler, selection, NO_PARAMS);
     if (answer.queued) return answer;
     const results = answer.done.map(({ result }) => result);
     const reachable = results.filter((result) => result.reachable).length;

@@ -2,7 +2,7 @@ import { siteRef, slugError } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { actOnPlugins, requireSlugs } from '../../src/domain/extensions/extensions.js';
-import { loadTarget } from '../../src/domain/sites/load.js';
+import { loadSite } from '../../src/domain/sites/load.js';
 import { getSite } from '../../src/domain/sites/resolve.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -21,7 +21,7 @@ export default defineOperation({
   async handle({ site_id_or_domain, slugs }, ctx) {
     const wanted = requireSlugs(slugs);
     const site = await getSite(ctx, site_id_or_domain);
-    const { done, errors } = await actOnPlugins(ctx, await loadTarget(ctx, site.id), 'deactivate', wanted);
+    const { done, errors } = await actOnPlugins(ctx, await loadSite(ctx, site.id), 'deactivate', wanted);
     return { site_id: site.id, deactivated: done, errors };
   },
 });

@@ -1,7 +1,7 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { reconnectHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/sites/run-on-sites.js';
+import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -30,7 +30,7 @@ export default defineOperation({
       whenEmpty: () => allSites(ctx, { status: 'disconnected' }),
       failWhenNothingResolves: true,
     });
-    const answer = await nowOrQueued(ctx, reconnectHandler, selection, NO_PARAMS);
+    const answer = await runOrQueue(ctx, reconnectHandler, selection, NO_PARAMS);
     if (answer.queued) return answer;
     const reconnected = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
     const errors = errorEntries(selection, answer.failures);

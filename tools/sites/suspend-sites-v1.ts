@@ -1,7 +1,7 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { suspendHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, nowOrQueued } from '../../src/domain/sites/run-on-sites.js';
+import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -26,7 +26,7 @@ export default defineOperation({
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });
-    const answer = await nowOrQueued(ctx, suspendHandler, selection, NO_PARAMS);
+    const answer = await runOrQueue(ctx, suspendHandler, selection, NO_PARAMS);
     if (answer.queued) return answer;
     const suspended = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
     const errors = errorEntries(selection, answer.failures);

@@ -26,7 +26,7 @@ export const updateValues: ChildFunction = ({ state, params }) => {
   return { result: 'ok' };
 };
 
-/** `settings_tools`: logs the user out that the call acts as, and nobody else, whatever its name says (child protocol §6.9). */
+/** `settings_tools`: logs the user out that the call acts as, and no other, despite its name (child protocol §6.9). */
 export const settingsTools: ChildFunction = ({ site, params, user }) => {
   const action = text(params, 'action');
   if (action === '') throw ChildError.of(site, 'missingAction');

@@ -3,7 +3,7 @@
 import type { Right } from '../../core/actor.js';
 import { ServiceError } from '../../core/errors.js';
 import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../store/access/keys.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 
@@ -53,7 +53,7 @@ export async function listKeys(ctx: Ctx, page: number, perPage: number) {
 /** Makes a key; its token is answered once. Throws `svc_rest_insufficient_permission` for a scope the caller lacks. */
 export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope; description: string }) {
   requireScope(ctx, input.scope);
-  const { key, token } = await storing('create_key_failed', 'The key was not stored.', () =>
+  const { key, token } = await withStorageError('create_key_failed', 'The key was not stored.', () =>
     ctx.store.keys.add({
       scope: input.scope,
       description: input.description,
@@ -69,7 +69,7 @@ export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope
 /** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
 export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promise<KeyView> {
   if (change.scope !== undefined) requireScope(ctx, change.scope);
-  const outcome = await storing('update_key_failed', 'The key was not changed.', () =>
+  const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
     ctx.store.keys.change(ref, change, true),
   );
   requireDone(outcome, ref);
@@ -84,7 +84,7 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promi
 export async function removeKey(ctx: Ctx, ref: KeyRef): Promise<KeyView> {
   const key = await ctx.store.keys.find(ref);
   if (key === undefined) throw notFound(ref);
-  const outcome = await storing('delete_key_failed', 'The key was not deleted.', () =>
+  const outcome = await withStorageError('delete_key_failed', 'The key was not deleted.', () =>
     ctx.store.keys.remove(ref, true),
   );
   requireDone(outcome, ref);

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { listSites } from '../sites/sites.js';
@@ -11,10 +11,10 @@ import {
   type ClientRef,
   type ClientStatus,
   type ClientView,
+  clientHead,
   clientItem,
   clientView,
   findClient,
-  head,
   notFound,
   requireAccess,
   siteItem,
@@ -70,7 +70,7 @@ export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientVie
     ctx.store.clients.add(texts, sites, ctx.clock.now(), ctx.actor.denied_sites),
   );
   const client = stored(write, sites);
-  ctx.events.emit({ name: 'client.added', facts: { ...head(client), sites: client.sites_count } });
+  ctx.events.emit({ name: 'client.added', facts: { ...clientHead(client), sites: client.sites_count } });
   return clientView(client);
 }
 
@@ -86,7 +86,7 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
     ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now(), ctx.actor.denied_sites),
   );
   const client = stored(write, sites ?? [], ref);
-  ctx.events.emit({ name: 'client.updated', facts: { ...head(client), fields } });
+  ctx.events.emit({ name: 'client.updated', facts: { ...clientHead(client), fields } });
   return clientView(client);
 }
 
@@ -106,7 +106,7 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
   return {
     dry_run: true,
     deleted: false,
-    ...head(client),
+    ...clientHead(client),
     sites_affected: count,
     warnings: [...(count === 0 ? [] : [warning]), ...(buckets === 0 ? [] : [lost])],
   };
@@ -122,21 +122,21 @@ export async function deleteClient(ctx: Ctx, ref: ClientRef) {
     ctx.store.clients.remove(client.id),
   );
   if (!removed) throw notFound(ref);
-  ctx.events.emit({ name: 'client.deleted', facts: { ...head(client), sites: client.sites_count } });
-  return { deleted: true, ...head(client) };
+  ctx.events.emit({ name: 'client.deleted', facts: { ...clientHead(client), sites: client.sites_count } });
+  return { deleted: true, ...clientHead(client) };
 }
 
 /** Throws `svc_client_not_found`. */
 export async function listClientSites(ctx: Ctx, ref: ClientRef, page: number, perPage: number) {
   const client = await findClient(ctx, ref);
   const { items, total } = await listSites(ctx, { client_id: client.id }, page, perPage);
-  return { ...head(client), sites: items.map(siteItem), page, per_page: perPage, total };
+  return { ...clientHead(client), sites: items.map(siteItem), page, per_page: perPage, total };
 }
 
 /** Throws `svc_client_not_found`. */
 export async function countClientSites(ctx: Ctx, ref: ClientRef): Promise<ClientHead & { sites_count: number }> {
   const client = await findClient(ctx, ref);
-  return { ...head(client), sites_count: client.sites_count };
+  return { ...clientHead(client), sites_count: client.sites_count };
 }
 
 /** The client of a site; null when it has none. Throws as `getSite`. */
@@ -164,12 +164,12 @@ export async function markClient(
   const what = suspended ? 'suspended' : 'unsuspended';
   const wasSuspended = client.suspended === 1;
   if (wasSuspended !== suspended) {
-    ctx.events.emit({ name: `client.${what}`, facts: { ...head(client), sites: sites.length } });
+    ctx.events.emit({ name: `client.${what}`, facts: { ...clientHead(client), sites: sites.length } });
   }
   for (const { id, url } of sites) {
     ctx.events.emit({ name: `site.${what}`, site_id: id, facts: { url, client_id: client.id } });
   }
-  return { ...head(client), sites: sites.length };
+  return { ...clientHead(client), sites: sites.length };
 }
 
 function storedFilter({ status, search, include, exclude }: ClientListFilter): ClientFilter {
@@ -213,7 +213,7 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 function changing<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
-  return storing(code, `${message} Nothing changed.`, work);
+  return withStorageError(code, `${message} Nothing changed.`, work);
 }
 
 function requireName(name: string): void {

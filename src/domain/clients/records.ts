@@ -60,7 +60,7 @@ export function requireAccess(ctx: Ctx, siteIds: readonly number[], field: strin
   );
 }
 
-export function head(client: { id: number; name: string }): ClientHead {
+export function clientHead(client: { id: number; name: string }): ClientHead {
   return { client_id: client.id, client_name: client.name };
 }
 

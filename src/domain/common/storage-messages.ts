@@ -7,7 +7,7 @@ import type { Ctx } from '../context.js';
  * Runs storage work of a verb. Errors of the service pass; a database that is busy, unreachable, full or read-only is `svc_storage_unavailable`;
  * any other failure gets the verb's own code and message, and stays as cause for the log.
  */
-export async function storing<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
+export async function withStorageError<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -25,7 +25,7 @@ const PAUSES_MS = [100, 250, 500, 1000, 2000, 5000] as const;
  * Stores what happened outside and cannot be done again: waits while the database is away, its disk full or busy, until it
  * is stored or the signal ends the wait. Only for statements that may run twice.
  */
-export async function persistently<T>(ctx: Pick<Ctx, 'clock' | 'signal'>, work: () => Promise<T>): Promise<T> {
+export async function retryWhileUnavailable<T>(ctx: Pick<Ctx, 'clock' | 'signal'>, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await work();

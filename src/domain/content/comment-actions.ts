@@ -3,14 +3,14 @@
  * §6.4), so every step is looked up before and after.
  */
 
-import type { Comment, CommentAction, CommentStatus } from '../../../schemas/comment.js';
+import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus } from '../../../schemas/comment.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { mayHaveRun } from '../extensions/extensions.js';
 import { requireModule } from '../settings/modules.js';
 import { fetchComments } from './comments.js';
-import { onSite } from './live-content.js';
+import { withLiveSite } from './live-content.js';
 
 /** `deleted` is gone for good. */
 export type CommentOutcome = CommentStatus | 'deleted';
@@ -84,7 +84,7 @@ async function actOnComments(
   action: CommentAction,
 ): Promise<Result[]> {
   requireModule(caller, 'comments');
-  return onSite(caller, site.id, 'write', async (ctx, connection) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
     const before = await find(ctx, site, connection, ids, 0);
     const results = new Map<number, Result>(ids.map((id) => [id, plan(id, before.get(id), action)]));
     const open = ids.filter((id) => isOpen(results.get(id)));
@@ -102,7 +102,7 @@ async function actOnComments(
   });
 }
 
-/** The post that all of them stand under, to keep the second look small; 0 when there is none. */
+/** The post that all of them stand under, to keep the second list small; 0 when there is none. */
 function commonPost(ids: readonly number[], comments: ReadonlyMap<number, Comment>): number {
   const posts = new Set(ids.map((id) => comments.get(id)?.post_id ?? 0));
   const [post] = posts;
@@ -113,7 +113,7 @@ function isOpen(result: Result | undefined): boolean {
   return result !== undefined && !('error' in result) && result.changed;
 }
 
-/** What the step would come to if the site does as it is told. */
+/** Result of the step if the site carries it out. */
 function plan(id: number, comment: Comment | undefined, action: CommentAction): Result {
   if (comment === undefined) return { comment_id: id, error: notFound(id) };
   const { comment_status } = comment;
@@ -144,12 +144,8 @@ async function send(
   ids: readonly number[],
   action: CommentAction,
 ): Promise<unknown> {
-  const [only] = ids;
-  const single = ids.length === 1 && only !== undefined;
   try {
-    if (single) await ctx.child.call(connection, 'comment_action', { action, id: only }, { signal: ctx.signal });
-    else
-      await ctx.child.call(connection, 'comment_bulk_action', { action, ids: ids.join(',') }, { signal: ctx.signal });
+    await ctx.child.actOnComments(connection, ids, action, { signal: ctx.signal });
     return null;
   } catch (error) {
     if (!mayHaveRun(error) || ctx.signal.aborted) throw error;
@@ -175,7 +171,6 @@ function judge(id: number, action: CommentAction, status: CommentOutcome, failur
 
 /** Newest comments of every state that are looked through, step by step; 0 = all. Most work is done on new comments. */
 const DEPTHS = [100, 2000, 0] as const;
-const ALL_STATES = 'approve,hold,spam,trash';
 
 /** The comments of these ids that exist. The child cannot look one up by id, only list them. */
 async function find(
@@ -188,9 +183,12 @@ async function find(
 ): Promise<Map<number, Comment>> {
   let found = new Map<number, Comment>();
   for (const depth of DEPTHS) {
-    const where = postId === 0 ? {} : { postId };
-    const params = { status: ALL_STATES, maxRecords: depth, ...where };
-    const comments = await fetchComments(ctx, site, connection, params);
+    const post_id = postId === 0 ? undefined : postId;
+    const comments = await fetchComments(ctx, site, connection, {
+      statuses: COMMENT_STATUSES,
+      maximum: depth,
+      post_id,
+    });
     found = new Map(comments.map((comment) => [comment.comment_id, comment]));
     if (ids.every((id) => found.has(id)) || !reaches(comments, depth)) break;
   }

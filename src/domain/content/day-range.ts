@@ -1,5 +1,6 @@
 /** Days of the dashboard's calendar as a range of a site's own clock. */
 
+import type { LocalRange } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import { dayEnd, dayStart, wordpressTime, zoneOfSite } from '../common/time-zones.js';
@@ -29,20 +30,13 @@ export function requireRange({ dtsstart, dtsstop }: Partial<DayRange>): void {
   }
 }
 
-/**
- * The range as the child takes it: its local time, strictly between both (child protocol §6.4). The days are those of the
- * dashboard's time zone.
- */
-export async function siteRange(
-  ctx: Ctx,
-  site: SiteRecord,
-  range: Partial<DayRange>,
-): Promise<{ dtsstart?: string; dtsstop?: string }> {
-  if (range.dtsstart === undefined || range.dtsstop === undefined) return {};
+/** The range in the site's local time, both ends exclusive. The days are those of the dashboard's time zone. */
+export async function siteRange(ctx: Ctx, site: SiteRecord, range: Partial<DayRange>): Promise<LocalRange | undefined> {
+  if (range.dtsstart === undefined || range.dtsstop === undefined) return undefined;
   const zone = await dashboardZone(ctx);
   const siteZone = zoneOfSite(site);
   return {
-    dtsstart: wordpressTime(dayStart(range.dtsstart, zone) - 1000, siteZone),
-    dtsstop: wordpressTime(dayEnd(range.dtsstop, zone), siteZone),
+    after: wordpressTime(dayStart(range.dtsstart, zone) - 1000, siteZone),
+    before: wordpressTime(dayEnd(range.dtsstop, zone), siteZone),
   };
 }

@@ -5,12 +5,19 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { fanOutPace } from '../settings/effects.js';
-import { childError, loadTarget, loadTargets, requireConnection, requireVersion, type Target } from '../sites/load.js';
+import {
+  type LoadedSite,
+  loadSite,
+  loadSites,
+  requireConnection,
+  requireVersion,
+  siteCallError,
+} from '../sites/load.js';
 import { resolveSites, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 
 /** The union of these sites; all three empty = every site. */
-export interface LiveChoice {
+export interface LiveFilter {
   websites: readonly SiteRef[];
   /** Tags by name or id. */
   groups: readonly string[];
@@ -30,7 +37,7 @@ export interface LiveSelection {
 }
 
 /** Throws `website_not_found` when a filter was given and names no site the caller may use. */
-export async function chooseLive(ctx: Ctx, choice: LiveChoice): Promise<LiveSelection> {
+export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<LiveSelection> {
   if (choice.websites.length + choice.groups.length + choice.clients.length === 0)
     return { sites: await allSites(ctx), errors: [] };
   const named = await resolveSites(ctx, choice.websites, 'websites');
@@ -61,7 +68,7 @@ export const MAX_ANSWER = 16_000_000;
 /** Asks one site; `weight` is the text in the answer, characters. */
 export type SiteRequest<T> = (
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   connection: SiteConnection,
 ) => Promise<{ value: T; weight: number }>;
 
@@ -69,13 +76,13 @@ export type SiteRequest<T> = (
  * Asks many sites at once, within the limits of the child connection and the time of a direct call. What failed, is suspended or
  * disconnected, or was not reached in time stands in `errors`, in the order of the sites. Throws only when the caller gave up.
  */
-export async function askSites<T>(
+export async function readFromSites<T>(
   ctx: Ctx,
   selection: LiveSelection,
   ask: SiteRequest<T>,
 ): Promise<{ answers: { site: SiteRow; value: T }[]; errors: LiveError[] }> {
   const { sites } = selection;
-  const targets = await loadTargets(
+  const targets = await loadSites(
     ctx,
     sites.map((site) => site.id),
   );
@@ -124,7 +131,7 @@ async function pause(ctx: Ctx, ms: number): Promise<void> {
 async function one<T>(
   ctx: Ctx,
   site: SiteRow,
-  target: Target | undefined,
+  target: LoadedSite | undefined,
   ask: SiteRequest<T>,
   room: { left: number },
 ): Promise<{ value: T } | { error: ServiceError }> {
@@ -140,7 +147,7 @@ async function one<T>(
   } catch (error) {
     if (ctx.signal.aborted && !(error instanceof ServiceError))
       return { error: new ServiceError('svc_cancelled', 'The call was cancelled before the site answered.') };
-    const failure = liveError(error, site.id);
+    const failure = liveSiteError(error, site.id);
     if (failure.code === 'svc_internal_error')
       ctx.log.error({ site_id: site.id, err: failure.cause ?? error }, 'unexpected failure of a live read');
     return { error: failure };
@@ -154,14 +161,14 @@ function tooMuch(): ServiceError {
 }
 
 /** Work on one site, failing by throwing; it uses the context it is given. A write holds the site for itself; it waits for a sync or update under way. */
-export async function onSite<T>(
+export async function withLiveSite<T>(
   caller: Ctx,
   siteId: number,
   kind: 'read' | 'write',
-  work: (ctx: Ctx, connection: SiteConnection, target: Target) => Promise<T>,
+  work: (ctx: Ctx, connection: SiteConnection, target: LoadedSite) => Promise<T>,
 ): Promise<T> {
   const run = async (ctx: Ctx) => {
-    const target = await loadTarget(ctx, siteId);
+    const target = await loadSite(ctx, siteId);
     requireLive(target);
     requireVersion(target);
     return work(ctx, requireConnection(target), target);
@@ -172,12 +179,12 @@ export async function onSite<T>(
       run({ ...caller, signal: AbortSignal.any([caller.signal, held]) }),
     );
   } catch (error) {
-    throw liveError(error, siteId);
+    throw liveSiteError(error, siteId);
   }
 }
 
 /** Throws unless the site is connected: live calls leave every other site alone (REST §5). */
-export function requireLive({ site }: Target): void {
+export function requireLive({ site }: LoadedSite): void {
   if (site.status === 'connected') return;
   const suspended = site.status === 'suspended';
   throw suspended
@@ -192,19 +199,12 @@ export function requireLive({ site }: Target): void {
 }
 
 /** A failed live call as an error of the catalogue; what the child said stands in `data` (REST §2.3). */
-export function liveError(error: unknown, siteId: number): ServiceError {
-  const known = childError(error, siteId, 'svc_child_error');
+export function liveSiteError(error: unknown, siteId: number): ServiceError {
+  const known = siteCallError(error, siteId, 'svc_child_error');
   if (!(error instanceof ChildFailure) || error.kind !== 'child_error') return known;
   return new ServiceError(known.code, known.message, {
     ...(known.advice === undefined ? {} : { advice: known.advice }),
     data: { ...known.data, child_code: error.childCode, child_message: error.message },
     cause: error,
-  });
-}
-
-/** What the site answered cannot be what was asked for. */
-export function strangeAnswer(what: string): ServiceError {
-  return new ServiceError('svc_child_error', `The answer of the site to ${what} has an unknown form.`, {
-    advice: 'Update the MainWP Child plugin on the site.',
   });
 }

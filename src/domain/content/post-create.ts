@@ -1,17 +1,14 @@
 /** New posts. The post is read back: the child says that it added one whatever came of it (child protocol §6.4). */
 
-import { get, numberOf } from '../../../schemas/loose.js';
 import type { NewPost, PostRef } from '../../../schemas/post.js';
-import { plainText } from '../../../schemas/text.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
-import { onSite } from './live-content.js';
+import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { asking } from './post-errors.js';
-import { newpostParams } from './post-wire.js';
-import { lookUpPost, releaseLock, shortLink } from './posts.js';
+import { withPostError } from './post-errors.js';
+import { findPost, releaseLock, shortLink } from './posts.js';
 
 /** A new post; `without_image` when the site could not get the featured image. Throws `create_post_error` when the site refuses, `rest_invalid_param` for a date that does not fit. */
 export async function createPost(
@@ -19,7 +16,7 @@ export async function createPost(
   site: SiteRow,
   post: NewPost,
 ): Promise<PostRef & { without_image: boolean }> {
-  return onSite(caller, site.id, 'write', async (ctx, connection, target) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection, target) => {
     const dated = withDates(ctx, target.site, post);
     const fields = {
       comment_status: 'open' as const,
@@ -27,19 +24,18 @@ export async function createPost(
       ...dated,
       post_name: slugOf(post.post_name),
     };
-    const answer = await asking('create_post_error', site.id, () =>
-      ctx.child.call(connection, 'newpost', newpostParams(fields, {}), { signal: ctx.signal }),
+    const saved = await withPostError('create_post_error', site.id, () =>
+      ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
     );
-    const id = numberOf(get(answer, 'added_id'));
-    if (id === null || id <= 0)
+    const { id, link } = saved;
+    if (id === null)
       throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
     // A post that cannot be read back was not made, whatever the answer says.
-    const made = await lookUpPost(ctx, connection, id);
+    const made = await findPost(ctx, connection, id);
     if (made === null)
       throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);
     await releaseLock(ctx, connection, id, made.edit_lock);
     ctx.events.emit({ name: 'post.created', site_id: site.id, facts: { post_id: id, post_status: made.post_status } });
-    const link = plainText(get(answer, 'link'), 2048);
     return {
       post_id: id,
       link: link === '' ? shortLink(site, id) : link,

@@ -1,10 +1,10 @@
 /** The two dates of a post: the site's own time, and UTC. */
 
+import type { EditablePost } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import { momentOf, wordpressTime, zoneOfSite } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
-import type { EditablePost } from './post-wire.js';
 
 type Dated = { post_date?: string | undefined; post_date_gmt?: string | undefined; post_status?: string | undefined };
 

@@ -1,27 +1,25 @@
 /** Changing posts. What took effect is read back: the child says SUCCESS when nothing happened (child protocol §6.4). */
 
-import { get } from '../../../schemas/loose.js';
-import type { PostChange, PostRef } from '../../../schemas/post.js';
-import { plainText } from '../../../schemas/text.js';
+import { POST_COLUMNS, type PostChange, type PostRef } from '../../../schemas/post.js';
+import type { EditablePost } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
-import { onSite } from './live-content.js';
+import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { asking } from './post-errors.js';
-import { type EditablePost, lastValue, newpostParams, slashed } from './post-wire.js';
+import { withPostError } from './post-errors.js';
 import { listFacts, readPost, releaseLock } from './posts.js';
 
 /** Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while a person edits it, `edit_post_error`, `edit_post_failed`. */
 export async function editPost(caller: Ctx, site: SiteRow, id: number, change: PostChange): Promise<PostRef> {
-  return onSite(caller, site.id, 'write', async (ctx, connection, target) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection, target) => {
     const before = await readPost(ctx, connection, id);
     try {
       requireFree(ctx, before);
       requirePossible(before, change);
       const wanted = withDates(ctx, target.site, { ...change, ...namedSlug(change) }, before);
-      await asking('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
+      await withPostError('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
       const after = await readPost(ctx, connection, id);
       requireEffect(before, after, wanted);
       const { link } = await listFacts(ctx, site, connection, after);
@@ -59,47 +57,11 @@ function requirePossible(before: EditablePost, change: PostChange): void {
   }
 }
 
-/** Fields that WordPress changes alone, leaving everything else of the post as it is. */
-const COLUMNS = [
-  'post_title',
-  'post_content',
-  'post_status',
-  'post_name',
-  'post_excerpt',
-  'post_password',
-  'comment_status',
-  'ping_status',
-  'post_date',
-  'post_date_gmt',
-] as const;
-
 async function write(ctx: Ctx, connection: SiteConnection, before: EditablePost, wanted: PostChange): Promise<void> {
-  const data: Record<string, string | Record<string, string>> = {};
-  for (const name of COLUMNS) {
-    const value = wanted[name];
-    if (value !== undefined) data[name] = slashed(value ?? '');
-  }
-  // Without this mark WordPress sets the date of a draft to now, and publishes what was to be scheduled.
-  if (wanted.post_date !== undefined) data.edit_date = '1';
-  if (wanted.post_tags !== undefined) data.tags_input = (wanted.post_tags ?? []).join(',');
-  if (wanted.post_custom !== undefined && Object.keys(wanted.post_custom).length > 0)
-    data.meta_input = Object.fromEntries(
-      Object.entries(wanted.post_custom).map(([key, value]) => [key, lastValue(value)]),
-    );
-  if (Object.keys(data).length > 0) await update(ctx, connection, before.id, data);
   const { post_category, post_featured_image, is_sticky } = wanted;
+  await ctx.child.updatePost(connection, before.id, wanted, { signal: ctx.signal });
   if (post_category !== undefined || post_featured_image !== undefined || is_sticky === 1)
     await rewrite(ctx, connection, before, wanted);
-}
-
-function update(
-  ctx: Ctx,
-  connection: SiteConnection,
-  id: number,
-  data: Record<string, string | Record<string, string>>,
-): Promise<unknown> {
-  const post_data = { ID: id, ...data };
-  return ctx.child.call(connection, 'post_action', { action: 'update', id, post_data }, { signal: ctx.signal });
 }
 
 /**
@@ -120,14 +82,13 @@ async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePos
     ...(featured_image_data === undefined ? {} : { featured_image_data }),
     ...(is_sticky === 1 ? { is_sticky } : {}),
   };
-  const author = await authorLogin(ctx, connection, now);
-  const own = { ID: now.id, post_type: now.post_type, ...(author === '' ? {} : { custom_post_author: author }) };
-  await ctx.child.call(connection, 'newpost', newpostParams(fields, own), { signal: ctx.signal });
+  const over = { id: now.id, post_type: now.post_type, author: await authorLogin(ctx, connection, now) };
+  await ctx.child.savePost(connection, fields, over, { signal: ctx.signal });
   const asked = post_featured_image !== undefined;
   const failed = asked && (await readPost(ctx, connection, now.id)).post_featured_image === null;
   // A new image that could not be downloaded must not cost the old one.
   if (now.thumbnail_id !== '' && (failed || !asked))
-    await update(ctx, connection, now.id, { meta_input: { _thumbnail_id: now.thumbnail_id } });
+    await ctx.child.updatePost(connection, now.id, { thumbnail_id: now.thumbnail_id }, { signal: ctx.signal });
   if (!failed) return;
   throw new ServiceError('edit_post_failed', 'The site could not download the featured image. The rest was changed.', {
     field: 'post_featured_image',
@@ -137,18 +98,16 @@ async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePos
 }
 
 /** Roles that can write posts; subscribers may be many thousands. */
-const WRITERS = 'administrator,editor,author,contributor';
+const WRITERS = ['administrator', 'editor', 'author', 'contributor'] as const;
 
 /** Login of the author, who is listed by nice name. Throws when it cannot be found out: the post would change hands. */
 async function authorLogin(ctx: Ctx, connection: SiteConnection, post: EditablePost): Promise<string> {
-  const params = { postId: post.id, post_type: post.post_type, status: post.post_status };
-  const [item] = Object.values((await call(ctx, connection, 'get_all_posts', params)) ?? {});
-  const nicename = plainText(get(item, 'author'), 100);
+  const options = { signal: ctx.signal };
+  const nicename = (await ctx.child.postListing(connection, post, options))?.author ?? '';
   // The child's word for an author whose account is gone.
   if (nicename === 'removed') return '';
-  const users = Object.values((await call(ctx, connection, 'get_all_users', { role: WRITERS })) ?? {});
-  const user = users.find((entry) => get(entry, 'nicename') === nicename);
-  const login = plainText(get(user, 'login'), 100);
+  const users = nicename === '' ? [] : await ctx.child.users(connection, WRITERS, options);
+  const login = users.find((user) => user.nicename === nicename)?.login ?? '';
   if (login !== '') return login;
   throw new ServiceError(
     'edit_post_error',
@@ -159,20 +118,12 @@ async function authorLogin(ctx: Ctx, connection: SiteConnection, post: EditableP
   );
 }
 
-async function call(
-  ctx: Ctx,
-  connection: SiteConnection,
-  fn: string,
-  params: Record<string, string | number>,
-): Promise<object | null> {
-  const answer = await ctx.child.call(connection, fn, params, { signal: ctx.signal });
-  return typeof answer === 'object' ? answer : null;
-}
+const COMPARED = [...POST_COLUMNS, 'post_tags', 'post_category'] as const;
 
 /** A field that still has its old value although another was sent did not take effect. Filters of the site may alter what was. */
 function requireEffect(before: EditablePost, after: EditablePost, wanted: PostChange): void {
   const asText = (value: unknown) => (Array.isArray(value) ? [...value].sort().join(',') : String(value ?? ''));
-  const failed = [...COLUMNS, 'post_tags' as const, 'post_category' as const].filter((name) => {
+  const failed = COMPARED.filter((name) => {
     const value = wanted[name];
     if (value === undefined || asText(value) === asText(before[name])) return false;
     return asText(after[name]) === asText(before[name]);

@@ -2,15 +2,15 @@
 
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
-import { liveError } from './live-content.js';
+import { liveSiteError } from './live-content.js';
 
 /** A refusal of the site gets the code of the route; that it could not be reached keeps its own (REST §6.12). */
-export async function asking<T>(code: ErrorCode, siteId: number, work: () => Promise<T>): Promise<T> {
+export async function withPostError<T>(code: ErrorCode, siteId: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ChildFailure)) throw error;
-    const known = liveError(error, siteId);
+    const known = liveSiteError(error, siteId);
     if (known.code !== 'svc_child_error') throw known;
     throw new ServiceError(code, known.message, {
       ...(known.advice === undefined ? {} : { advice: known.advice }),

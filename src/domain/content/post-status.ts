@@ -1,14 +1,12 @@
 /** Steps between the states of a post, and its end (child protocol §6.4, REST §6.12). */
 
-import { listOf } from '../../../schemas/loose.js';
 import type { PostStep } from '../../../schemas/post.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { onSite } from './live-content.js';
-import { asking } from './post-errors.js';
-import { postItemOf } from './post-wire.js';
-import { lookUpPost, noPost, readPost, releaseLock } from './posts.js';
+import { withLiveSite } from './live-content.js';
+import { withPostError } from './post-errors.js';
+import { findPost, postNotFound, readPost, releaseLock } from './posts.js';
 
 /** `deleted` is gone for good. */
 export interface StatusChange {
@@ -37,12 +35,12 @@ const DONE: Partial<Record<PostStep, readonly string[]>> = {
 };
 
 async function take(caller: Ctx, site: SiteRow, id: number, step: PostStep, code: ErrorCode): Promise<StatusChange> {
-  return onSite(caller, site.id, 'write', async (ctx, connection) => {
-    const before = await statusOf(ctx, site, connection, id);
-    if (before === null) throw noPost(id);
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
+    const before = await statusOf(ctx, connection, id);
+    if (before === null) throw postNotFound(id);
     if (DONE[step]?.includes(before) === true) return { post_id: id, post_status: before, changed: false };
     requireFit(id, before, step);
-    const after = await asking(code, site.id, () => run(ctx, site, connection, id, step));
+    const after = await withPostError(code, site.id, () => run(ctx, connection, id, step));
     const post_status = after ?? 'deleted';
     if (!isReached(step, before, after)) {
       throw new ServiceError(code, `The site reported success, but post ${id} is ${post_status} after ${step}.`, {
@@ -69,30 +67,23 @@ function requireFit(id: number, before: string, step: PostStep): void {
 }
 
 /** Takes the step and answers the state afterwards, null when the post is gone. */
-async function run(
-  ctx: Ctx,
-  site: SiteRow,
-  connection: SiteConnection,
-  id: number,
-  step: PostStep,
-): Promise<string | null> {
-  const former = step === 'restore' ? await stateBeforeTrash(ctx, connection, id) : '';
+async function run(ctx: Ctx, connection: SiteConnection, id: number, step: PostStep): Promise<string | null> {
+  const former = step === 'restore' ? await statusBeforeTrash(ctx, connection, id) : '';
   const action = step === 'approve' ? 'publish' : step;
-  await ctx.child.call(connection, 'post_action', { action, id }, { signal: ctx.signal });
+  await ctx.child.actOnPost(connection, id, action, { signal: ctx.signal });
   // WordPress restores as a draft; where the post came from is in its notes.
-  if (RESTORABLE.has(former)) {
-    const post_data = { ID: id, post_status: former };
-    await ctx.child.call(connection, 'post_action', { action: 'update', id, post_data }, { signal: ctx.signal });
-  }
-  return statusOf(ctx, site, connection, id);
+  const restorable = RESTORABLE.find((status) => status === former);
+  if (restorable !== undefined)
+    await ctx.child.updatePost(connection, id, { post_status: restorable }, { signal: ctx.signal });
+  return statusOf(ctx, connection, id);
 }
 
-const RESTORABLE: ReadonlySet<string> = new Set(['publish', 'pending', 'private', 'future']);
+const RESTORABLE = ['publish', 'pending', 'private', 'future'] as const;
 
-async function stateBeforeTrash(ctx: Ctx, connection: SiteConnection, id: number): Promise<string> {
+async function statusBeforeTrash(ctx: Ctx, connection: SiteConnection, id: number): Promise<string> {
   const post = await readPost(ctx, connection, id);
   await releaseLock(ctx, connection, id, post.edit_lock);
-  return post.state_before_trash;
+  return post.status_before_trash;
 }
 
 function isReached(step: PostStep, before: string, after: string | null): boolean {
@@ -111,16 +102,12 @@ function isReached(step: PostStep, before: string, after: string | null): boolea
   }
 }
 
-const ANY_STATE = 'any,trash,auto-draft';
-
-/** State of the post, null when the site has none of this id. */
-async function statusOf(ctx: Ctx, site: SiteRow, connection: SiteConnection, id: number): Promise<string | null> {
-  const params = { postId: id, post_type: 'any', status: ANY_STATE };
-  const answer = await ctx.child.call(connection, 'get_all_posts', params, { signal: ctx.signal });
-  const [item] = listOf(answer, 10) ?? [];
-  if (item !== undefined) return postItemOf(item, site)?.post_status ?? null;
+/** Status of the post, null when the site has none of this id. */
+async function statusOf(ctx: Ctx, connection: SiteConnection, id: number): Promise<string | null> {
+  const listed = await ctx.child.postStatus(connection, id, { signal: ctx.signal });
+  if (listed !== null) return listed;
   // Types that are kept out of searches are not among "any".
-  const post = await lookUpPost(ctx, connection, id);
+  const post = await findPost(ctx, connection, id);
   if (post === null) return null;
   await releaseLock(ctx, connection, id, post.edit_lock);
   return post.post_status;

@@ -2,7 +2,7 @@
 
 import type { RenewalType } from '../../../schemas/cost.js';
 import type { CoveringCost } from '../../store/costs/shares.js';
-import { type ClientRef, findClient, head } from '../clients/records.js';
+import { type ClientRef, clientHead, findClient } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
@@ -52,7 +52,7 @@ export async function clientCosts(ctx: Ctx, ref: ClientRef) {
     entries.push({ ...known.entry, site_id, site_name });
   }
   return {
-    ...head(client),
+    ...clientHead(client),
     costs: entries.sort(bySiteName),
     // One product per cost instead of one sum per row: thousands of rows stay cheap.
     ...totals([...shares.values()].map((known) => times(known.yearly, known.sites))),

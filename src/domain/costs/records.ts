@@ -5,7 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { CostFields, CostRow, CostTargets, CostWrite, TargetField } from '../../store/costs/costs.js';
 import { requireAccess } from '../clients/records.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { nextDue } from './costs.js';
@@ -80,7 +80,7 @@ export async function deleteCost(ctx: Ctx, id: number): Promise<CostView | undef
 }
 
 function changing<T>(message: string, work: () => Promise<T>): Promise<T> {
-  return storing('svc_operation_failed', `${message} Nothing changed.`, work);
+  return withStorageError('svc_operation_failed', `${message} Nothing changed.`, work);
 }
 
 /** The given members, apart: columns and targets. */

@@ -2,13 +2,13 @@
 
 import type { ExtensionKind } from '../../child/child.js';
 import type { Ctx } from '../context.js';
-import { loadTarget, type Target } from '../sites/load.js';
+import { type LoadedSite, loadSite } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import {
   actOnPlugins,
   deleteThemes,
   extensionEntry,
-  installed,
+  installedExtensions,
   requireSlugs,
   requireWritable,
   type SlugError,
@@ -17,9 +17,9 @@ import {
 const PARENT_ACTIVE = 4;
 const CHILD_AGENT = 2;
 
-async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<Target> {
+async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
-  const target = await loadTarget(ctx, site.id);
+  const target = await loadSite(ctx, site.id);
   requireWritable(target);
   return target;
 }
@@ -28,7 +28,7 @@ async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<Target> {
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
   const target = await writableTarget(ctx, ref);
   const wanted = requireSlugs(slugs);
-  const rows = new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const rows = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
   const found = wanted.flatMap((slug) => rows.get(slug) ?? []);
   const warnings = wanted.flatMap((slug) => {
     const row = rows.get(slug);

@@ -5,7 +5,7 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { childError, requireConnection, requireReachable, requireVersion, type Target } from '../sites/load.js';
+import { type LoadedSite, requireConnection, requireReachable, requireVersion, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { fetchSnapshot, storeSnapshot } from '../sites/sync.js';
 
@@ -36,7 +36,7 @@ export function extensionEntry(row: ExtensionRow): ExtensionEntry {
   };
 }
 
-export function installed(ctx: Ctx, siteId: number, kind: ExtensionKind): Promise<ExtensionRow[]> {
+export function installedExtensions(ctx: Ctx, siteId: number, kind: ExtensionKind): Promise<ExtensionRow[]> {
   return ctx.store.inventory.extensions(siteId, KIND_NUMBER[kind]);
 }
 
@@ -82,7 +82,7 @@ export interface ActionResult {
 }
 
 /** Checks of a write on one site that come before anything is sent (operations §8.1 REACH, CHILD). */
-export function requireWritable(target: Target): void {
+export function requireWritable(target: LoadedSite): void {
   requireVersion(target);
   requireReachable(target);
 }
@@ -93,7 +93,7 @@ export function requireWritable(target: Target): void {
  */
 export async function actOnPlugins(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   action: ExtensionAction,
   slugs: readonly string[],
 ): Promise<ActionResult> {
@@ -102,7 +102,7 @@ export async function actOnPlugins(
 }
 
 /** Deletes themes one by one; the active theme and its parent are refused by the child. */
-export async function deleteThemes(ctx: Ctx, target: Target, slugs: readonly string[]): Promise<ActionResult> {
+export async function deleteThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<ActionResult> {
   requireWritable(target);
   return ctx.locks.exclusive(target.site.id, ctx.signal, () => act(ctx, target, 'theme', 'delete', slugs));
 }
@@ -110,12 +110,13 @@ export async function deleteThemes(ctx: Ctx, target: Target, slugs: readonly str
 /** Switches the theme. An unknown slug is never sent: the child would really switch to one that does not exist (child protocol §6.3). */
 export async function activateTheme(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   slug: string,
 ): Promise<{ activated: string; previous_theme: string }> {
   requireWritable(target);
   return ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-    const previous = (await installed(ctx, target.site.id, 'theme')).find((row) => row.active === 1)?.slug ?? '';
+    const previous =
+      (await installedExtensions(ctx, target.site.id, 'theme')).find((row) => row.active === 1)?.slug ?? '';
     const { errors } = await act(ctx, target, 'theme', 'activate', [slug]);
     const [error] = errors;
     if (error !== undefined) {
@@ -131,7 +132,7 @@ export async function activateTheme(
 
 async function act(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   kind: ExtensionKind,
   action: ExtensionAction,
   slugs: readonly string[],
@@ -154,7 +155,7 @@ async function act(
       result.done.push(slug);
       ctx.events.emit({ name: `${kind}.${action}d`, site_id: target.site.id, facts: { slug } });
     } catch (error) {
-      const failure = childError(error, target.site.id, FAILURE[action]);
+      const failure = siteCallError(error, target.site.id, FAILURE[action]);
       if (failure.code === 'svc_cancelled') throw failure;
       if (failure.code === 'svc_internal_error')
         ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, slug, action }, 'unexpected failure');
@@ -171,18 +172,19 @@ async function act(
  */
 async function knownSlugs(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   kind: ExtensionKind,
   action: ExtensionAction,
   slugs: readonly string[],
 ): Promise<{ known: Map<string, ExtensionRow>; failure: ServiceError | null }> {
-  const read = async () => new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const read = async () =>
+    new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
   const known = await read();
   if (slugs.every((slug) => known.has(slug))) return { known, failure: null };
   try {
     await fetchSnapshot(ctx, target);
   } catch (error) {
-    const failure = childError(error, target.site.id, FAILURE[action]);
+    const failure = siteCallError(error, target.site.id, FAILURE[action]);
     // The site answered, but not as it should: to this call that is a failed action, not a failed sync.
     if (failure.code === 'svc_sync_failed')
       return { known, failure: new ServiceError(FAILURE[action], failure.message) };
@@ -201,7 +203,7 @@ function refuse(row: ExtensionRow | undefined, kind: ExtensionKind, action: Exte
 
 async function actOnOne(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   kind: ExtensionKind,
   action: ExtensionAction,
   slug: string,
@@ -224,7 +226,7 @@ async function actOnOne(
   const brought = answer?.snapshot ?? null;
   const came = hasList(brought, kind) ? brought : null;
   let seen = await storeSnapshot(ctx, target, came);
-  // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
+  // The inventory in an answer may come from WordPress' cache before the action: a sync has the current state.
   if (came !== null && !DONE[action](find(seen, kind, slug))) seen = await storeSnapshot(ctx, target, null);
   if (!hasList(seen, kind)) {
     if (failure !== null) throw failure;
@@ -262,6 +264,6 @@ export async function listExtensions(
   kind: ExtensionKind,
 ): Promise<{ site: SiteRow; items: ExtensionEntry[] }> {
   const site = await getSite(ctx, ref);
-  const rows = await installed(ctx, site.id, kind);
+  const rows = await installedExtensions(ctx, site.id, kind);
   return { site, items: rows.map(extensionEntry) };
 }

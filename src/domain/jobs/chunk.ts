@@ -1,18 +1,18 @@
-/** Working a job off, one chunk at a time, under a lease that others can see. */
+/** Running jobs, one chunk of sites at a time, under a lease that other processes respect. */
 
 import { asServiceError, ServiceError } from '../../core/errors.js';
 import type { JobRow } from '../../store/jobs/jobs.js';
-import { persistently } from '../common/storage-messages.js';
+import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
-import { childError, loadTargets, type Target } from '../sites/load.js';
-import { JOB_HANDLERS, type JobHandler, type JobType } from './handlers.js';
+import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
+import { handlerOf, type JobHandler } from './handlers.js';
 
-/** A process that says nothing for this long has lost its job to the next one. */
+/** A process that does not renew its lease for this long loses the job to another one. */
 export const LEASE_MS = 60_000;
-/** Beats within one lease: two may be missed. */
+/** Renewals within one lease: two may be missed. */
 const BEATS = 4;
 
-/** Takes one due job and works one chunk of it off. False when nothing was due. */
+/** Claims one due job and runs one chunk of it. False when nothing was due. */
 export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS): Promise<boolean> {
   const now = ctx.clock.now();
   const job = await ctx.store.jobs.claim(owner, now, leaseMs, now - ctx.clock.steps(leaseMs).forward);
@@ -20,12 +20,12 @@ export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS):
   const lost = new AbortController();
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
-    await workChunk({ ...ctx, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+    await runChunk({ ...ctx, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();
     const nextRun = ctx.signal.aborted ? now : now + job.delay_ms;
-    const status = await persistently(ctx, () => ctx.store.jobs.release(job, now, nextRun));
+    const status = await retryWhileUnavailable(ctx, () => ctx.store.jobs.release(job, now, nextRun));
     if (status === 'completed' || status === 'failed')
       ctx.events.emit({ name: `job.${status}`, facts: { job_id: job.id, type: job.type } });
   }
@@ -41,21 +41,21 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
   }
 }
 
-async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
+async function runChunk(ctx: Ctx, job: JobRow): Promise<void> {
   const entries = await ctx.store.jobs.startChunk(job);
-  const targets = await loadTargets(
+  const sites = await loadSites(
     ctx,
     entries.map((entry) => entry.site_id),
   );
-  const work = JOB_HANDLERS[job.type as JobType] as JobHandler<object, unknown>;
+  const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
-  // All of them end before the lease is given up, also when one cannot be stored.
+  // All sites end before the lease is released, also when a result cannot be stored.
   const ends = await Promise.allSettled(
     entries.map(async (entry) => {
-      const outcome = await workSite(ctx, work, targets.get(entry.site_id), params, entry);
-      // A cut-off site stays "started": the next chunk finds it and looks first.
+      const outcome = await runSite(ctx, handler, sites.get(entry.site_id), params, entry);
+      // A site that was cut off stays "started": the next chunk resumes it.
       if (outcome === null) return;
-      await persistently(ctx, () =>
+      await retryWhileUnavailable(ctx, () =>
         ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now()),
       );
     }),
@@ -64,35 +64,34 @@ async function workChunk(ctx: Ctx, job: JobRow): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function workSite(
+async function runSite(
   ctx: Ctx,
-  work: JobHandler<object, unknown>,
-  target: Target | undefined,
+  handler: JobHandler<object, unknown>,
+  site: LoadedSite | undefined,
   params: object,
   entry: { site_id: number; resumed: boolean },
 ): Promise<{ code: string; message: string } | null> {
-  if (target === undefined)
-    return { code: 'svc_site_not_found', message: 'The site was removed before its turn came.' };
+  if (site === undefined) return { code: 'svc_site_not_found', message: 'The site was removed before its turn came.' };
   try {
-    if (entry.resumed) await work.resume?.(ctx, target);
-    const result = await work.run(ctx, target, params);
-    return work.complaint?.(result) ?? { code: '', message: '' };
+    if (entry.resumed) await handler.resume?.(ctx, site);
+    const result = await handler.run(ctx, site, params);
+    return handler.failureOf?.(result) ?? { code: '', message: '' };
   } catch (error) {
     if (ctx.signal.aborted) return null;
     const failure =
-      error instanceof ServiceError ? error : asServiceError(childError(error, entry.site_id, work.failure));
-    // It says nothing about the site, which stays "started" and has its turn again.
+      error instanceof ServiceError ? error : asServiceError(siteCallError(error, entry.site_id, handler.failure));
+    // Storage failures say nothing about the site, which stays "started" and is run again.
     if (failure.code === 'svc_storage_unavailable') throw failure;
     if (failure.code === 'svc_internal_error')
       ctx.log.error(
-        { err: failure.cause ?? error, site_id: entry.site_id, work: work.type },
+        { err: failure.cause ?? error, site_id: entry.site_id, work: handler.type },
         'unexpected failure in a job',
       );
     return { code: failure.code, message: failure.message };
   }
 }
 
-/** Ends what ran too long, forgets what ended long ago (operations §7.1). */
+/** Ends jobs past their time limit and deletes jobs that ended long ago (operations §7.1). */
 export async function reapJobs(ctx: Ctx): Promise<{ timed_out: number; expired: number }> {
   const now = ctx.clock.now();
   const timedOut = await ctx.store.jobs.reap(now);
@@ -100,7 +99,7 @@ export async function reapJobs(ctx: Ctx): Promise<{ timed_out: number; expired: 
   return { timed_out: timedOut.length, expired: await ctx.store.jobs.expire(now - ctx.config.job_ttl_ms) };
 }
 
-/** Gives back what processes held that `isGone` knows to be dead: nobody needs to wait for their leases to lapse. */
+/** Releases the jobs of processes that `isGone` knows to be dead, so that their leases need not lapse first. */
 export async function releaseOrphans(ctx: Ctx, isGone: (owner: string) => boolean): Promise<number> {
   const owners = await ctx.store.jobs.owners();
   const gone = owners.filter(isGone);

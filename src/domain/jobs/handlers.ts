@@ -1,31 +1,30 @@
-/** What is done to one site, by kind of job: one function per kind, the same now and from the queue (operations §6, §11.20). */
+/** Job handlers: what each kind of job does to one site. A direct call and the queue run the same one (operations §6, §11.20). */
 
+import type { JobType } from '../../../schemas/job.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
-import { requireNotSuspended, requireReachable, requireVersion, type Target } from '../sites/load.js';
+import { type LoadedSite, requireNotSuspended, requireReachable, requireVersion } from '../sites/load.js';
+import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
-import { tellToDisconnect } from '../sites/tell-disconnect.js';
 import { type ApplyResult, applyOffers } from '../updates/apply.js';
 
-export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
-export type JobType = (typeof JOB_TYPES)[number];
-
+/** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
   type: JobType;
-  /** Code of a failure that has none of its own. */
+  /** Error code of a failure that has none of its own. */
   failure: ErrorCode;
-  /** Throws ServiceError when the site's work failed as a whole. */
-  run(ctx: Ctx, target: Target, params: P): Promise<R>;
-  /** The result is partial: the time of the call was up in the middle. */
+  /** Throws ServiceError when the work failed as a whole. */
+  run(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
+  /** True for a partial result: the call's time ran out in the middle. */
   interrupted?(result: R): boolean;
-  /** Before a run whose predecessor was cut off and may have been carried out: learn what is true now. */
-  resume?(ctx: Ctx, target: Target): Promise<void>;
-  /** Why a result that came back still counts as a failed site in a job; null = success. */
-  complaint?(result: R): { code: ErrorCode; message: string } | null;
+  /** Called before a run whose predecessor was cut off and may have taken effect: reads the site's present state. */
+  resume?(ctx: Ctx, site: LoadedSite): Promise<void>;
+  /** The error with which a site with this result counts as failed in a job; null = it succeeded. */
+  failureOf?(result: R): { code: ErrorCode; message: string } | null;
 }
 
 export type NoParams = Record<string, never>;
@@ -38,12 +37,12 @@ export interface UpdateParams {
 }
 
 export interface SyncParams {
-  /** REST looks at sites that are disconnected or down, too: an answer brings them back (REST §5). */
+  /** Also sync a site that is disconnected or down: an answer brings it back (REST §5). */
   even_disconnected?: boolean;
 }
 
 export interface DisconnectParams {
-  /** REST tells the child to forget this dashboard; the operation only marks the site (REST §6.3 R29). */
+  /** Also ask the child to forget this dashboard, as REST does; the operation only marks the site (REST §6.3 R29). */
   tell_child?: boolean;
 }
 
@@ -52,7 +51,7 @@ export const syncHandler: JobHandler<SyncParams, void> = {
   failure: 'svc_sync_failed',
   run: (ctx, target, { even_disconnected }) =>
     ctx.locks.local(target.site.id, ctx.signal, async (waited) => {
-      // Whoever waited knows the record of before; what is looked at now is newer in any case.
+      // After a wait for another sync the loaded record is outdated, and this snapshot is newer in any case.
       const since = waited ? undefined : { last_attempt: target.site.last_attempt };
       if (even_disconnected !== true) return syncSite(ctx, target, since);
       requireNotSuspended(target);
@@ -72,23 +71,23 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   run: (ctx, target) => checkSite(ctx, target),
 };
 
-/** A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
-function marking(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
-  return storing(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
+/** Sets marks of a site. A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
+function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
+  return withStorageError(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
     ctx.store.sites.mark([siteId], marks),
   );
 }
 
-/** Answers whether the child was told; the mark is set whatever the child says. */
+/** True when the child was asked and confirmed. The mark is set whatever the child answers. */
 export const disconnectHandler: JobHandler<DisconnectParams, boolean> = {
   type: 'disconnect',
   failure: 'svc_disconnect_failed',
   async run(ctx, target, { tell_child }) {
     const { site } = target;
-    const told = tell_child === true && (await tellToDisconnect(ctx, target));
-    const changed = await marking('svc_disconnect_failed', ctx, site.id, { disconnected: true });
+    const confirmed = tell_child === true && (await requestChildDisconnect(ctx, target));
+    const changed = await mark('svc_disconnect_failed', ctx, site.id, { disconnected: true });
     if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
-    return told;
+    return confirmed;
   },
 };
 
@@ -96,7 +95,7 @@ export const suspendHandler: JobHandler<NoParams, void> = {
   type: 'suspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
-    const changed = await marking('svc_suspend_failed', ctx, site.id, { suspended: true });
+    const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: true });
     if (changed.length > 0) ctx.events.emit({ name: 'site.suspended', site_id: site.id, facts: {} });
   },
 };
@@ -105,7 +104,7 @@ export const unsuspendHandler: JobHandler<NoParams, void> = {
   type: 'suspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
-    const changed = await marking('svc_suspend_failed', ctx, site.id, { suspended: false });
+    const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: false });
     if (changed.length > 0) ctx.events.emit({ name: 'site.unsuspended', site_id: site.id, facts: {} });
   },
 };
@@ -117,7 +116,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   async run(ctx, target, params) {
     requireReachable(target);
     requireVersion(target);
-    // Offers are read when the work starts, not when it was asked for: a job may have waited, or have been here before.
+    // Offers are read when the work starts, not when it was requested: a job may have waited, or have run before.
     const offers = (await ctx.store.updates.ofSites([target.site.id], params.types)).filter(
       (offer) => params.specific_items.length === 0 || params.specific_items.includes(offer.slug),
     );
@@ -129,10 +128,10 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     requireReachable(target);
     await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
-  complaint({ updated, errors }) {
+  failureOf({ updated, errors }) {
     const [first] = errors;
     if (first === undefined) return null;
-    // Not a failed update: the site was never reached, and a job has a code for that (operations §7.4).
+    // A site that was never reached is offline, not a failed update (operations §7.4).
     if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
       return { code: 'svc_site_offline', message: first.message };
     return {
@@ -145,7 +144,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
 };
 
-/** The work of a job type. The type decides the parameters, which were stored as JSON. */
+/** The handler of each job type. A type without one is a compile error. */
 export const JOB_HANDLERS = {
   sync: syncHandler,
   update: updateHandler,
@@ -153,4 +152,9 @@ export const JOB_HANDLERS = {
   disconnect: disconnectHandler,
   check: checkHandler,
   suspend: suspendHandler,
-} as const;
+} as const satisfies Record<JobType, object>;
+
+/** The handler of a stored job, whose parameters were written for this type. */
+export function handlerOf(type: JobType): JobHandler<object, unknown> {
+  return JOB_HANDLERS[type] as JobHandler<object, unknown>;
+}

@@ -1,11 +1,11 @@
-/** Queued work: putting it in the queue and telling how far it is. The engine that works it off is in src/jobs. */
+/** The queue: adding a job, and reading its status. `chunk.ts` runs jobs, `src/scheduler/job-runner.ts` starts it. */
 
 import { randomUUID } from 'node:crypto';
+import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
-import { JOB_TYPES, type JobType } from './handlers.js';
 
 export interface QueuedAnswer {
   queued: true;
@@ -105,7 +105,7 @@ export interface JobView {
   job_error_message?: string;
 }
 
-/** Said of a job that was ended by its time limit. */
+/** Message of a job that was ended by its time limit. */
 export const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';
 
 /** Status of a job (operations §7.3). Throws `svc_job_not_found`. */
@@ -124,7 +124,7 @@ export async function jobStatus(ctx: Ctx, id: string): Promise<JobView> {
   const timedOut = job.timed_out === 1;
   return {
     job_id: job.id,
-    type: job.type as JobType,
+    type: job.type,
     status: job.status,
     progress:
       job.status === 'completed' || job.total === 0 ? 100 : Math.min(100, Math.round((100 * processed) / job.total)),

@@ -1,9 +1,9 @@
-/** What the service does on its own, by the clock. Each run is bounded; the next one goes on where it stopped. */
+/** Scheduled maintenance: daily sync, abandoned extensions, site health. Each run is bounded; the next one continues. */
 
 import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
 import { healthScore } from '../sites/health.js';
-import { loadTargets, requireConnection } from '../sites/load.js';
+import { loadSites, requireConnection } from '../sites/load.js';
 import { runOnSites } from '../sites/run-on-sites.js';
 import { storeSnapshot } from '../sites/sync.js';
 import { syncHandler } from './handlers.js';
@@ -13,7 +13,7 @@ const DAY_MS = 24 * 3600_000;
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
 
-/** Syncs the sites that were not looked at since the last time the settings named, a share of the fleet per run. */
+/** Syncs a share of the sites whose last sync is older than the settings allow. */
 export async function syncDueSites(ctx: Ctx): Promise<string> {
   const total = await ctx.store.sites.count({});
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
@@ -29,10 +29,10 @@ export async function syncDueSites(ctx: Ctx): Promise<string> {
 const ABANDONED_EVERY_MS = 2 * DAY_MS;
 const ABANDONED_PER_RUN = 25;
 
-/** Has the children look up abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
+/** Makes the children check for abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
 export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   const ids = await ctx.store.dueSites.forAbandonedCheck(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
-  const targets = await loadTargets(ctx, ids);
+  const targets = await loadSites(ctx, ids);
   let failed = 0;
   await Promise.all(
     [...targets.values()].map((target) =>
@@ -54,14 +54,14 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
 }
 
-/** Tells which sites are in bad health, by the last report of each and the rule of each. */
+/** Emits `site.unhealthy` for sites whose last health report is below their threshold. */
 export async function reportHealth(ctx: Ctx): Promise<string> {
   const global = await healthRule(ctx);
   const judged = (await ctx.store.findings.health()).flatMap((row) => {
     const rule = ruleOf(row, global);
-    return rule.told ? [{ row, threshold: rule.threshold }] : [];
+    return rule.notify ? [{ row, threshold: rule.threshold }] : [];
   });
-  if (judged.length === 0 && !global.told) return 'switched off';
+  if (judged.length === 0 && !global.notify) return 'switched off';
   const bad = judged.filter(({ row, threshold }) => {
     const score = healthScore(row);
     return score !== null && (score < threshold || (row.health_critical ?? 0) > 0);
@@ -76,7 +76,7 @@ export async function reportHealth(ctx: Ctx): Promise<string> {
 /** A site's own settings: health unchecked 0 no, 1 yes, 2 as the global one; threshold 0 = the global one. */
 function ruleOf(row: { disable_health_checking: number; health_threshold: number }, global: HealthRule): HealthRule {
   return {
-    told: row.disable_health_checking === 2 ? global.told : row.disable_health_checking === 0,
+    notify: row.disable_health_checking === 2 ? global.notify : row.disable_health_checking === 0,
     threshold: row.health_threshold === 0 ? global.threshold : row.health_threshold,
   };
 }

@@ -1,4 +1,4 @@
-/** Forgetting what nobody asks for any more. */
+/** Retention: deletes records past their age. */
 
 import type { Ctx } from '../context.js';
 

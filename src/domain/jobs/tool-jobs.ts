@@ -1,19 +1,17 @@
 /**
- * Tools that go over all sites in the background: log everybody out, renew connections, disconnect (REST §6.10.8). State is
+ * Tools that run over all sites in the background: end logins, renew connections, disconnect (REST §6.10.8). Their state is
  * stored, so a job outlives the process that started it.
  */
 
 import { randomUUID } from 'node:crypto';
-import { get, listOf } from '../../../schemas/loose.js';
 import { siteWord } from '../../../schemas/site-text.js';
-import { exactText } from '../../../schemas/text.js';
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ToolKind } from '../../store/jobs/tool-jobs.js';
-import { liveError, requireLive } from '../content/live-content.js';
+import { liveSiteError, requireLive } from '../content/live-content.js';
 import type { Ctx } from '../context.js';
-import { registerAnew } from '../sites/connection.js';
-import { loadTargets, requireConnection, type Target } from '../sites/load.js';
+import { renewRegistration } from '../sites/connection.js';
+import { type LoadedSite, loadSites, requireConnection } from '../sites/load.js';
 import { allSites, isoTime } from '../sites/sites.js';
 
 interface Tool {
@@ -22,7 +20,7 @@ interface Tool {
   path: string;
   missing: ErrorCode;
   /** Throws when the site's part failed. */
-  run(ctx: Ctx, target: Target): Promise<void>;
+  run(ctx: Ctx, target: LoadedSite): Promise<void>;
 }
 
 export const TOOLS: Record<ToolKind, Tool> = {
@@ -95,7 +93,7 @@ const STEP_PAUSE_MS = 3000;
 const LEASE_MS = 120_000;
 const KEPT_MS = 24 * 3600_000;
 
-/** Works off every tools job that nobody else works on, step by step. To be called when one was started, and by the clock. */
+/** Runs every tools job that no other process holds, step by step. Called when one is started, and by the schedule. */
 export async function runToolJobs(ctx: Ctx): Promise<string> {
   await ctx.store.toolJobs.expire(ctx.clock.now() - KEPT_MS);
   const owner = randomUUID();
@@ -118,7 +116,7 @@ async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Pro
     const entries = await ctx.store.toolJobs.next(id, STEP);
     if (entries.length === 0) break;
     if (!first) await ctx.clock.sleep(STEP_PAUSE_MS, ctx.signal);
-    const targets = await loadTargets(
+    const targets = await loadSites(
       ctx,
       entries.map((entry) => entry.site_id),
     );
@@ -136,7 +134,7 @@ async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Pro
 }
 
 /** What went wrong on one site; '' = nothing. */
-async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteId: number): Promise<string> {
+async function onOne(ctx: Ctx, kind: ToolKind, target: LoadedSite | undefined, siteId: number): Promise<string> {
   if (target === undefined) return 'The site was removed before its turn came.';
   try {
     if (target.site.suspended === 1) requireLive(target);
@@ -145,7 +143,7 @@ async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteI
     );
     return '';
   } catch (error) {
-    const failure = liveError(error, siteId);
+    const failure = liveSiteError(error, siteId);
     if (failure.code === 'svc_internal_error' && !ctx.signal.aborted)
       ctx.log.error({ err: failure.cause ?? error, site_id: siteId, tool: kind }, 'unexpected failure of a tool');
     return failure.message;
@@ -156,18 +154,16 @@ async function onOne(ctx: Ctx, kind: ToolKind, target: Target | undefined, siteI
 const MAX_ADMINS = 100;
 
 /** Ends the logins of all administrators: the child ends those of the user it is called as, and only lets administrators in. */
-async function destroySessions(ctx: Ctx, target: Target): Promise<void> {
+async function destroySessions(ctx: Ctx, target: LoadedSite): Promise<void> {
   requireLive(target);
   const connection = requireConnection(target);
-  const options = { signal: ctx.signal, bulk: true };
-  const users = await ctx.child.call(connection, 'get_all_users', { role: 'administrator' }, options);
-  const logins = (listOf(users, MAX_ADMINS) ?? []).flatMap((user) => exactText(get(user, 'login'), 60) ?? []);
+  const options = { signal: ctx.signal };
+  const admins = (await ctx.child.users(connection, ['administrator'], options)).slice(0, MAX_ADMINS);
+  const logins = admins.map(({ login }) => login).filter((login) => login !== '');
   const others = logins.filter((login) => login !== connection.user);
   // Our own user last: its sessions are those of these calls, too.
   for (const user of [...others, connection.user]) {
-    const params = { action: 'force_destroy_sessions' };
-    const answer = await ctx.child.call({ ...connection, user }, 'settings_tools', params, options);
-    if (Number(get(answer, 'success')) !== 1)
+    if (!(await ctx.child.endSessions(connection, user, options)))
       throw new ServiceError(
         'svc_child_error',
         `The site did not confirm that the sessions of ${siteWord(user)} were ended.`,
@@ -177,23 +173,23 @@ async function destroySessions(ctx: Ctx, target: Target): Promise<void> {
 }
 
 /** A fresh key, registered straight over the old one: that cannot strand the site (child protocol §4). */
-async function renewConnection(ctx: Ctx, target: Target): Promise<void> {
-  await registerAnew(ctx, target);
+async function renewConnection(ctx: Ctx, target: LoadedSite): Promise<void> {
+  await renewRegistration(ctx, target);
   await ctx.store.sites.markConnected(target.site.id);
   ctx.events.emit({ name: 'site.connection_renewed', site_id: target.site.id, facts: {} });
 }
 
-/** Marked first: whether the site can still be told or not, it is not contacted again. */
-async function disconnect(ctx: Ctx, target: Target): Promise<void> {
+/** Marks the site first, so that it is not contacted again even when it cannot be reached now. */
+async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
   const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
   if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
   try {
-    await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal, bulk: true });
+    await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal });
   } catch (error) {
-    // It knows our key no more: that is what was wanted.
+    // It no longer accepts our key, which was the aim.
     if (error instanceof ChildFailure && error.kind === 'refused') return;
-    const { message } = liveError(error, site.id);
+    const { message } = liveSiteError(error, site.id);
     throw new ServiceError(
       'svc_disconnect_failed',
       `Marked as disconnected here, but the site was not told: ${message}`,

@@ -116,7 +116,7 @@ function mailOf(type: MailType, head: MailHead, alert: MailedAlert, zone: string
   };
   // The standard subject names only the site: what happened belongs into it.
   const subject = `${withTokens(head.subject, tokens)} – ${told}`;
-  return finished(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
+  return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
 
 function details(alert: MailedAlert, facts: Facts, url: string, zone: string): string[][] {
@@ -155,10 +155,10 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
     ],
   };
   const subject = oneLine(`${withTokens(head.subject, tokens)} – ${alerts.length} alerts`, 150);
-  return finished(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
+  return composeMail(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
 }
 
-export function finished(
+export function composeMail(
   type: MailType,
   event_key: string,
   site_id: number | null,

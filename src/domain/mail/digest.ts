@@ -4,7 +4,7 @@ import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
-import { finished, type MailHead } from './alerts.js';
+import { composeMail, type MailHead } from './alerts.js';
 import { type MailContent, type MailTable, oneLine } from './layout.js';
 import { mailToSend } from './settings.js';
 
@@ -22,7 +22,7 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
   if (wallOf(now, zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
   if (head === null) return 'nobody wants it';
-  // What was done is told from where the last digest ended: they are not always a day apart.
+  // The period begins where the last digest ended: digests are not always a day apart.
   const last = await ctx.store.mail.newest('daily_digest');
   const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;
   const digest = await ctx.store.mail.digest(since, ROWS);
@@ -51,7 +51,14 @@ export function digestMail(digest: Digest, head: MailHead, times: Times) {
     lines: [summary(digest)],
     tables: tables(digest, times),
   };
-  return finished('daily_digest', `daily_digest:${day}`, null, head, oneLine(`${head.subject}, ${day}`, 150), content);
+  return composeMail(
+    'daily_digest',
+    `daily_digest:${day}`,
+    null,
+    head,
+    oneLine(`${head.subject}, ${day}`, 150),
+    content,
+  );
 }
 
 function summary({ updates, disconnected_total, down_total }: Digest): string {

@@ -49,11 +49,11 @@ async function healthAlert(
   { site_id, at, name: kind, facts }: Event<'site.unhealthy'>,
 ): Promise<Alert | null> {
   const { health_score: score } = facts;
-  // Whoever judged by the site's own rule says so; else the global one decides.
-  const rule = await healthRule(ctx);
-  const { told, threshold } = facts.threshold === undefined ? rule : { told: true, threshold: facts.threshold };
-  // The mail follows the score alone (REST §6.10.4), unlike the event, which a critical finding is enough for.
-  if (!told || score === null || score >= threshold) return null;
-  // The same finding comes back every day: it is told once a month, and again when the score changes.
+  // An event that carries its threshold was judged by the site's own rule; the global rule judges all others.
+  const rule = facts.threshold === undefined ? await healthRule(ctx) : { notify: true, threshold: facts.threshold };
+  const { notify, threshold } = rule;
+  // The mail follows the score alone (REST §6.10.4), unlike the event, for which a critical finding is enough.
+  if (!notify || score === null || score >= threshold) return null;
+  // The same finding comes back every day: one alert a month, and another when the score changes.
   return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };
 }

@@ -1,4 +1,4 @@
-/** How a mail looks: one content, as plain text and as HTML that every mail program shows. Pure. */
+/** Layout of mails: one content rendered as plain text and as HTML that every mail program shows. Pure. */
 
 import { escapeHtml } from '../common/escape-html.js';
 

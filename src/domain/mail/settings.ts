@@ -44,7 +44,7 @@ function view(type: MailType, kind: MailKind, stored: Stored): MailSetting {
   };
 }
 
-/** One mail as whoever sends it needs it; null when it is off, not available, or has nobody to go to. */
+/** Head of one mail; null when it is off, not available, or has no recipients. */
 export async function mailToSend(
   ctx: Source,
   type: MailType,

@@ -1,4 +1,4 @@
-/** What people were told, newest first. */
+/** Alerts, newest first. */
 
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';

@@ -1,4 +1,4 @@
-/** Registered domains of the sites, as read from what is stored, and looked up on request (REST §6.6). */
+/** Registered domains of the sites: listed from storage, looked up on request (REST §6.6). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { DomainFilter, DomainStatus, SiteDomainRow } from '../../store/monitoring/domains.js';
@@ -171,7 +171,7 @@ export async function enterDomain(
       source: 'manual',
     },
     now,
-    // Where no registry can be asked, the next turn may be a month away: its end is told of at these turns.
+    // Where no registry can be asked, the next turn may be a month away: alerts about its end are raised at these turns.
     Math.min(known?.next_check_at ?? now, now + dueIn(expiry_date, now)),
   );
   return getDomain(ctx, site.id);

@@ -112,15 +112,15 @@ function settingsView(settings: MonitorSettings) {
 /** A caller waits for this check, so it never takes longer, seconds for both probes of it together. */
 const LONGEST_BY_HAND_S = 60;
 
-/** Checks now. A site that is down is a result. The beat counts like any other; a monitor that is off tells nobody. */
+/** Checks now. A site that is down is a result. The beat counts like any other; a monitor that is off raises no alert. */
 export async function checkMonitor(ctx: Ctx, siteId: number) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
   const settings = effectiveSettings(row, global);
   const logins = await ctx.store.monitors.logins([siteId]);
-  const look = await checkOnce(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
-  const { verdict, answer } = look;
+  const check = await checkOnce(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
+  const { verdict, answer } = check;
   const ours = verdict.silent && row.settled === UP && (await (await ownNetwork(ctx)).explainsSilence());
-  if (!ours) await applyChecks(ctx, [{ ...look, monitor: row, settings, claim: null }]);
+  if (!ours) await applyChecks(ctx, [{ ...check, monitor: row, settings, claim: null }]);
   return {
     http_code: verdict.http_code ?? 0,
     uptime_status: verdict.kind === 'up' ? 'up' : 'down',

@@ -1,8 +1,8 @@
-/** When an approaching end is told: certificates and domains alike, once per step. Pure. */
+/** Expiry steps of certificates and domains: when an approaching end raises an alert. Pure. */
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Days before the end from which something counts as expiring, and the steps at which people are told. */
+/** Days before the end from which something counts as expiring, and the steps that raise an alert each. */
 export const EXPIRY = { warn_days: 30, steps: [1, 7, 14, 30] } as const;
 
 /** Whole days until `end`; negative once it has passed. */
@@ -11,8 +11,8 @@ export function daysLeft(end: number, now: number): number {
 }
 
 /**
- * The step that holds now: `expired`, the nearest of the steps in days, or null while the end is far. Whoever comes late
- * hears the nearest only, not each step that has passed.
+ * The step that holds now: `expired`, the nearest of the steps in days, or null while the end is far. After a
+ * pause only the nearest step counts, not each one that has passed.
  */
 export function expiryStep(end: number, now: number): 'expired' | number | null {
   if (end <= now) return 'expired';

@@ -12,14 +12,14 @@ const HOUR_MS = 3_600_000;
 export const HOURS_KEPT_MS = 31 * 24 * HOUR_MS;
 
 /** Words of the stored states. */
-export const WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
+export const STATE_WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
 
 export function beatView(row: BeatRow) {
   return {
     heartbeat_id: row.id,
     monitor_id: row.site_id,
     status: row.status,
-    status_label: WORDS[row.status] ?? 'unknown',
+    status_label: STATE_WORDS[row.status] ?? 'unknown',
     importance: row.important,
     msg: row.msg,
     time: isoTime(row.at),

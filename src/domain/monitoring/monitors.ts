@@ -6,7 +6,7 @@ import type { MonitorSums } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
-import { beatView, WORDS } from './history.js';
+import { beatView, STATE_WORDS } from './history.js';
 import { effectiveSettings } from './settings.js';
 import { NEVER } from './state.js';
 
@@ -22,7 +22,7 @@ export interface MonitorBasic {
 
 /** `first` = switched on and not checked yet; `unknown` = switched off and without a check. */
 function wordOf(row: MonitorRow, global: MonitoringDefaults): string {
-  if (row.status !== NEVER) return WORDS[row.status] ?? 'unknown';
+  if (row.status !== NEVER) return STATE_WORDS[row.status] ?? 'unknown';
   return effectiveSettings(row, global).active && row.suspended === 0 ? 'first' : 'unknown';
 }
 

@@ -42,7 +42,7 @@ export async function ownNetwork(ctx: Ctx, host = hostname()): Promise<OwnNetwor
   async function change(downSince: number | null): Promise<void> {
     const before = state.down_since;
     state.down_since = downSince;
-    // Another process of this machine may have seen it first, and told of it.
+    // Another process of this machine may have noticed and reported it first.
     if (!(await rows.change(host, downSince))) return;
     const facts = before === null ? { host } : { host, down_for_s: Math.round((ctx.clock.now() - before) / 1000) };
     ctx.events.emit({ name: downSince === null ? 'network.up' : 'network.down', facts });

@@ -42,7 +42,7 @@ function fileName({ site, segment, meta }: Report, ending: string): string {
 }
 
 /** What most clients want to read. */
-export const USUAL: readonly Segment[] = [
+export const DEFAULT_SEGMENTS: readonly Segment[] = [
   'website',
   'platform',
   'plugins',

@@ -1,4 +1,4 @@
-/** What happened on a site, from our own history and from what its child told, as one list without doubles. */
+/** What happened on a site, from our own history and from its child's logs, as one list without duplicates. */
 
 import type { HistoryContext } from '../../store/sites/change-history.js';
 import type { Ctx } from '../context.js';
@@ -36,7 +36,7 @@ const OURSELVES = 'Sitefleet';
 /** The two logs of a child, and ours, tell the same event within this. */
 const SAME_MS = 60_000;
 
-/** Newest first, at most `MAX_ROWS`. `withChild` false leaves out what the child told (its module is off). */
+/** Newest first, at most `MAX_ROWS`. `withChild` false leaves out the child's logs (their module is off). */
 export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source, withChild: boolean): Promise<Events> {
   const { site, from, to, actions } = question;
   const wanted = new Set(actions);
@@ -49,13 +49,13 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
       : { items: [], counts: [] },
   ]);
   const meaning = (action: string) => source.words[action.toLowerCase().replaceAll('_', '-')] ?? '';
-  const told = theirs.items.map((row) => ({ row, action: meaning(row.action) }));
+  const logged = theirs.items.map((row) => ({ row, action: meaning(row.action) }));
   const ranked: Ranked[] = [
     ...ours.map(({ action, at, name, slug, old_version, new_version }) => ({
       rank: 0,
       event: { action, at, name, slug, author: OURSELVES, old_version, current_version: new_version },
     })),
-    ...told.map(({ row, action }) => ({
+    ...logged.map(({ row, action }) => ({
       rank: row.source === 'actions' ? 1 : 2,
       event: {
         action,

@@ -3,10 +3,10 @@
 import { findClient } from '../clients/records.js';
 import { wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
-import { installed } from '../extensions/extensions.js';
+import { installedExtensions } from '../extensions/extensions.js';
+import { abandonedItems } from '../sites/findings.js';
 import { healthScore } from '../sites/health.js';
-import { abandonedItems } from '../sites/rest-findings.js';
-import { isoTime, recordOf } from '../sites/sites.js';
+import { isoTime, loadRecord } from '../sites/sites.js';
 import type { Findings, ReportRequest, ReportRow, ReportValue, Section } from './types.js';
 
 const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
@@ -90,9 +90,9 @@ export async function abandonedFindings(ctx: Ctx, { site }: ReportRequest): Prom
 
 export async function websiteFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const [record, plugins, themes] = await Promise.all([
-    recordOf(ctx, site.id),
-    installed(ctx, site.id, 'plugin'),
-    installed(ctx, site.id, 'theme'),
+    loadRecord(ctx, site.id),
+    installedExtensions(ctx, site.id, 'plugin'),
+    installedExtensions(ctx, site.id, 'theme'),
   ]);
   const theme = themes.find((item) => item.active === 1);
   const list = (items: typeof plugins) =>

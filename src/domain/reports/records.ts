@@ -1,4 +1,4 @@
-/** Segments about other tools: what their owners told the service, and nothing else (REST §6.8.2). */
+/** Segments about other tools: records that their owners reported to the service, and nothing else (REST §6.8.2). */
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
@@ -9,7 +9,7 @@ import {
   type ChartPoint,
   type Findings,
   MAX_ROWS,
-  nothing,
+  noFindings,
   type ReportRequest,
   type ReportValue,
   type Scalar,
@@ -100,7 +100,7 @@ async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, sp
     .filter((group) => Number(group.hourly_price) > 0)
     .reduce((sum, group) => sum + group.tasks, 0);
   const known: Record<string, number> = { all_tasks: total, billable_tasks: billable };
-  const found = nothing(
+  const found = noFindings(
     items.length === 0
       ? 'No task of the time tracker has time on this site in the range.'
       : 'Tasks of the time tracker with time in the range; billable are those with an hourly price.',

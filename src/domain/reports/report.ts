@@ -7,7 +7,7 @@ import { dayEnd, dayStart } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
-import { isoTime, recordOf } from '../sites/sites.js';
+import { isoTime, loadRecord } from '../sites/sites.js';
 import { activityFindings } from './activity.js';
 import { auditFindings, certificateFindings, domainFindings } from './measured.js';
 import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './present.js';
@@ -92,7 +92,7 @@ export async function buildReport(ctx: Ctx, site: SiteRow, query: ReportQuery): 
       data: { site_id: site.id },
     });
   }
-  const [zone, record] = await Promise.all([dashboardZone(ctx), recordOf(ctx, site.id)]);
+  const [zone, record] = await Promise.all([dashboardZone(ctx), loadRecord(ctx, site.id)]);
   const now = ctx.clock.now();
   const from = dayStart(start_date, zone);
   const to = dayEnd(end_date, zone);

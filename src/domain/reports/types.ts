@@ -76,6 +76,6 @@ export interface ReportRequest {
 /** Rows of one answer at most, over all sections (REST §6.8.1). */
 export const MAX_ROWS = 10_000;
 
-export function nothing(...notes: string[]): Findings {
+export function noFindings(...notes: string[]): Findings {
   return { sections: [], values: [], notes, truncated: false };
 }

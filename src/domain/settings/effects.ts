@@ -107,15 +107,15 @@ export function abandonedAfterDays(ctx: Source): Promise<number> {
 }
 
 export interface HealthRule {
-  told: boolean;
+  notify: boolean;
   /** Bad health begins below this score. */
   threshold: number;
 }
 
-/** Whether bad site health is told of, for sites without a rule of their own. */
+/** Whether bad site health raises alerts, and below which score, for sites without a rule of their own. */
 export async function healthRule(ctx: Source): Promise<HealthRule> {
   const values = await groupValues(ctx, 'monitoring');
-  return { told: values.svc_disable_sites_health_monitoring !== 1, threshold: values.svc_sitehealth_threshold };
+  return { notify: values.svc_disable_sites_health_monitoring !== 1, threshold: values.svc_sitehealth_threshold };
 }
 
 /** Whether sites are visited after updates. */

@@ -1,4 +1,4 @@
-/** What REST does to one site beyond the operations: named by its routes, and used again by its batch. */
+/** Actions on one site for REST's routes and batch: the job handlers, with the record of the site afterwards. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -13,54 +13,56 @@ import {
   unsuspendHandler,
 } from '../jobs/handlers.js';
 import type { CheckResult } from './check.js';
+import { siteSecurity } from './findings.js';
 import {
-  childError,
-  loadTarget,
+  type LoadedSite,
+  loadSite,
   requireConnection,
   requireNotSuspended,
   requireReachable,
-  type Target,
+  siteCallError,
 } from './load.js';
-import { recordOf } from './sites.js';
-import { removeSite } from './tell-disconnect.js';
+import { removeSite } from './notify-child.js';
+import { loadRecord } from './sites.js';
+import { storeSnapshot } from './sync.js';
 
-/** Runs one site's work with its own failure code. */
-async function on<P, R>(ctx: Ctx, site: SiteRow, work: JobHandler<P, R>, params: P): Promise<R> {
-  const target = await loadTarget(ctx, site.id);
+/** Runs a handler; failures carry its error code. */
+async function run<P, R>(ctx: Ctx, site: SiteRow, handler: JobHandler<P, R>, params: P): Promise<R> {
+  const target = await loadSite(ctx, site.id);
   try {
-    return await work.run(ctx, target, params);
+    return await handler.run(ctx, target, params);
   } catch (error) {
-    throw childError(error, site.id, work.failure);
+    throw siteCallError(error, site.id, handler.failure);
   }
 }
 
-/** Throws as `syncWork`; a site that is disconnected or down is looked at all the same. */
+/** Throws as `syncHandler` does; a site that is disconnected or down is contacted all the same. */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
-  await on(ctx, site, syncHandler, { even_disconnected: true });
-  return recordOf(ctx, site.id);
+  await run(ctx, site, syncHandler, { even_disconnected: true });
+  return loadRecord(ctx, site.id);
 }
 
 /** A connected site stays as it is. */
 export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; changed: boolean }> {
   if (site.status === 'connected') return { site, changed: false };
-  await on(ctx, site, reconnectHandler, {});
-  return { site: await recordOf(ctx, site.id), changed: true };
+  await run(ctx, site, reconnectHandler, {});
+  return { site: await loadRecord(ctx, site.id), changed: true };
 }
 
-/** `told`: the child has forgotten our key. */
+/** `told`: the child confirmed that it has forgotten our key. */
 export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
-  const told = await on(ctx, site, disconnectHandler, { tell_child: true });
-  return { site: await recordOf(ctx, site.id), told };
+  const told = await run(ctx, site, disconnectHandler, { tell_child: true });
+  return { site: await loadRecord(ctx, site.id), told };
 }
 
 export async function suspendOne(ctx: Ctx, site: SiteRow, suspended: boolean): Promise<SiteRow> {
-  await on(ctx, site, suspended ? suspendHandler : unsuspendHandler, {});
-  return recordOf(ctx, site.id);
+  await run(ctx, site, suspended ? suspendHandler : unsuspendHandler, {});
+  return loadRecord(ctx, site.id);
 }
 
 export async function checkOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; check: CheckResult }> {
-  const check = await on(ctx, site, checkHandler, {});
-  return { site: await recordOf(ctx, site.id), check };
+  const check = await run(ctx, site, checkHandler, {});
+  return { site: await loadRecord(ctx, site.id), check };
 }
 
 export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
@@ -71,8 +73,8 @@ export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRo
  * A site that a live call may be made to. Throws `svc_site_suspended`, `svc_site_disconnected` (by hand), or
  * `svc_site_offline` (down at its last check, or without a key).
  */
-export async function liveTarget(ctx: Ctx, site: SiteRow): Promise<Target> {
-  const target = await loadTarget(ctx, site.id);
+export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite> {
+  const target = await loadSite(ctx, site.id);
   requireNotSuspended(target);
   if (target.site.disconnected === 1) {
     throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
@@ -85,24 +87,20 @@ export async function liveTarget(ctx: Ctx, site: SiteRow): Promise<Target> {
   return target;
 }
 
-/** Checks of the child as `{check: 'Y' | 'N' | 'Y_UNABLE' | 'N_UNABLE'}`, asked now (child protocol §6.5). */
-export async function scanSecurity(ctx: Ctx, site: SiteRow): Promise<Record<string, string>> {
-  const target = await liveTarget(ctx, site);
-  let answer: unknown;
-  try {
-    answer = await ctx.child.call(requireConnection(target), 'security', {}, { signal: ctx.signal });
-  } catch (error) {
-    throw childError(error, site.id, 'svc_child_error');
-  }
-  const entries = typeof answer === 'object' && answer !== null ? Object.entries(answer) : [];
-  const checks = entries.filter(
-    (entry): entry is [string, string] => /^[a-z0-9_]{1,64}$/.test(entry[0]) && VERDICTS.has(entry[1]),
-  );
-  if (checks.length > 0) return Object.fromEntries(checks);
-  throw new ServiceError('svc_child_error', `Site ${site.id} answered without any security check.`, {
-    advice: 'Update the child plugin on the site.',
-    data: { site_id: site.id },
-  });
+/** Runs the child's security checks now, stores them, and answers them with the findings in words (child protocol §6.5). */
+export async function scanSecurity(ctx: Ctx, site: SiteRow) {
+  const target = await loadLiveSite(ctx, site);
+  const checks = await ctx.child
+    .securityChecks(requireConnection(target), { signal: ctx.signal })
+    .catch((error: unknown) => {
+      throw siteCallError(error, site.id, 'svc_child_error');
+    });
+  if (Object.keys(checks).length === 0)
+    throw new ServiceError('svc_child_error', `Site ${site.id} answered without any security check.`, {
+      advice: 'Update the child plugin on the site.',
+      data: { site_id: site.id },
+    });
+  await storeSnapshot(ctx, target, { security: checks });
+  const { security_issues, ssl_status } = await siteSecurity(ctx, site.id);
+  return { ...checks, security_issues, ssl_status };
 }
-
-const VERDICTS: ReadonlySet<unknown> = new Set(['Y', 'N', 'Y_UNABLE', 'N_UNABLE']);

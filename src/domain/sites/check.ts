@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
-import type { Target } from './load.js';
+import type { LoadedSite } from './load.js';
 
 export interface CheckResult {
   site_id: number;
@@ -23,7 +23,7 @@ const MAINTENANCE = 'Briefly unavailable for scheduled maintenance';
  * Visits the site and stores the outcome. An unreachable site is a result, not an error; `svc_check_failed` only when no visit
  * could be made at all.
  */
-export async function checkSite(ctx: Ctx, { site, connection }: Target): Promise<CheckResult> {
+export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Promise<CheckResult> {
   const visit = await ctx.child.visit(
     {
       url: site.url,

@@ -4,8 +4,8 @@ import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import { abandonedAfterDays } from '../settings/effects.js';
-import { childError, type Target } from './load.js';
-import { linkError, recordOf, requireLinks, type SiteView, siteView } from './sites.js';
+import { type LoadedSite, siteCallError } from './load.js';
+import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
 import { hostOf, storedUrl, withChildsWww } from './urls.js';
 
@@ -76,7 +76,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   if (id === undefined) await refuseKnown(ctx, stored);
   if (id === undefined) throw new ServiceError('svc_site_add_failed', 'The site could not be stored.');
   ctx.events.emit({ name: 'site.added', site_id: id, facts: { url: stored.url } });
-  return siteView(await recordOf(ctx, id));
+  return siteView(await loadRecord(ctx, id));
 }
 
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {
@@ -130,7 +130,7 @@ const CREDENTIAL_CODES: Readonly<Record<string, string>> = {
 };
 
 function addError(error: unknown): ServiceError {
-  if (!(error instanceof ChildFailure)) return childError(error, 0, 'svc_site_add_failed');
+  if (!(error instanceof ChildFailure)) return siteCallError(error, 0, 'svc_site_add_failed');
   const say = (code: ErrorCode, field: string) =>
     new ServiceError(code, error.message, {
       field,
@@ -165,21 +165,21 @@ function addError(error: unknown): ServiceError {
  * Brings a connection back: a plain sync first; when the child refuses the key, a fresh key is registered with the secret of
  * the earlier registration. A suspended site stays suspended (operations §5.2).
  */
-export async function reconnectSite(ctx: Ctx, target: Target): Promise<void> {
+export async function reconnectSite(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
   try {
     await fetchSnapshot(ctx, target);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (error.data.failure !== 'refused') throw reconnectError(error, site.id);
-    await registerAnew(ctx, target);
+    await renewRegistration(ctx, target);
   }
   await ctx.store.sites.markConnected(site.id);
   ctx.events.emit({ name: 'site.reconnected', site_id: site.id, facts: {} });
 }
 
 /** Registering straight over a stored key cannot strand the site: the old key works until the new one is in (child protocol §4). */
-export async function registerAnew(ctx: Ctx, target: Target): Promise<void> {
+export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site, connection } = target;
   if (connection === null || connection.regverify === null) {
     throw new ServiceError(
@@ -213,7 +213,7 @@ export async function registerAnew(ctx: Ctx, target: Target): Promise<void> {
       connection: { ...connection, private_key: key.private_key },
     });
   } catch (error) {
-    throw reconnectError(childError(error, site.id, 'svc_reconnect_failed'), site.id);
+    throw reconnectError(siteCallError(error, site.id, 'svc_reconnect_failed'), site.id);
   }
 }
 

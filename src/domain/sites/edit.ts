@@ -5,7 +5,7 @@ import type { SiteSettings } from '../../store/sites/settings.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
 import type { Ctx } from '../context.js';
-import { linkError, recordOf, requireLinks } from './sites.js';
+import { linkError, loadRecord, requireLinks } from './sites.js';
 
 export interface SiteEdit extends Omit<SiteSettings, 'url'> {
   protocol?: 'http' | 'https';
@@ -26,7 +26,7 @@ export async function editSite(ctx: Ctx, site: SiteRow, { protocol, ...edit }: S
   }
   const fields = Object.keys(change);
   if (fields.length > 0) ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields } });
-  const now = await recordOf(ctx, site.id);
+  const now = await loadRecord(ctx, site.id);
   tellMarks(ctx, site, now);
   return now;
 }

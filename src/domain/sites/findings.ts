@@ -1,7 +1,10 @@
-/** What the last look told about a site: abandoned items, security findings, changes made on the site itself. */
+/** Findings of the last sync about a site: abandoned extensions, security issues, changes made on the site itself. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
+import { dateOf } from '../costs/periods.js';
+import { installedExtensions } from '../extensions/extensions.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from './resolve.js';
@@ -32,12 +35,35 @@ export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: nu
     page,
     perPage,
   );
-  return { items: items.map((row) => ({ ...row, last_updated: isoDate(row.last_updated) })), total };
+  return { items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })), total };
 }
 
-function isoDate(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 10);
+/** Items of a site without a release for long, with what the inventory knows of them. */
+export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | 'theme') {
+  const filter = {
+    kind: kind === 'plugin' ? 0 : 1,
+    before: abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx)),
+    site_id: site.id,
+    denied: ctx.actor.denied_sites,
+  };
+  const [{ items }, rows] = await Promise.all([
+    ctx.store.findings.abandoned(filter, 1, MAX_ABANDONED),
+    installedExtensions(ctx, site.id, kind),
+  ]);
+  const bySlug = new Map(rows.map((row) => [row.slug, row]));
+  return items.map(({ slug, name, version, last_updated }) => ({
+    slug,
+    name,
+    version,
+    last_updated,
+    last_updated_at: dateOf(last_updated * 1000),
+    installed: bySlug.has(slug),
+    active: bySlug.get(slug)?.active ?? 0,
+  }));
 }
+
+/** More than any site has installed. */
+const MAX_ABANDONED = 10_000;
 
 interface Finding {
   severity: 'high' | 'medium';
@@ -100,7 +126,7 @@ export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage:
     changes: items.map((row) => ({
       id: row.id,
       type: row.context,
-      description: row.item === '' ? sentence(row.action) : `${sentence(row.action)}: ${row.item}`,
+      description: changeSentence(row),
       user: row.user_login,
       timestamp: isoTime(Math.round(row.created * 1000)) ?? '',
     })),
@@ -108,7 +134,9 @@ export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage:
   };
 }
 
-function sentence(action: string): string {
+/** `Activated: Akismet`; only the action when the child names no item. */
+export function changeSentence({ action, item }: { action: string; item: string }): string {
   const words = action.replace(/[-_]+/g, ' ').trim();
-  return words === '' ? 'Changed' : words.charAt(0).toUpperCase() + words.slice(1);
+  const sentence = words === '' ? 'Changed' : words.charAt(0).toUpperCase() + words.slice(1);
+  return item === '' ? sentence : `${sentence}: ${item}`;
 }

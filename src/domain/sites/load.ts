@@ -1,4 +1,4 @@
-/** A site ready to be worked on: its record and its connection; and the rules of who may be contacted (operations §5.2). */
+/** Loading sites for work, with record and connection, and the rules on which may be contacted (operations §5.2). */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
@@ -7,7 +7,7 @@ import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { compareVersions } from '../updates/versions.js';
 
-export interface Target {
+export interface LoadedSite {
   site: SiteRecord;
   /** Null when no key is stored for the site, or none that opens. */
   connection: SiteConnection | null;
@@ -16,21 +16,21 @@ export interface Target {
 /** Oldest child plugin that is spoken to (operations §5.14). */
 export const MINIMUM_CHILD_VERSION = '4.0.0';
 
-/** Targets of any number of sites in two round trips; sites deleted meanwhile are absent. */
-export async function loadTargets(ctx: Ctx, ids: readonly number[]): Promise<Map<number, Target>> {
+/** Loads any number of sites in two round trips; sites deleted meanwhile are absent. */
+export async function loadSites(ctx: Ctx, ids: readonly number[]): Promise<Map<number, LoadedSite>> {
   const [records, connections] = await Promise.all([ctx.store.sites.records(ids), ctx.store.sites.connections(ids)]);
   return new Map(records.map((site) => [site.id, { site, connection: connections.get(site.id) ?? null }]));
 }
 
-export async function loadTarget(ctx: Ctx, id: number): Promise<Target> {
-  const target = (await loadTargets(ctx, [id])).get(id);
+export async function loadSite(ctx: Ctx, id: number): Promise<LoadedSite> {
+  const target = (await loadSites(ctx, [id])).get(id);
   if (target === undefined)
     throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
   return target;
 }
 
 /** Throws unless the site may be contacted: not suspended, not disconnected by hand, not known to be down. */
-export function requireReachable(target: Target): void {
+export function requireReachable(target: LoadedSite): void {
   requireNotSuspended(target);
   const { site } = target;
   if (site.disconnected === 1) {
@@ -52,7 +52,7 @@ export function requireReachable(target: Target): void {
 }
 
 /** Throws `svc_site_suspended`: such a site is never contacted. */
-export function requireNotSuspended({ site }: Target): void {
+export function requireNotSuspended({ site }: LoadedSite): void {
   if (site.suspended === 0) return;
   throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
     advice: 'Lift the suspension with unsuspend-site-v1 first.',
@@ -61,7 +61,7 @@ export function requireNotSuspended({ site }: Target): void {
 }
 
 /** Throws when the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
-export function requireVersion({ site }: Target): void {
+export function requireVersion({ site }: LoadedSite): void {
   if (compareVersions(site.child_version === '' ? '0' : site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
   throw outdated(site.id, site.child_version);
 }
@@ -74,7 +74,7 @@ export function outdated(siteId: number, version: string): ServiceError {
   );
 }
 
-export function requireConnection(target: Target): SiteConnection {
+export function requireConnection(target: LoadedSite): SiteConnection {
   if (target.connection !== null) return target.connection;
   throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key that can be opened.`, {
     advice:
@@ -87,7 +87,7 @@ export function requireConnection(target: Target): SiteConnection {
 const UNREACHED: ReadonlySet<string> = new Set(['unreachable', 'timed_out', 'tls', 'blocked_address']);
 
 /** A failed child call as an error of the catalogue; `otherwise` names it when the site did answer. */
-export function childError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
+export function siteCallError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
   if (error instanceof ServiceError) return error;
   if (!(error instanceof ChildFailure)) {
     const storage = storageFailure(error);

@@ -1,27 +1,27 @@
-/** One site's work asked for directly: the same function as in a selection, failing by throwing. */
+/** Single-site calls: run the same job handler as multi-site calls, and fail by throwing. */
 
 import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
-import { childError, loadTarget } from './load.js';
+import { loadSite, siteCallError } from './load.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { NO_PARAMS } from './run-on-sites.js';
-import { recordOf } from './sites.js';
+import { loadRecord } from './sites.js';
 
-/** Runs the work and answers its result. */
-export async function resultOnSite<R>(ctx: Ctx, work: JobHandler<NoParams, R>, ref: SiteRef): Promise<R> {
+/** Runs the handler and returns its result. */
+export async function resultOnSite<R>(ctx: Ctx, handler: JobHandler<NoParams, R>, ref: SiteRef): Promise<R> {
   const site = await getSite(ctx, ref);
-  const target = await loadTarget(ctx, site.id);
+  const loaded = await loadSite(ctx, site.id);
   try {
-    return await work.run(ctx, target, NO_PARAMS);
+    return await handler.run(ctx, loaded, NO_PARAMS);
   } catch (error) {
-    throw childError(error, site.id, work.failure);
+    throw siteCallError(error, site.id, handler.failure);
   }
 }
 
-/** Runs the work and answers where the site stands afterwards. */
-export async function runOnSite(ctx: Ctx, work: JobHandler<NoParams, unknown>, ref: SiteRef) {
+/** Runs the handler and returns the site's status afterwards. */
+export async function runOnSite(ctx: Ctx, handler: JobHandler<NoParams, unknown>, ref: SiteRef) {
   const site = await getSite(ctx, ref);
-  await resultOnSite(ctx, work, site.id);
-  const { id, url, status } = await recordOf(ctx, site.id);
+  await resultOnSite(ctx, handler, site.id);
+  const { id, url, status } = await loadRecord(ctx, site.id);
   return { site_id: id, site_url: url, status };
 }

@@ -1,29 +1,32 @@
-/** Many sites in one call: all at once within the limits of the child connection, each ending in exactly one list. */
+/** Multi-site calls: runs a job handler on many sites now, or queues it. Each site ends in exactly one list of the answer. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
 import { type QueuedAnswer, queueJob } from '../jobs/jobs.js';
-import { childError, loadTargets, type Target } from './load.js';
+import { type LoadedSite, loadSites, siteCallError } from './load.js';
 import { type ResolveError, resolveSites, type Selection, type SiteRef } from './resolve.js';
 
 export interface SitesResult<R> {
-  done: { target: Target; result: R }[];
+  done: { target: LoadedSite; result: R }[];
   /** Sites whose work failed as a whole. */
   failures: { site: SiteRow; error: ServiceError }[];
-  /** Sites that were begun and not done when the time of a direct call was up. */
+  /** Sites that were started and not finished when the time of a direct call was up; also in `failures`. */
   unfinished: SiteRow[];
 }
 
-/** Works on the sites of a selection now. Never throws for one site; only when the caller itself gave up. */
+/**
+ * Runs the handler on all sites at once, within the limits of the child connection and the time of a direct call. Throws only
+ * when the caller gave up, never for a single site.
+ */
 export async function runOnSites<P, R>(
   ctx: Ctx,
-  work: JobHandler<P, R>,
+  handler: JobHandler<P, R>,
   sites: readonly SiteRow[],
   params: P,
 ): Promise<SitesResult<R>> {
-  const targets = await loadTargets(
+  const loaded = await loadSites(
     ctx,
     sites.map((site) => site.id),
   );
@@ -35,7 +38,7 @@ export async function runOnSites<P, R>(
   try {
     const outcomes = await Promise.all(
       sites.map(async (site) => {
-        const outcome = await one(limited, work, site, targets.get(site.id), params);
+        const outcome = await runOne(limited, handler, site, loaded.get(site.id), params);
         ctx.progress({ done: ++finished, total: sites.length, message: site.url });
         return { site, outcome };
       }),
@@ -43,7 +46,7 @@ export async function runOnSites<P, R>(
     ctx.signal.throwIfAborted();
     for (const { site, outcome } of outcomes) {
       const cut =
-        'result' in outcome ? work.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
+        'result' in outcome ? handler.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
       if ('result' in outcome) result.done.push(outcome);
       else result.failures.push({ site, error: cut ? tooSlow(site, ctx.config.direct_call_ms) : outcome.error });
       if (cut) result.unfinished.push(site);
@@ -54,25 +57,25 @@ export async function runOnSites<P, R>(
   }
 }
 
-async function one<P, R>(
+async function runOne<P, R>(
   ctx: Ctx,
-  work: JobHandler<P, R>,
+  handler: JobHandler<P, R>,
   site: SiteRow,
-  target: Target | undefined,
+  loaded: LoadedSite | undefined,
   params: P,
-): Promise<{ target: Target; result: R } | { error: ServiceError }> {
-  if (target === undefined)
+): Promise<{ target: LoadedSite; result: R } | { error: ServiceError }> {
+  if (loaded === undefined)
     return { error: new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`) };
   try {
-    return { target, result: await work.run(ctx, target, params) };
+    return { target: loaded, result: await handler.run(ctx, loaded, params) };
   } catch (error) {
     const aborted = ctx.signal.aborted && !(error instanceof ServiceError);
     const failure = aborted
       ? new ServiceError('svc_cancelled', 'Cancelled.')
-      : childError(error, site.id, work.failure);
+      : siteCallError(error, site.id, handler.failure);
     if (failure.code === 'svc_internal_error')
       ctx.log.error(
-        { site_id: site.id, work: work.type, err: failure.cause ?? error },
+        { site_id: site.id, work: handler.type, err: failure.cause ?? error },
         'unexpected failure on one site',
       );
     return { error: failure };
@@ -120,30 +123,30 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: S
   return selection;
 }
 
-/** Where unfinished work went on, for the answer of a direct call. */
-export type Continued = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
+/** The job that finishes the sites a direct call had no time for. */
+export type ContinuedJob = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
 
-export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: Continued } & SitesResult<R>);
+export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: ContinuedJob } & SitesResult<R>);
 
 /**
- * Now when the selection is small, as a job above the threshold (operations §6). Sites that are not done when the time of a
- * direct call is up go on as a job, which looks at each before it repeats anything.
+ * Runs the handler now on a small selection, or queues a job above the threshold (operations §6). Sites that are not finished when
+ * the time of a direct call is up go on as a job, which reads the state of each before it repeats anything.
  */
-export async function nowOrQueued<P extends object, R>(
+export async function runOrQueue<P extends object, R>(
   ctx: Ctx,
-  work: JobHandler<P, R>,
+  handler: JobHandler<P, R>,
   selection: Selection,
   params: P,
 ): Promise<SitesAnswer<R>> {
-  if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, work.type, selection, params);
-  const result = await runOnSites(ctx, work, selection.sites, params);
+  if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, handler.type, selection, params);
+  const result = await runOnSites(ctx, handler, selection.sites, params);
   if (result.unfinished.length === 0) return { queued: false, ...result };
-  const job = await queueJob(ctx, work.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
+  const job = await queueJob(ctx, handler.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
   const { job_id, status_url, sites_queued } = job;
   return { queued: false, continued: { job_id, status_url, sites_queued }, ...result };
 }
 
-/** Failures of a selection's sites as error entries, behind those that resolved to no site. */
+/** Error entries of a multi-site answer: references that resolved to no site, then sites whose work failed. */
 export function errorEntries(
   selection: Selection,
   failures: readonly { site: SiteRow; error: ServiceError }[],

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../core/errors.js';
 import type { SiteFilter, SiteRecord, SiteRow } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { healthScore } from './health.js';
 import { getSite, type SiteRef } from './resolve.js';
@@ -64,10 +64,10 @@ export function allSites(ctx: Ctx, filter: SiteFilter = {}): Promise<SiteRow[]> 
 /** The stored record of one site, by reference. */
 export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<SiteRecord> {
   const { id } = await getSite(ctx, ref);
-  return recordOf(ctx, id);
+  return loadRecord(ctx, id);
 }
 
-export async function recordOf(ctx: Ctx, id: number): Promise<SiteRecord> {
+export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
   const record = await ctx.store.sites.record(id);
   if (record === undefined)
     throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
@@ -113,7 +113,7 @@ export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Pr
   }
   if (Object.keys(given).length > 0)
     ctx.events.emit({ name: 'site.updated', site_id: id, facts: { fields: Object.keys(given) } });
-  return siteView(await recordOf(ctx, id));
+  return siteView(await loadRecord(ctx, id));
 }
 
 /** Refuses an unknown client or tag by name, in one round trip. */
@@ -151,7 +151,7 @@ export function linkError(error: unknown): unknown {
 
 /** Removes the record and all that hangs on it. The child is not contacted and keeps its plugin. */
 export async function deleteSite(ctx: Ctx, site: { id: number; url: string }): Promise<void> {
-  const removed = await storing('svc_deletion_failed', 'The site was not removed. Nothing changed.', () =>
+  const removed = await withStorageError('svc_deletion_failed', 'The site was not removed. Nothing changed.', () =>
     ctx.store.sites.remove(site.id),
   );
   if (!removed)

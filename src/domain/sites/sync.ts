@@ -1,4 +1,4 @@
-/** One look at one site: fetch, judge, store. The same function now and from the queue. */
+/** Syncs of one site: fetch a snapshot, check the child's version, store it. Direct calls and jobs use the same functions. */
 
 import type { Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -6,32 +6,32 @@ import type { Ctx } from '../context.js';
 import { abandonedAfterDays, syncParts } from '../settings/effects.js';
 import { compareVersions } from '../updates/versions.js';
 import {
-  childError,
+  type LoadedSite,
   MINIMUM_CHILD_VERSION,
   outdated,
   requireConnection,
   requireReachable,
-  type Target,
+  siteCallError,
 } from './load.js';
 import { withChildsWww } from './urls.js';
 
 /** A plugin or theme without a release for this long is abandoned (operations §5.7). */
 export const ABANDONED_AFTER_DAYS = 730;
 
-/** Parts of a look that are off by default and that we store: security findings are read from the last sync. */
+/** Parts of a snapshot that are off by default and that we store: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
 
-/** When the site was last tried as far as the caller knows: a look that somebody overtook meanwhile is not stored. */
+/** The last sync attempt that the caller knows of: when another one was stored meanwhile, this snapshot is not. */
 export type Since = { last_attempt: number | null } | undefined;
 
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
-export async function syncSite(ctx: Ctx, target: Target, since: Since): Promise<void> {
+export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Promise<void> {
   requireReachable(target);
   await fetchSnapshot(ctx, target, since);
 }
 
-/** Fetches and stores whatever the marks say: reconnecting starts with this. With `since`, unless somebody else did meanwhile. */
-export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Promise<Snapshot> {
+/** Fetches and stores a snapshot even of a site marked as disconnected or down; see `Since` for the guard. */
+export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since): Promise<Snapshot> {
   const { site } = target;
   try {
     const connection = requireConnection(target);
@@ -45,10 +45,10 @@ export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Pr
       },
       { signal: ctx.signal },
     );
-    await storeLook(ctx, target, snapshot, since);
+    await storeFetched(ctx, target, snapshot, since);
     return snapshot;
   } catch (error) {
-    const failure = childError(error, site.id, 'svc_sync_failed');
+    const failure = siteCallError(error, site.id, 'svc_sync_failed');
     if (failure.code === 'svc_storage_unavailable') throw failure;
     // A cancelled call says nothing about the site.
     if (failure.code !== 'svc_cancelled')
@@ -58,7 +58,7 @@ export async function fetchSnapshot(ctx: Ctx, target: Target, since?: Since): Pr
   }
 }
 
-async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Since): Promise<void> {
+async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
   const { site } = target;
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
@@ -72,11 +72,11 @@ async function storeLook(ctx: Ctx, target: Target, snapshot: Snapshot, since: Si
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
 }
 
-/** Failures that say nothing about the site. */
+/** Failures of this service, which say nothing about the site. */
 const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
-export async function storeSnapshot(ctx: Ctx, target: Target, brought: Snapshot | null): Promise<Snapshot | null> {
+export async function storeSnapshot(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Snapshot | null> {
   if (brought !== null) {
     await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);
     return brought;

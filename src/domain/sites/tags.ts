@@ -3,7 +3,7 @@
 import { ServiceError } from '../../core/errors.js';
 import type { TagFilter, TagRow, TagWrite } from '../../store/sites/tags.js';
 import { siteItem } from '../clients/records.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
 import { listSites } from './sites.js';
@@ -98,11 +98,11 @@ async function findTag(ctx: Ctx, id: number): Promise<TagRow> {
 }
 
 function reading<T>(work: () => Promise<T>): Promise<T> {
-  return storing('svc_operation_failed', 'The tags could not be read.', work);
+  return withStorageError('svc_operation_failed', 'The tags could not be read.', work);
 }
 
 function changing<T>(message: string, work: () => Promise<T>): Promise<T> {
-  return storing('svc_operation_failed', `${message} Nothing changed.`, work);
+  return withStorageError('svc_operation_failed', `${message} Nothing changed.`, work);
 }
 
 function stored(write: TagWrite, id = 0): TagRow {

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../core/errors.js';
 import type { BucketFields, BucketFilter, BucketRow, Recurrence } from '../../store/time-tracker/buckets.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import { dayStart, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { decimal, times } from '../costs/money.js';
@@ -202,7 +202,7 @@ async function requireClients(ctx: Ctx, ids: readonly number[]): Promise<void> {
 }
 
 function changing<T>(work: () => Promise<T>): Promise<T> {
-  return storing('svc_operation_failed', 'The bucket was not changed.', work);
+  return withStorageError('svc_operation_failed', 'The bucket was not changed.', work);
 }
 
 export function bucketNotFound(id: number): ServiceError {

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../core/errors.js';
 import type { TimeSettings, TimeSettingsChange } from '../../store/time-tracker/settings.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 
 export interface TimeSettingsView extends Omit<TimeSettings, 'hourly_price'> {
@@ -37,7 +37,7 @@ export async function changeTimeSettings(
       data: { params: { [field]: 'must differ from the other separator' } },
     });
   }
-  await storing('svc_operation_failed', 'The settings were not changed.', () =>
+  await withStorageError('svc_operation_failed', 'The settings were not changed.', () =>
     ctx.store.timeSettings.change(clientId, change),
   );
   return timeSettings(ctx, clientId);

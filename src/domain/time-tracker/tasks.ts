@@ -3,7 +3,7 @@
 import { ServiceError } from '../../core/errors.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import { requireAccess } from '../clients/records.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
 import { findBucket, requireServes } from './buckets.js';
@@ -82,7 +82,7 @@ export async function addTask(ctx: Ctx, input: TaskInput & { title: string }): P
     hourly_price: input.hourly_price ?? ofBucket ?? settings.hourly_price,
   };
   const logged = (input.duration_seconds ?? 0) * 1000;
-  return storing('svc_operation_failed', 'The task was not stored.', () =>
+  return withStorageError('svc_operation_failed', 'The task was not stored.', () =>
     ctx.store.timeTasks.add(fields, siteIds, logged, ctx.clock.now(), ctx.actor.denied_sites),
   );
 }
@@ -118,7 +118,7 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
   const logged = change.duration_seconds === undefined ? undefined : change.duration_seconds * 1000;
   const now = ctx.clock.now();
   const hidden = ctx.actor.denied_sites;
-  const done = await storing('svc_operation_failed', 'The task was not changed.', () =>
+  const done = await withStorageError('svc_operation_failed', 'The task was not changed.', () =>
     ctx.store.timeTasks.update(id, task.status, fields, change.site_ids, logged, now, hidden),
   );
   const after = await findTask(ctx, id);
@@ -128,7 +128,7 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
 
 export async function deleteTask(ctx: Ctx, id: number): Promise<void> {
   await findTask(ctx, id);
-  const removed = await storing('svc_operation_failed', 'The task was not deleted.', () =>
+  const removed = await withStorageError('svc_operation_failed', 'The task was not deleted.', () =>
     ctx.store.timeTasks.remove(id),
   );
   if (!removed) throw taskNotFound(id);

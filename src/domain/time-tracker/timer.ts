@@ -1,7 +1,7 @@
 /** The timer's state machine (REST §6.9.2). All marks are the server's time; all state is in the database. */
 
 import type { TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
-import { storing } from '../common/storage-messages.js';
+import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { remainingSeconds } from './buckets.js';
 import { findTask, transition } from './tasks.js';
@@ -20,7 +20,7 @@ export async function stepTimer(ctx: Ctx, id: number, step: TimerStep): Promise<
   if (!FROM[step].includes(task.status)) throw refused(step, task.status);
   const allowance = step === 'start' ? await allowanceOf(ctx, task) : null;
   const now = ctx.clock.now();
-  const done = await storing('svc_operation_failed', 'The timer was not changed.', () =>
+  const done = await withStorageError('svc_operation_failed', 'The timer was not changed.', () =>
     step === 'start'
       ? ctx.store.timeTasks.start(id, allowance, now)
       : ctx.store.timeTasks.halt(id, FROM[step], step === 'pause' ? 'paused' : 'completed', now),

@@ -9,12 +9,12 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { mayHaveRun } from '../extensions/extensions.js';
-import { childError, requireConnection, type Target } from '../sites/load.js';
+import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { storeSnapshot } from '../sites/sync.js';
-import { visitAfterUpdate } from './visit.js';
+import { visitAfterUpdate } from './check-after-update.js';
 
-export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
-export type UpdateType = (typeof TYPES)[number];
+export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
+export type UpdateType = (typeof UPDATE_TYPES)[number];
 
 export interface Applied {
   site_id: number;
@@ -51,14 +51,14 @@ const UPDATE_TIMEOUT_MS = 10 * 60_000;
 /** Applies the given offers, type by type: core, plugins, themes, translations. A failing type does not stop the next. */
 export async function applyOffers(
   caller: Ctx,
-  target: Target,
+  target: LoadedSite,
   offers: readonly FleetOffer[],
   timeoutMs = UPDATE_TIMEOUT_MS,
 ): Promise<ApplyResult> {
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
     const result: ApplyResult = { updated: [], errors: [] };
-    for (const [type, number] of TYPES.map((name, index) => [name, index] as const)) {
+    for (const [type, number] of UPDATE_TYPES.map((name, index) => [name, index] as const)) {
       const ofType = offers.filter((offer) => offer.type === number);
       if (ofType.length === 0) continue;
       try {
@@ -80,7 +80,7 @@ export async function applyOffers(
 
 async function applyType(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   type: UpdateType,
   offers: readonly FleetOffer[],
   timeoutMs: number,
@@ -105,7 +105,7 @@ async function applyType(
   }
   await ctx.store.updates.drop(
     target.site.id,
-    TYPES.indexOf(type),
+    UPDATE_TYPES.indexOf(type),
     result.updated.map((item) => item.slug),
   );
   for (const item of result.updated)
@@ -124,8 +124,8 @@ async function applyType(
 }
 
 /** Whatever is not a failure of the site is one of ours: it gets a code of its own, and the log gets the cause. */
-function updateError(ctx: Ctx, target: Target, type: UpdateType, error: unknown): ServiceError {
-  const failure = childError(error, target.site.id, 'svc_update_failed');
+function updateError(ctx: Ctx, target: LoadedSite, type: UpdateType, error: unknown): ServiceError {
+  const failure = siteCallError(error, target.site.id, 'svc_update_failed');
   if (failure.code !== 'svc_internal_error') return failure;
   ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, type }, 'unexpected failure of an update');
   return new ServiceError('svc_update_exception', 'Something unexpected stopped the update. The log has the details.', {
@@ -135,7 +135,7 @@ function updateError(ctx: Ctx, target: Target, type: UpdateType, error: unknown)
 
 async function applyExtensions(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   kind: ExtensionKind,
   offers: readonly FleetOffer[],
   timeoutMs: number,
@@ -148,7 +148,7 @@ async function applyExtensions(
   const brought = call.answer?.snapshot ?? null;
   const came = listOf(brought, kind) === undefined ? null : brought;
   let versions = versionsOf(listOf(await storeSnapshot(ctx, target, came), kind));
-  // What comes along with an answer may be WordPress' own cache of before: asked again, it tells the truth.
+  // The inventory in an answer may come from WordPress' cache before the update: a sync has the current state.
   if (came !== null && offers.some((offer) => versions?.get(offer.slug) === offer.current_version)) {
     versions = versionsOf(listOf(await storeSnapshot(ctx, target, null), kind));
   }
@@ -161,14 +161,14 @@ async function applyExtensions(
       const foreign = verdict?.claimed && verdict.old_version === '';
       return foreign ? { failure: updatedElsewhere(now) } : { version: now };
     }
-    if (call.failure !== null) return { failure: childError(call.failure, target.site.id, 'svc_update_failed') };
+    if (call.failure !== null) return { failure: siteCallError(call.failure, target.site.id, 'svc_update_failed') };
     return {
       failure: new ServiceError('svc_update_failed', reason(verdict, versions !== null && !versions.has(offer.slug))),
     };
   });
 }
 
-/** Newer than known, but not by this call. The site was looked at meanwhile, so the new version is stored now. */
+/** Newer than known, but not by this call. A sync ran meanwhile, so the new version is stored now. */
 function updatedElsewhere(version: string): ServiceError {
   return new ServiceError(
     'svc_no_updates',
@@ -185,7 +185,7 @@ function reason(verdict: ChildActionAnswer['verdicts'][number] | undefined, miss
 
 async function applyCore(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   offers: readonly FleetOffer[],
   timeoutMs: number,
 ): Promise<ApplyResult> {
@@ -198,7 +198,7 @@ async function applyCore(
       // SUCCESS without a version = this call found nothing to do (child protocol §6.8).
       return call.answer?.claimed && call.answer.version === '' ? { failure: updatedElsewhere(now) } : { version: now };
     }
-    if (call.failure !== null) return { failure: childError(call.failure, target.site.id, 'svc_update_failed') };
+    if (call.failure !== null) return { failure: siteCallError(call.failure, target.site.id, 'svc_update_failed') };
     const message = call.answer?.message ?? '';
     return {
       failure: new ServiceError(
@@ -212,7 +212,7 @@ async function applyCore(
 /** A translation has no version that could be read back: it is applied when the site no longer offers it. */
 async function applyTranslations(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   offers: readonly FleetOffer[],
   timeoutMs: number,
 ): Promise<ApplyResult> {
@@ -230,7 +230,7 @@ async function applyTranslations(
   return judge(target, 'translation', offers, (offer) => {
     const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);
     if (open !== null && open.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
-    if (call.failure !== null) return { failure: childError(call.failure, target.site.id, 'svc_update_failed') };
+    if (call.failure !== null) return { failure: siteCallError(call.failure, target.site.id, 'svc_update_failed') };
     const message = verdict?.message ?? '';
     return {
       failure: new ServiceError(
@@ -250,7 +250,7 @@ function offeredIn(snapshot: Snapshot | null): Map<string, string> | null {
 type Verdict = { version: string } | { failure: ServiceError };
 
 function judge(
-  target: Target,
+  target: LoadedSite,
   type: UpdateType,
   offers: readonly FleetOffer[],
   verdictOf: (offer: FleetOffer) => Verdict,
@@ -283,12 +283,12 @@ async function attempt<T>(ctx: Ctx, call: () => Promise<T>): Promise<{ answer: T
   }
 }
 
-export function siteFields(target: Target): { site_id: number; site_url: string; site_name: string } {
+export function siteFields(target: LoadedSite): { site_id: number; site_url: string; site_name: string } {
   return { site_id: target.site.id, site_url: target.site.url, site_name: target.site.name };
 }
 
 export function failed(
-  target: Target,
+  target: LoadedSite,
   type: UpdateType | 'site',
   slug: string,
   code: ErrorCode,

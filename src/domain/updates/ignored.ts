@@ -1,9 +1,9 @@
-/** Ignored updates: the dashboard's own bookkeeping, the child is never told (operations §5.6). */
+/** Ignored updates: the dashboard's own bookkeeping, nothing is sent to the child (operations §5.6). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import { TYPES } from './apply.js';
+import { UPDATE_TYPES } from './apply.js';
 
 export type IgnorableType = 'core' | 'plugin' | 'theme';
 
@@ -21,7 +21,7 @@ export async function setIgnored(
 ): Promise<{ site_id: number; list: string[] }> {
   const unique = cleanSlugs(type, slugs, field);
   const site = await getSite(ctx, ref);
-  const list = await ctx.store.updates.setIgnored(site.id, TYPES.indexOf(type), unique, ignore);
+  const list = await ctx.store.updates.setIgnored(site.id, UPDATE_TYPES.indexOf(type), unique, ignore);
   for (const slug of unique)
     ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type, slug } });
   return { site_id: site.id, list };
@@ -51,7 +51,7 @@ export async function listIgnored(ctx: Ctx, page: number, perPage: number) {
       site_id: row.site_id,
       site_url: row.site_url,
       site_name: row.site_name,
-      type: (TYPES[row.type] ?? 'plugin') as IgnorableType,
+      type: (UPDATE_TYPES[row.type] ?? 'plugin') as IgnorableType,
       slug: row.slug,
       name: row.name,
       ignored_version: row.versions,

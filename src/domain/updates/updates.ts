@@ -7,9 +7,9 @@ import type { Ctx } from '../context.js';
 import { requireWritable } from '../extensions/extensions.js';
 import { updateHandler } from '../jobs/handlers.js';
 import type { QueuedAnswer } from '../jobs/jobs.js';
-import { loadTarget, type Target } from '../sites/load.js';
+import { type LoadedSite, loadSite } from '../sites/load.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
-import { type Continued, chooseSites, nowOrQueued } from '../sites/run-on-sites.js';
+import { type ContinuedJob, chooseSites, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
 import {
   type Applied,
@@ -17,7 +17,7 @@ import {
   type ApplyResult,
   applyOffers,
   failed,
-  TYPES,
+  UPDATE_TYPES,
   type UpdateType,
 } from './apply.js';
 
@@ -42,7 +42,7 @@ export function offerEntry(offer: FleetOffer) {
     site_id: offer.site_id,
     site_url: offer.site_url,
     site_name: offer.site_name,
-    type: TYPES[offer.type] ?? ('plugin' as UpdateType),
+    type: UPDATE_TYPES[offer.type] ?? ('plugin' as UpdateType),
     slug: offer.slug,
     name: offer.name,
     current_version: offer.current_version,
@@ -106,7 +106,7 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   };
 }
 
-export interface RunAnswer extends Partial<Continued> {
+export interface RunAnswer extends Partial<ContinuedJob> {
   queued: false;
   updated: Applied[];
   errors: ApplyError[];
@@ -123,7 +123,7 @@ export async function runUpdates(
 ): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & { errors: ApplyError[] })> {
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const params = { types: typeNumbers(groups), specific_items: [...specificItems] };
-  const answer = await nowOrQueued(ctx, updateHandler, selection, params);
+  const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const errors = [
@@ -166,9 +166,9 @@ async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
 }
 
 /** A site that is about to be updated by name: known, reachable, recent enough. */
-export async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<Target> {
+export async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
-  const target = await loadTarget(ctx, site.id);
+  const target = await loadSite(ctx, site.id);
   requireWritable(target);
   return target;
 }
@@ -179,9 +179,9 @@ export async function updateExtensions(
   ref: SiteRef,
   kind: 'plugin' | 'theme',
   slugs: readonly string[],
-): Promise<ApplyResult & { target: Target }> {
+): Promise<ApplyResult & { target: LoadedSite }> {
   const target = await updatableSite(ctx, ref);
-  const offers = await ctx.store.updates.ofSites([target.site.id], [TYPES.indexOf(kind)]);
+  const offers = await ctx.store.updates.ofSites([target.site.id], [UPDATE_TYPES.indexOf(kind)]);
   const named = [...new Set(slugs)];
   const wanted = named.length === 0 ? offers : offers.filter((offer) => named.includes(offer.slug));
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
@@ -202,7 +202,7 @@ export async function updateExtensions(
 export async function updateCore(
   ctx: Ctx,
   ref: SiteRef,
-): Promise<{ target: Target; updated: boolean; old_version: string; new_version: string }> {
+): Promise<{ target: LoadedSite; updated: boolean; old_version: string; new_version: string }> {
   const target = await updatableSite(ctx, ref);
   const { offers } = await ctx.store.inventory.read(target.site.id);
   const offer = offers.find((item) => item.type === 0);
@@ -222,9 +222,9 @@ export async function updateCore(
   throw updateFailed(errors, target.site.id);
 }
 
-export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<ApplyResult & { target: Target }> {
+export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<ApplyResult & { target: LoadedSite }> {
   const target = await updatableSite(ctx, ref);
-  const offers = await ctx.store.updates.ofSites([target.site.id], [TYPES.indexOf('translation')]);
+  const offers = await ctx.store.updates.ofSites([target.site.id], [UPDATE_TYPES.indexOf('translation')]);
   const result = offers.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, offers);
   if (result.updated.length === 0 && result.errors.length > 0) throw updateFailed(result.errors, target.site.id);
   return { target, ...result };

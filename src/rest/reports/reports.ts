@@ -2,7 +2,7 @@
 
 import { REPORT_FORMATS, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
-import { reportAnswer, USUAL, wholeReport } from '../../domain/reports/answer.js';
+import { DEFAULT_SEGMENTS, reportAnswer, wholeReport } from '../../domain/reports/answer.js';
 import { addRecord, removeRecords } from '../../domain/reports/records.js';
 import { csv, day, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -95,13 +95,13 @@ export const reportsExtra: readonly Route[] = [
       ...range,
       segments: csv(segmentParam, SEGMENT_NAMES.length)
         .optional()
-        .describe(`Left out: ${USUAL.join(', ')}.`),
+        .describe(`Left out: ${DEFAULT_SEGMENTS.join(', ')}.`),
       format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
     }),
     returns: wholeReportAnswer,
     answer: async ({ id_or_domain, segments, ...query }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      const chosen = segments === undefined || segments.length === 0 ? USUAL : segments;
+      const chosen = segments === undefined || segments.length === 0 ? DEFAULT_SEGMENTS : segments;
       const answer = await wholeReport(ctx, site, { ...query, segments: chosen });
       return 'file' in answer ? { ...answer } : { ...answer, site: simpleSite(site) };
     },

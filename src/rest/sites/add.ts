@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { addSite } from '../../domain/sites/connection.js';
 import { editSite } from '../../domain/sites/edit.js';
-import { recordOf } from '../../domain/sites/sites.js';
+import { loadRecord } from '../../domain/sites/sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
 import { flag, ids, int, text } from '../params.js';
@@ -44,7 +44,7 @@ export async function connectSite(ctx: Ctx, params: AddSiteParams): Promise<Site
   }).catch((error: unknown) => {
     throw inRestWords(error, params);
   });
-  const site = await recordOf(ctx, id);
+  const site = await loadRecord(ctx, id);
   return params.force_use_ipv4 === 2 ? site : editSite(ctx, site, { force_use_ipv4: params.force_use_ipv4 });
 }
 

@@ -1,10 +1,10 @@
 /** The change log of a site: changes made on the site itself (REST §6.3.3). */
 
 import { z } from '../../../schemas/zod.js';
-import { changesOf } from '../../domain/sites/rest-findings.js';
 import { csv, flag, int, sitePath, text } from '../params.js';
 import { route } from '../route.js';
 import { changeShape } from '../schemas/records.js';
+import { changesOf } from '../views/changes.js';
 import { simpleSite, siteOf } from './references.js';
 
 type Spellings = Readonly<Record<string, readonly string[]>>;

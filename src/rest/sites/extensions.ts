@@ -4,14 +4,14 @@ import { fold, needle } from '../../../schemas/fold.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
-import { installed } from '../../domain/extensions/extensions.js';
-import { changePlugins, type Outcome, removeThemes, switchTheme } from '../../domain/extensions/rest-actions.js';
-import { pluginEntry, themeEntries } from '../../domain/extensions/rest-records.js';
-import { liveTarget } from '../../domain/sites/actions.js';
-import { abandonedItems } from '../../domain/sites/rest-findings.js';
+import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { loadLiveSite } from '../../domain/sites/actions.js';
+import { abandonedItems } from '../../domain/sites/findings.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
+import { changePlugins, type Outcome, removeThemes, switchTheme } from '../views/extension-changes.js';
+import { pluginEntry, themeEntries } from '../views/extensions.js';
 import { simpleSite, siteOf } from './references.js';
 
 type Kind = 'plugin' | 'theme';
@@ -75,7 +75,7 @@ function listRoute(kind: Kind): Route {
     returns: pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
-      const rows = await installed(ctx, found.id, kind);
+      const rows = await installedExtensions(ctx, found.id, kind);
       const entries = kind === 'plugin' ? mustUse(rows.map(pluginEntry), asked) : themeEntries(rows);
       return { ...paged(matching<Entry>(entries, asked), asked), site: simpleSite(found) };
     },
@@ -123,7 +123,7 @@ function pluginAction(action: keyof typeof DONE): Route {
     answer: async ({ id_or_domain, slug }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
-      const outcome = await changePlugins(ctx, await liveTarget(ctx, found), action, slug);
+      const outcome = await changePlugins(ctx, await loadLiveSite(ctx, found), action, slug);
       return {
         message: summaryOf('plugin', outcome, DONE[action]),
         data: outcome.done,
@@ -174,7 +174,7 @@ export const siteExtensions: readonly Route[] = [
           advice: 'Send the slug of the theme to switch to.',
         });
       }
-      const data = await switchTheme(ctx, await liveTarget(ctx, found), wanted);
+      const data = await switchTheme(ctx, await loadLiveSite(ctx, found), wanted);
       return { message: `The theme is ${siteWord(data.activate.name)} now.`, data, site: simpleSite(found) };
     },
   }),
@@ -191,7 +191,7 @@ export const siteExtensions: readonly Route[] = [
     answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
-      const outcome = await removeThemes(ctx, await liveTarget(ctx, found), slug);
+      const outcome = await removeThemes(ctx, await loadLiveSite(ctx, found), slug);
       return {
         message: summaryOf('theme', outcome, 'deleted'),
         data: { delete: outcome.done, ...(outcome.failed.length > 0 ? { error: outcome.failed } : {}) },

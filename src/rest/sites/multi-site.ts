@@ -4,7 +4,7 @@ import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
 import type { JobHandler } from '../../domain/jobs/handlers.js';
 import type { Selection } from '../../domain/sites/resolve.js';
-import { nowOrQueued } from '../../domain/sites/run-on-sites.js';
+import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag } from '../params.js';
 import { type Route, type RouteAnswer, route } from '../route.js';
@@ -74,7 +74,7 @@ async function act<P extends object, R>(
   action: MultiSiteAction<P, R>,
   selection: Selection,
 ): Promise<RouteAnswer> {
-  const answer = await nowOrQueued(ctx, action.work, selection, action.params);
+  const answer = await runOrQueue(ctx, action.work, selection, action.params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {

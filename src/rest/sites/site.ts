@@ -4,9 +4,15 @@ import { z } from '../../../schemas/zod.js';
 import { getSiteClient } from '../../domain/clients/clients.js';
 import type { Ctx } from '../../domain/context.js';
 import { siteCostRecords } from '../../domain/costs/site-costs.js';
-import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
-import { liveSecurity } from '../../domain/sites/rest-findings.js';
-import { siteRecord } from '../../domain/sites/rest-records.js';
+import {
+  checkOne,
+  disconnectOne,
+  reconnectOne,
+  removeOne,
+  scanSecurity,
+  suspendOne,
+  syncOne,
+} from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
@@ -20,6 +26,7 @@ import {
   visitShape,
   writtenOf,
 } from '../schemas/records.js';
+import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
 import { applyEdit, editSiteFields, idleNotes } from './edit.js';
 import { siteExtensions } from './extensions.js';
@@ -111,7 +118,7 @@ export const site: readonly Route[] = [
     returns: recordOf(securityShape),
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
-      return { data: await liveSecurity(ctx, found), site: simpleSite(found) };
+      return { data: await scanSecurity(ctx, found), site: simpleSite(found) };
     },
   }),
   ...siteExtensions,

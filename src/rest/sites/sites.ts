@@ -3,10 +3,10 @@
 import { z } from '../../../schemas/zod.js';
 import { checkHandler, disconnectHandler, reconnectHandler, syncHandler } from '../../domain/jobs/handlers.js';
 import type { CheckResult } from '../../domain/sites/check.js';
-import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../../domain/sites/rest-records.js';
 import { flag, openPaging, pageOf } from '../params.js';
 import { type Route, route } from '../route.js';
 import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
+import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
 import { batchAnswer, runBatch, siteBatchParams } from './batch.js';
 import { chooseByFilter, listFilter, siteFilter, siteSearch } from './filter.js';

@@ -2,9 +2,9 @@
 
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
-import { installed } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { setTypeIgnored } from '../../domain/updates/by-type.js';
 import { setIgnored } from '../../domain/updates/ignored.js';
-import { setTypeIgnored } from '../../domain/updates/rest-updates.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { type ItemError, itemError } from '../errors.js';
 import { sitePath, slugs } from '../params.js';
@@ -55,7 +55,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
 /** Only what is installed can be ignored; anything can be taken off the list. */
 async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
   const present = new Set(
-    (await installed(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme')).map(({ slug }) => slug),
+    (await installedExtensions(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme')).map(({ slug }) => slug),
   );
   const known = named.filter((slug) => !ignore || present.has(slug));
   const errors: ItemError[] = named

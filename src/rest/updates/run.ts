@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { updateHandler } from '../../domain/jobs/handlers.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
-import { nowOrQueued } from '../../domain/sites/run-on-sites.js';
+import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { type ItemError, itemError } from '../errors.js';
@@ -14,7 +14,7 @@ import type { RouteAnswer } from '../route.js';
 export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): Promise<RouteAnswer> {
   const began = isoTime(ctx.clock.now());
   const params = { types: typeNumbers, specific_items: [] };
-  const answer = await nowOrQueued(ctx, updateHandler, selectionOf(sites), params);
+  const answer = await runOrQueue(ctx, updateHandler, selectionOf(sites), params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {

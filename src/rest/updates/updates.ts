@@ -3,20 +3,14 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { allSites } from '../../domain/sites/sites.js';
-import {
-  ignoredByType,
-  REST_TYPES,
-  type RestType,
-  typesOf,
-  updateOfType,
-  updatesBySite,
-} from '../../domain/updates/rest-updates.js';
+import { REST_TYPES, type RestType, updateOfType } from '../../domain/updates/by-type.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { simpleSite, siteOf } from '../sites/references.js';
+import { ignoredByType, typesOf, updatesBySite } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
 import { alreadyRunning, runOn, suspended } from './run.js';
 

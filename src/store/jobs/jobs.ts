@@ -1,5 +1,6 @@
 /** Durable jobs: a row per job, a row per site. Counters are derived from the rows, never incremented. */
 
+import type { JobType } from '../../../schemas/job.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
@@ -7,7 +8,7 @@ type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
 export interface JobRow extends Row {
   id: string;
-  type: string;
+  type: JobType;
   params: string;
   status: JobStatus;
   total: number;
@@ -37,7 +38,7 @@ interface JobError extends Row {
 
 interface NewJob {
   id: string;
-  type: string;
+  type: JobType;
   params: unknown;
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */

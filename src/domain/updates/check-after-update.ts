@@ -3,10 +3,10 @@
 import type { Ctx } from '../context.js';
 import { checksAfterUpdate } from '../settings/effects.js';
 import { checkSite } from '../sites/check.js';
-import type { Target } from '../sites/load.js';
+import type { LoadedSite } from '../sites/load.js';
 
 /** Tells by an event when the site is not up. Never fails: the update itself went well. */
-export async function visitAfterUpdate(ctx: Ctx, target: Target): Promise<void> {
+export async function visitAfterUpdate(ctx: Ctx, target: LoadedSite): Promise<void> {
   if (!(await checksAfterUpdate(ctx))) return;
   try {
     const { reachable, http_status } = await checkSite(ctx, target);

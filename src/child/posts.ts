@@ -1,16 +1,25 @@
-/** Posts as the child writes and reads them: base64, JSON and percent encoding within form fields (child protocol §6.4). */
+/** Posts on the wire: base64, JSON and percent encoding within form fields, and the answers read back (child protocol §6.4). */
 
-import { asMap, get, listOf, numberOf } from '../../../schemas/loose.js';
-import type { GalleryImage, NewPost, PostDetail, PostItem } from '../../../schemas/post.js';
-import { plainText, richText } from '../../../schemas/text.js';
-import type { SiteRow } from '../../store/sites/sites.js';
-import { timeOf } from './comments.js';
+import { type GalleryImage, POST_COLUMNS } from '../../schemas/post.js';
+import type { ChildParams } from './child.js';
+import type {
+  ChildPost,
+  EditablePost,
+  PostListing,
+  PostsQuery,
+  PostUpdate,
+  SavedFields,
+  SavedOver,
+  SavedPost,
+} from './content-types.js';
+import { plainText, richText } from './text.js';
+import { asMap, get, listOf, numberOf, rangeParams, secondsOf } from './values.js';
 
 const MAX_CONTENT = 1_000_000;
 const MAX_CUSTOM = 500;
 const ZERO_DATE = '0000-00-00 00:00:00';
 
-export function toBase64(text: string): string {
+function toBase64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
 }
 
@@ -27,16 +36,55 @@ function fromJson(value: unknown): unknown {
 }
 
 /** WordPress takes one layer of backslashes off what it stores, and the child does not put one on. */
-export function slashed(text: string): string {
+function slashed(text: string): string {
   return text.replaceAll('\\', '\\\\');
 }
 
-/** One line of `get_all_posts`; null when it is none. */
-export function postItemOf(item: unknown, site: SiteRow): PostItem | null {
+const MAX_POSTS = 10_000;
+const SEARCHED = { title: 'title', body: 'content', 'Title and Body': 'all' } as const;
+
+/** Parameters of `get_all_posts`. */
+export function postsParams({ statuses, maximum, post_type, search, range }: PostsQuery): ChildParams {
+  return {
+    status: statuses.join(','),
+    maxRecords: maximum,
+    post_type,
+    // Days mean the date of the post, not of its last change.
+    where_post_date: 1,
+    ...(search === undefined ? {} : { keyword: search.text, search_on: SEARCHED[search.on] }),
+    ...rangeParams(range),
+  };
+}
+
+/** The answer of `get_all_posts`; null when it is no list. */
+export function postsOf(answer: unknown): ChildPost[] | null {
+  return listOf(answer, MAX_POSTS)?.flatMap((item) => postOf(item) ?? []) ?? null;
+}
+
+const LINK = '[post.url]';
+
+/** Parameters of `get_all_posts` for one post, its address included. */
+export function listingParams(post: Pick<EditablePost, 'id' | 'post_type' | 'post_status'>): ChildParams {
+  return {
+    postId: post.id,
+    post_type: post.post_type,
+    status: post.post_status,
+    extract_tokens: json([LINK]),
+    extract_post_type: 0,
+  };
+}
+
+export function listingOf(answer: unknown): PostListing | null {
+  const [item] = listOf(answer, 1) ?? [];
+  const post = postOf(item);
+  return post === null ? null : { ...post, link: plainText(get(item, LINK), 2048) };
+}
+
+/** One entry of `get_all_posts`; null when it is none. */
+export function postOf(item: unknown): ChildPost | null {
   const id = numberOf(get(item, 'id'));
   if (id === null) return null;
   const status = plainText(get(item, 'status'), 20);
-  const date = timeOf(get(item, 'dts'));
   return {
     id,
     title: plainText(get(item, 'title'), 2000),
@@ -45,13 +93,9 @@ export function postItemOf(item: unknown, site: SiteRow): PostItem | null {
     post_type: plainText(get(item, 'post_type'), 20),
     comment_count: Math.max(0, Math.trunc(numberOf(get(item, 'comment_count')) ?? 0)),
     author: plainText(get(item, 'author'), 100),
-    dts: date === null ? null : numberOf(get(item, 'dts')),
-    post_date: date,
+    dts: secondsOf(get(item, 'dts')),
     post_category: namesOf(get(item, 'categories')),
     post_tags: namesOf(get(item, 'tags')),
-    website_id: site.id,
-    website_url: site.url,
-    website_name: site.name,
   };
 }
 
@@ -63,16 +107,6 @@ function namesOf(value: unknown): string[] {
     .filter((name) => name !== '');
 }
 
-/** What `get_edit` tells, without what only a list tells. */
-export type EditablePost = Omit<PostDetail, 'link' | 'author' | 'modified'> & {
-  /** Id of the featured image on the site; '' when there is none. */
-  thumbnail_id: string;
-  /** `<unix seconds>:<user id>` of whoever opened it in the editor before we did; '' when nobody. */
-  edit_lock: string;
-  /** State before it went to the trash; '' when unknown. */
-  state_before_trash: string;
-};
-
 /** The post in a `get_edit` answer; null when the site has no such post. */
 export function editableOf(answer: unknown): EditablePost | null {
   const my = asMap(get(answer, 'my_post'));
@@ -80,19 +114,19 @@ export function editableOf(answer: unknown): EditablePost | null {
   const id = numberOf(get(fields, 'edit_id'));
   if (my === null || fields === null || id === null) return null;
   const line = (name: string, max: number) => plainText(get(fields, name), max);
-  const text = (name: string) => richText(textOr(get(fields, name)), MAX_CONTENT);
+  const text = (name: string) => richText(numberText(get(fields, name)), MAX_CONTENT);
   const { _edit_lock: lock, ...custom } = customOf(fromJson(get(my, 'post_custom')));
   const image = fromBase64(get(my, 'post_featured_image'));
   const uploads = fromJson(get(my, 'child_upload_dir'));
   return {
     id,
     post_type: line('post_type', 20),
-    post_title: richText(textOr(get(fields, 'post_title')), 2000),
+    post_title: richText(numberText(get(fields, 'post_title')), 2000),
     post_content: text('post_content'),
     post_status: line('post_status', 20),
     post_name: line('post_name', 200),
     post_excerpt: text('post_excerpt'),
-    post_password: richText(textOr(get(fields, 'post_password')), 255),
+    post_password: richText(numberText(get(fields, 'post_password')), 255),
     post_date: dateOr(line('post_date', 19)),
     post_date_gmt: dateOr(line('post_date_gmt', 19)),
     comment_status: line('comment_status', 20),
@@ -106,11 +140,11 @@ export function editableOf(answer: unknown): EditablePost | null {
     upload_dir: { url: plainText(get(uploads, 'url'), 2048), baseurl: plainText(get(uploads, 'baseurl'), 2048) },
     thumbnail_id: firstText(custom._thumbnail_id),
     edit_lock: firstText(lock),
-    state_before_trash: firstText(custom._wp_trash_meta_status),
+    status_before_trash: firstText(custom._wp_trash_meta_status),
   };
 }
 
-function textOr(value: unknown): string {
+function numberText(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
@@ -162,13 +196,11 @@ function names(list: readonly string[]): string {
   return encodeURIComponent(list.join(','));
 }
 
-type Fields = Partial<Omit<NewPost, 'post_type'>>;
-
 /**
- * Form fields of a `newpost` call. `own` are members of `new_post` that are set as they are (ID, author).
- * An empty `mainwp_upload_dir` tells the child that no picture of the text lives on this dashboard.
+ * Form fields of a `newpost` call; `over` is the post that it replaces.
+ * An empty `mainwp_upload_dir` tells the child that no picture of the text is stored on this dashboard.
  */
-export function newpostParams(fields: Fields, own: Record<string, string | number>): Record<string, string> {
+export function newpostParams(fields: SavedFields, over: SavedOver | null): ChildParams {
   const { post_tags, post_category, post_custom, is_sticky, post_featured_image, featured_image_data, ...rest } =
     fields;
   const { post_gallery_images, ...columns } = rest;
@@ -180,7 +212,12 @@ export function newpostParams(fields: Fields, own: Record<string, string | numbe
   );
   if (is_sticky === 1) custom._sticky = [toBase64('sticky')];
   return {
-    new_post: json({ ...post, ...(post_tags === undefined ? {} : { post_tags: names(post_tags) }), ...own }),
+    new_post: json({
+      ...post,
+      ...(post_tags === undefined ? {} : { post_tags: names(post_tags) }),
+      ...(over === null ? {} : { ID: over.id, post_type: over.post_type }),
+      ...(over === null || over.author === '' ? {} : { custom_post_author: over.author }),
+    }),
     post_custom: json(custom),
     post_category: toBase64(names(post_category ?? [])),
     mainwp_upload_dir: json({}),
@@ -194,12 +231,39 @@ export function newpostParams(fields: Fields, own: Record<string, string | numbe
   };
 }
 
+/** The answer of `newpost`. */
+export function savedPostOf(answer: unknown): SavedPost {
+  const id = numberOf(get(answer, 'added_id'));
+  return { id: id === null || id <= 0 ? null : id, link: plainText(get(answer, 'link'), 2048) };
+}
+
+/** Members of `post_data` in a `post_action` call with `update`; empty when nothing changes. */
+export function postData(update: PostUpdate): Record<string, string | Record<string, string>> {
+  const data: Record<string, string | Record<string, string>> = {};
+  for (const name of POST_COLUMNS) {
+    const value = update[name];
+    if (value !== undefined) data[name] = slashed(value ?? '');
+  }
+  // Without this mark WordPress sets the date of a draft to now, and publishes what was to be scheduled.
+  if (update.post_date !== undefined) data.edit_date = '1';
+  if (update.post_tags !== undefined) data.tags_input = (update.post_tags ?? []).join(',');
+  const custom = Object.entries(update.post_custom ?? {}).map(([key, value]) => [key, lastValue(value)] as const);
+  if (update.thumbnail_id !== undefined) custom.push(['_thumbnail_id', update.thumbnail_id]);
+  if (custom.length > 0) data.meta_input = Object.fromEntries(custom);
+  return data;
+}
+
+/** `values` of a `post_action` call with `update_meta` that sets the edit lock. */
+export function editLockValues(lock: string): string {
+  return json({ meta_key: ['_edit_lock'], meta_value: [lock], check_prev: [0] });
+}
+
 function json(value: unknown): string {
   return toBase64(JSON.stringify(value));
 }
 
 /** The child stores one value per custom field. */
-export function lastValue(value: string | number | boolean | readonly (string | number | boolean)[]): string {
+function lastValue(value: string | number | boolean | readonly (string | number | boolean)[]): string {
   const last = typeof value === 'object' ? value.at(-1) : value;
   if (typeof last === 'boolean') return last ? '1' : '0';
   return slashed(String(last ?? ''));

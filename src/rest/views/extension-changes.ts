@@ -1,11 +1,17 @@
 /** Plugins and themes of one site as REST acts on them: what was done, by name, and a typed reason for what was not. */
 
-import type { ExtensionKind } from '../../child/child.js';
+import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../../domain/context.js';
+import {
+  type ActionResult,
+  activateTheme,
+  actOnPlugins,
+  deleteThemes,
+  installedExtensions,
+} from '../../domain/extensions/extensions.js';
+import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
-import type { Ctx } from '../context.js';
-import type { Target } from '../sites/load.js';
-import { type ActionResult, activateTheme, actOnPlugins, deleteThemes, installed } from './extensions.js';
 
 export interface NamedExtension {
   slug: string;
@@ -33,7 +39,7 @@ export interface Outcome {
  */
 export async function changePlugins(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   action: 'activate' | 'deactivate' | 'delete',
   slugs: readonly string[],
 ): Promise<Outcome> {
@@ -45,7 +51,7 @@ export async function changePlugins(
 }
 
 /** Deletes themes; the active one and its parent are refused. Fails as `changePlugins`. */
-export async function removeThemes(ctx: Ctx, target: Target, slugs: readonly string[]): Promise<Outcome> {
+export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await bySlug(ctx, target, 'theme');
   const result = await deleteThemes(ctx, target, slugs);
   const outcome = await judged(ctx, target, 'theme', before, result);
@@ -56,7 +62,7 @@ export async function removeThemes(ctx: Ctx, target: Target, slugs: readonly str
 /** Switches the theme. Throws `svc_rest_invalid_themes_slugs` or `svc_rest_activate_themes_action`. */
 export async function switchTheme(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   slug: string,
 ): Promise<{ activate: NamedExtension; deactivate: NamedExtension | null }> {
   const before = await bySlug(ctx, target, 'theme');
@@ -79,13 +85,13 @@ export async function switchTheme(
   }
 }
 
-async function bySlug(ctx: Ctx, target: Target, kind: ExtensionKind): Promise<Map<string, ExtensionRow>> {
-  return new Map((await installed(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+async function bySlug(ctx: Ctx, target: LoadedSite, kind: ExtensionKind): Promise<Map<string, ExtensionRow>> {
+  return new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
 }
 
 async function judged(
   ctx: Ctx,
-  target: Target,
+  target: LoadedSite,
   kind: ExtensionKind,
   before: ReadonlyMap<string, ExtensionRow>,
   { done, errors }: ActionResult,

@@ -1,14 +1,14 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
 import { shownSyncError } from '../../../schemas/site-text.js';
+import type { Ctx } from '../../domain/context.js';
+import { settingOf } from '../../domain/settings/effects.js';
+import { healthScore } from '../../domain/sites/health.js';
+import { isoTime, visible } from '../../domain/sites/sites.js';
 import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
 import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
 import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
-import type { Ctx } from '../context.js';
-import { activeTheme, pluginEntry, themeEntries } from '../extensions/rest-records.js';
-import { settingOf } from '../settings/effects.js';
-import { healthScore } from './health.js';
-import { isoTime, visible } from './sites.js';
+import { activeTheme, pluginEntry, themeEntries } from './extensions.js';
 
 export interface RecordOptions {
   with_tags: boolean;

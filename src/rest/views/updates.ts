@@ -1,0 +1,68 @@
+/** Updates on offer and ignored updates as REST shows them: by site, by type, by slug (REST §6.13). */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import type { Ctx } from '../../domain/context.js';
+import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { SiteOffer } from '../../store/updates/by-site.js';
+import { ignoredView } from './site-records.js';
+
+export function typesOf(words: readonly ('all' | RestType)[]): number[] {
+  if (words.length === 0 || words.includes('all')) return [];
+  return words.map((word) => REST_TYPES.indexOf(word as RestType));
+}
+
+interface Asked {
+  types: readonly number[];
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+}
+
+/** One page of sites with their offers as `{site id: {type: {slug: entry}}}`. */
+export async function updatesBySite(
+  ctx: Ctx,
+  { types, search = '', include, exclude }: Asked,
+  page: number,
+  perPage: number,
+) {
+  const ids = include === undefined || include.length === 0 ? undefined : include;
+  const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites };
+  const { offers, sites, total } = await ctx.store.siteUpdates.page(filter, page, perPage);
+  const data = new Map<number, Record<string, Record<string, object>>>(sites.map((id) => [id, {}]));
+  for (const offer of offers) put(data.get(offer.site_id), offer);
+  // Numeric keys of an object sort themselves; the order of the list is that of the ids.
+  return { total, data: Object.fromEntries(data) };
+}
+
+function put(site: Record<string, Record<string, object>> | undefined, offer: SiteOffer): void {
+  const type = REST_TYPES[offer.type];
+  if (site === undefined || type === undefined) return;
+  const ofType = site[type] ?? {};
+  site[type] = ofType;
+  ofType[offer.slug] = offerView(offer, type);
+}
+
+function offerView({ slug, name, current_version, new_version, active }: SiteOffer, type: RestType): object {
+  const versions = { current_version, new_version };
+  if (type === 'wp') return { Name: name, current: current_version, new: new_version, ...versions };
+  if (type === 'translations') return { Name: name, slug, Version: current_version, ...versions };
+  return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
+}
+
+/** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; of the whole fleet, or as they act on one site. */
+export async function ignoredByType(
+  ctx: Ctx,
+  site: SiteRow | null,
+  types: readonly ('all' | 'wp' | 'plugins' | 'themes')[],
+  search = '',
+) {
+  const { siteUpdates } = ctx.store;
+  const all = site === null ? await siteUpdates.ignoredEverywhere() : await siteUpdates.ignoredOn(site.id);
+  const part = needle(search);
+  const entries = all.filter(({ slug, name }) => fold(`${slug}\u001f${name}`).includes(part));
+  const wanted = types.length === 0 || types.includes('all') ? (['plugins', 'themes', 'wp'] as const) : types;
+  return Object.fromEntries(
+    wanted.flatMap((word) => (word === 'all' ? [] : [[word, ignoredView(entries, REST_TYPES.indexOf(word))]])),
+  );
+}
