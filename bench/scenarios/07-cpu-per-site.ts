@@ -82,8 +82,7 @@ async function unavoidable(
     const key = createPrivateKey(private_key);
     const params = statsParams(
       { abandonedAfterDays: 730, changesAfter: target.site.changes_after },
-      SERVER,
-      target.site.id,
+      { server: SERVER, siteId: target.site.id },
     );
     const call = { user, function: 'stats', nonce: NONCE, mainwpver: '6.1.2' };
     const body = encodeForm({ ...call, ...params, sign_algo: 7, mainwpsignature: signed(key) });

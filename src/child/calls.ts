@@ -25,6 +25,19 @@ import { get } from './values.js';
 /** Functions that change nothing on the site: a second try on the bare URL is harmless. */
 const READS = new Set(['stats', 'security', 'get_all_posts', 'get_all_comments', 'get_all_users']);
 
+/** Functions that a site may be asked although it may only be read. */
+function changesNothing(fn: string, params: ChildParams): boolean {
+  // The child looks at wordpress.org, or opens a post as the editor does; the site stays as it is.
+  return READS.has(fn) || fn === 'check_abandoned' || (fn === 'post_action' && params.action === 'get_edit');
+}
+
+function requireWritable(site: ChildAddress & { reads_only?: boolean | undefined }): void {
+  if (site.reads_only !== true) return;
+  throw new ChildFailure('reads_only', 'The site is on trial beside another dashboard, so it is only read here.', {
+    advice: 'End the trial with "sitefleet import finish", or make the change in the other dashboard.',
+  });
+}
+
 export interface CallsOptions {
   client: ChildClient;
   /** See `ChildCall.live`; holds for every call made through these. */
@@ -59,6 +72,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     options: CallOptions | undefined,
     { kind, timeoutMs = client.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
   ): Promise<unknown> {
+    if (!changesNothing(fn, params)) requireWritable(site);
     const { site_id, user, private_key } = site;
     const timeout = options?.timeoutMs ?? timeoutMs;
     const childCall = {
@@ -91,6 +105,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     },
 
     async register(at, registration, options) {
+      requireWritable(at);
       const attempt = async (password: string | undefined) => {
         const params = registerParams({ ...registration, password }, server);
         const answer = await client.run({ ...unsigned(at, 'register', registration.user, options), params });
@@ -107,7 +122,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     },
 
     async stats(site, request, options) {
-      const params = statsParams(request, server, site.site_id);
+      const params = statsParams(request, site.reads_only === true ? null : { server, siteId: site.site_id });
       const answer = await call(site, 'stats', params, options, { kind: 'sync' });
       return snapshotOf(answer, true) ?? fail('a sync');
     },

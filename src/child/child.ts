@@ -52,6 +52,8 @@ export interface ChildConnection extends ChildAddress {
   user: string;
   /** RSA private key, PKCS#8 PEM. */
   private_key: string;
+  /** Another dashboard owns the site: calls that change it fail with `reads_only`, and none leaves a trace of this one. */
+  reads_only?: boolean | undefined;
 }
 
 export interface CallOptions {
@@ -157,6 +159,8 @@ export type FailureKind =
   | 'outdated'
   /** The child answered with an error of its own. */
   | 'child_error'
+  /** Nothing was sent: the site may only be read. */
+  | 'reads_only'
   | 'cancelled';
 
 /** A call that failed, typed. `message` is safe to show: no secrets, child text only as what the site says. */

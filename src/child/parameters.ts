@@ -14,15 +14,16 @@ function syncdata(parts: Readonly<Record<string, boolean>> | undefined): string 
   return JSON.stringify({ ...LEFT_OUT, ...Object.fromEntries(chosen) });
 }
 
-/** Parameters of `stats` (child protocol §5). `server` overwrites the child's idea of its dashboard: always the same string. */
-export function statsParams(request: StatsRequest, server: string, siteId: number): ChildParams {
+/**
+ * Parameters of `stats` (child protocol §5). `server` overwrites the child's idea of its dashboard: always the same string.
+ * `owner` null = another dashboard owns the site: what the child would remember of the caller is left out.
+ */
+export function statsParams(request: StatsRequest, owner: { server: string; siteId: number } | null): ChildParams {
   return {
     // 0 = without the list of users.
     optimize: 0,
     syncdata: syncdata(request.parts),
-    server,
-    siteId,
-    numberdaysOutdatePluginTheme: request.abandonedAfterDays,
+    ...(owner === null ? {} : { ...owner, numberdaysOutdatePluginTheme: request.abandonedAfterDays }),
     othersData: '[]',
     cloneSites: 0,
     primaryBackup: 0,
@@ -37,7 +38,7 @@ export function statsParams(request: StatsRequest, server: string, siteId: numbe
       child_logs_ttl: 30,
       child_logs_enabled: 1,
     },
-    ...(request.renewRegverify === true ? { sync_regverify: 1 } : {}),
+    ...(request.renewRegverify === true && owner !== null ? { sync_regverify: 1 } : {}),
   };
 }
 

@@ -116,6 +116,45 @@ program
     });
   });
 
+const imports = program
+  .command('import')
+  .description('take over sites from another dashboard, another Sitefleet, or a list');
+imports
+  .command('file', { isDefault: true, hidden: true })
+  .description('take over the sites of a file: a fleet file, or a list in CSV')
+  .argument('<file>', 'fleet.json, sites.csv, or - for stdin')
+  .option('--dry-run', 'show what would come; change and contact nothing')
+  .option('--parallel', 'on trial: sites are only read here until "import finish"')
+  .option('--password-file <file>', 'CSV: the password of all rows that have none, - for stdin')
+  .option('--passphrase-file <file>', 'what the file was sealed by, - for stdin')
+  .option('--json', 'print JSON')
+  .action(async (file: string, options) => (await import('./import.js')).importFrom(readConfig(), file, options));
+imports
+  .command('mainwp')
+  .description('print a PHP program that exports a MainWP Dashboard for this Sitefleet only')
+  .action(async () => (await import('./import.js')).printExporter(readConfig()));
+imports
+  .command('key')
+  .description('print a key to which another Sitefleet seals its export')
+  .action(async () => (await import('./import.js')).printImportKey(readConfig()));
+imports
+  .command('finish')
+  .description('end the trial: the sites are changed from here')
+  .option('--dry-run', 'only list the sites on trial')
+  .option('--json', 'print JSON')
+  .action(async (options) => (await import('./import.js')).finishImport(readConfig(), options));
+
+program
+  .command('export')
+  .description('all sites with their keys, sealed for another Sitefleet; or their list in CSV')
+  .argument('[file]', 'default: standard output')
+  .option('--csv', 'addresses, names, logins and tags, without secrets')
+  .option('--to <pem>', 'seal to the key that "import key" printed on the other side')
+  .option('--passphrase-file <file>', 'seal by a passphrase, - for stdin')
+  .action(async (file: string | undefined, options) =>
+    (await import('./export.js')).exportFleet(readConfig(), file, options),
+  );
+
 const jobs = program.command('jobs').description('queued work');
 jobs
   .command('list')

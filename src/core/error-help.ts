@@ -86,6 +86,10 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_site_add_failed: ['The site answered, but could not be stored.', RETRY],
   svc_site_suspended: ['The site is suspended, so it is not contacted.', 'Unsuspend it first, if the user agrees.'],
   svc_site_disconnected: ['The site is disconnected, so it is not contacted.', 'Reconnect it with reconnect-site-v1.'],
+  svc_site_on_trial: [
+    'The site is on trial beside another dashboard, so it is only read here. Nothing changed.',
+    'The operator ends the trial with "sitefleet import finish"; until then the other dashboard makes changes.',
+  ],
   svc_site_offline: [
     'The site gave no answer, or is known to be down.',
     'Run check-site-v1; reconnect when it is back.',

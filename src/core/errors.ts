@@ -68,6 +68,7 @@ export const STATUS = {
   svc_site_add_failed: 500,
   svc_site_suspended: 409,
   svc_site_disconnected: 409,
+  svc_site_on_trial: 409,
   svc_site_offline: 503,
   svc_site_refused: 502,
   svc_child_version_outdated: 400,

@@ -3,6 +3,7 @@
 import type { Members } from '../cluster/members.js';
 import { runAudits } from '../domain/audits/queue.js';
 import type { Ctx } from '../domain/context.js';
+import { dropImportKeys } from '../domain/import/keys.js';
 import { reapJobs } from '../domain/jobs/chunk.js';
 import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
 import { deleteExpired } from '../domain/jobs/retention.js';
@@ -105,5 +106,14 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Forgets old audits, mails and history.',
     pattern: '0 40 3 * * *',
     run: deleteExpired,
+  },
+  {
+    name: 'import-keys',
+    about: 'Throws away the keys of imports whose time is over.',
+    pattern: '0 50 3 * * *',
+    run: async (ctx) => {
+      await dropImportKeys(ctx);
+      return 'done';
+    },
   },
 ];

@@ -29,6 +29,7 @@ import { createHistory } from './sites/change-history.js';
 import { createContent } from './sites/content-sites.js';
 import { createDueSites } from './sites/due.js';
 import { createFindings } from './sites/findings.js';
+import { createSiteImport } from './sites/import.js';
 import { createInventory } from './sites/inventory.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
@@ -45,6 +46,7 @@ export function createStore(db: Db, vault: Vault) {
   return {
     sites: createSites(db, vault),
     siteRecords: createSiteRecords(db),
+    siteImport: createSiteImport(db),
     siteSettings: createSiteSettings(db, vault),
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),

@@ -10,6 +10,7 @@ import {
   loadSite,
   loadSites,
   requireConnection,
+  requireNotOnTrial,
   requireVersion,
   siteCallError,
 } from '../sites/load.js';
@@ -169,6 +170,7 @@ export async function withLiveSite<T>(
 ): Promise<T> {
   const run = async (ctx: Ctx) => {
     const target = await loadSite(ctx, siteId);
+    if (kind === 'write') requireNotOnTrial(target);
     requireLive(target);
     requireVersion(target);
     return work(ctx, requireConnection(target), target);

@@ -5,7 +5,14 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, requireConnection, requireReachable, requireVersion, siteCallError } from '../sites/load.js';
+import {
+  type LoadedSite,
+  requireConnection,
+  requireNotOnTrial,
+  requireReachable,
+  requireVersion,
+  siteCallError,
+} from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { fetchSnapshot, storeSnapshot } from '../sites/sync.js';
 
@@ -83,6 +90,7 @@ export interface ActionResult {
 
 /** Checks of a write on one site that come before anything is sent (operations §8.1 REACH, CHILD). */
 export function requireWritable(target: LoadedSite): void {
+  requireNotOnTrial(target);
   requireVersion(target);
   requireReachable(target);
 }

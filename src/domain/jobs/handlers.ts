@@ -7,7 +7,13 @@ import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
-import { type LoadedSite, requireNotSuspended, requireReachable, requireVersion } from '../sites/load.js';
+import {
+  type LoadedSite,
+  requireNotOnTrial,
+  requireNotSuspended,
+  requireReachable,
+  requireVersion,
+} from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { type ApplyResult, applyOffers } from '../updates/apply.js';
@@ -114,6 +120,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
   async run(ctx, target, params) {
+    requireNotOnTrial(target);
     requireReachable(target);
     requireVersion(target);
     // Offers are read when the work starts, not when it was requested: a job may have waited, or have run before.

@@ -11,7 +11,7 @@ import type { ToolKind } from '../../store/jobs/tool-jobs.js';
 import { liveSiteError, requireLive } from '../content/live-content.js';
 import type { Ctx } from '../context.js';
 import { renewRegistration } from '../sites/connection.js';
-import { type LoadedSite, loadSites, requireConnection } from '../sites/load.js';
+import { type LoadedSite, loadSites, requireConnection, requireNotOnTrial } from '../sites/load.js';
 import { allSites, isoTime } from '../sites/sites.js';
 
 interface Tool {
@@ -137,6 +137,7 @@ async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Pro
 async function onOne(ctx: Ctx, kind: ToolKind, target: LoadedSite | undefined, siteId: number): Promise<string> {
   if (target === undefined) return 'The site was removed before its turn came.';
   try {
+    requireNotOnTrial(target);
     if (target.site.suspended === 1) requireLive(target);
     await ctx.locks.exclusive(siteId, ctx.signal, (held) =>
       TOOLS[kind].run({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target),

@@ -4,7 +4,7 @@ import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import { abandonedAfterDays } from '../settings/effects.js';
-import { type LoadedSite, siteCallError } from './load.js';
+import { type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
 import { hostOf, storedUrl, withChildsWww } from './urls.js';
@@ -180,6 +180,7 @@ export async function reconnectSite(ctx: Ctx, target: LoadedSite): Promise<void>
 
 /** Registering straight over a stored key cannot strand the site: the old key works until the new one is in (child protocol §4). */
 export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<void> {
+  requireNotOnTrial(target);
   const { site, connection } = target;
   if (connection === null || connection.regverify === null) {
     throw new ServiceError(
@@ -193,16 +194,21 @@ export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<v
   }
   try {
     const key = await ctx.child.generateKey();
-    const registered = await ctx.child.register(
-      connection,
-      {
-        user: connection.user,
-        public_key: key.public_key,
-        unique_id: connection.unique_id,
-        regverify: connection.regverify,
-      },
-      { signal: ctx.signal },
-    );
+    const registration = {
+      user: connection.user,
+      public_key: key.public_key,
+      unique_id: connection.unique_id,
+      regverify: connection.regverify,
+    };
+    const register = () => ctx.child.register(connection, registration, { signal: ctx.signal });
+    const registered = await register().catch(async (error: unknown) => {
+      if (!(error instanceof ChildFailure) || error.childCode !== 'REG_ERROR2') throw error;
+      // A sync of another dashboard that holds the same key made that one the site's own; a sync of ours takes it back.
+      await fetchSnapshot(ctx, target).catch(() => {
+        throw error;
+      });
+      return register();
+    });
     await ctx.store.sites.replaceKey(site.id, {
       private_key: key.private_key,
       regverify: registered.regverify,
@@ -221,7 +227,8 @@ function reconnectError(error: ServiceError, siteId: number): ServiceError {
   if (
     error.code === 'svc_cancelled' ||
     error.code === 'svc_internal_error' ||
-    error.code === 'svc_child_version_outdated'
+    error.code === 'svc_child_version_outdated' ||
+    error.code === 'svc_site_on_trial'
   )
     return error;
   return new ServiceError('svc_reconnect_failed', error.message, {

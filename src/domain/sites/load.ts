@@ -60,6 +60,23 @@ export function requireNotSuspended({ site }: LoadedSite): void {
   });
 }
 
+/** Throws `svc_site_on_trial`: another dashboard changes such a site, and two that do so would get in each other's way. */
+export function requireNotOnTrial({ site }: LoadedSite): void {
+  if (site.on_trial === 1) throw onTrial(site.id);
+}
+
+function onTrial(siteId: number, cause?: unknown): ServiceError {
+  return new ServiceError(
+    'svc_site_on_trial',
+    `Site ${siteId} is on trial beside another dashboard, so it is only read here. Nothing changed.`,
+    {
+      advice: 'End the trial with "sitefleet import finish", or make the change in the other dashboard.',
+      data: { site_id: siteId },
+      cause,
+    },
+  );
+}
+
 /** Throws when the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
 export function requireVersion({ site }: LoadedSite): void {
   if (compareVersions(site.child_version === '' ? '0' : site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
@@ -102,6 +119,7 @@ export function siteCallError(error: unknown, siteId: number, otherwise: ErrorCo
       data: { site_id: siteId },
       cause: error,
     });
+  if (error.kind === 'reads_only') return onTrial(siteId, error);
   const code: ErrorCode =
     error.kind === 'outdated'
       ? 'svc_child_version_outdated'

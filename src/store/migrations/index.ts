@@ -8,6 +8,7 @@ import { shares } from './0006_shares.js';
 import { uniqueId } from './0007_unique_id.js';
 import { batchGuard } from './0008_batch_guard.js';
 import { syncErrorQuoted } from './0009_sync_error_quoted.js';
+import { trial } from './0010_trial.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -19,4 +20,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 7, name: 'unique_id', sql: uniqueId },
   { id: 8, name: 'batch_guard', sql: batchGuard },
   { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
+  { id: 10, name: 'trial', sql: trial },
 ];

@@ -59,6 +59,7 @@ export interface SiteRecord extends SiteRow {
   health_threshold: number;
   monitoring_emails: string;
   is_staging: number;
+  on_trial: number;
 }
 
 /** How a site is reached, from its stored settings: 0 no, 1 yes, 2 as the global one; 6 TLS 1.2, 7 TLS 1.3. */
@@ -83,6 +84,8 @@ export interface SiteConnection {
   /** undefined = as the global setting says. */
   ipv4_only: boolean | undefined;
   min_tls: 'TLSv1.2' | 'TLSv1.3' | undefined;
+  /** On trial beside another dashboard: read, never changed. */
+  reads_only: boolean;
 }
 
 export interface NewSite {

@@ -16,3 +16,12 @@ const IGNORED = `(
 export function refreshIgnored(siteId: number): Statement {
   return sql(`UPDATE site_update SET ignored = ${IGNORED} WHERE site_id = ? AND ignored <> ${IGNORED}`, siteId);
 }
+
+/** The same for every site, after a change of the global lists. */
+export function refreshIgnoredEverywhere(type: number, slug: string): Statement {
+  return sql(
+    `UPDATE site_update SET ignored = ${IGNORED} WHERE type = ? AND slug = ? AND ignored <> ${IGNORED}`,
+    type,
+    slug,
+  );
+}

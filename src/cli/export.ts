@@ -1,0 +1,75 @@
+/** `sitefleet export`: the whole fleet, sealed, or its list in CSV. */
+
+import { createWriteStream, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Config } from '../config/types.js';
+import { VERSION } from '../core/version.js';
+import { fleetCsv, fleetRecords } from '../domain/import/export.js';
+import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.js';
+import { CommandError } from './accounts.js';
+import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
+import { mustExist } from './database.js';
+import { inService } from './in-service.js';
+import { say } from './output.js';
+
+export interface ExportFlags {
+  csv?: boolean;
+  to?: string;
+  passphraseFile?: string;
+}
+
+/** A passphrase that protects keys to a whole fleet must not be guessed. */
+const MIN_PASSPHRASE = 12;
+
+/** Writes the file, or the standard output without one. A file that exists is never written over. */
+export async function exportFleet(config: Config, file: string | undefined, flags: ExportFlags): Promise<void> {
+  mustExist(config);
+  const to = flags.csv === true ? null : await recipientOf(flags);
+  await inService(config, async (ctx) => {
+    const pieces = to === null ? fleetCsv(ctx) : sealFile(fleetRecords(ctx, VERSION), to);
+    if (file === undefined) {
+      for await (const piece of pieces) if (!process.stdout.write(piece)) await drained();
+      return;
+    }
+    try {
+      // Read by its owner only; written as a whole or not at all.
+      await pipeline(Readable.from(pieces), createWriteStream(file, { flags: 'wx', mode: 0o600 }), {
+        signal: ctx.signal,
+      });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+        throw new CommandError(`${file} exists already. Choose another name.`);
+      rmSync(file, { force: true });
+      throw error;
+    }
+    say(
+      `Wrote ${file}.${to === null ? '' : ' It holds the keys of all sites, sealed: sitefleet import brings it into another Sitefleet.'}`,
+    );
+  });
+}
+
+function drained(): Promise<void> {
+  return new Promise((done) => process.stdout.once('drain', done));
+}
+
+async function recipientOf({ to, passphraseFile }: ExportFlags): Promise<Recipient> {
+  if (to !== undefined) return recipientKey(readTextFile(to));
+  const passphrase = passphraseFile === undefined ? await typedTwice() : await secretFrom(passphraseFile);
+  if (passphrase.length < MIN_PASSPHRASE)
+    throw new CommandError(
+      `A passphrase has at least ${MIN_PASSPHRASE} characters: it protects the keys of all sites.`,
+    );
+  return { passphrase };
+}
+
+async function typedTwice(): Promise<string> {
+  if (!canAsk()) {
+    throw new CommandError(
+      'Say for whom the keys are sealed: --to KEY.pem (made by "sitefleet import key" on the other side) or --passphrase-file FILE, - for stdin.',
+    );
+  }
+  const passphrase = await askSecret('Passphrase for the file: ');
+  if ((await askSecret('Once more: ')) !== passphrase) throw new CommandError('The two are different.');
+  return passphrase;
+}

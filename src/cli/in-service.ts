@@ -1,0 +1,27 @@
+/** A service for one command of the shell: verbs run in this process, jobs and schedule stay with the server. */
+
+import { randomUUID } from 'node:crypto';
+import { createService } from '../app/service.js';
+import type { Config } from '../config/types.js';
+import type { Progress } from '../core/progress.js';
+import type { Ctx } from '../domain/context.js';
+import { createLog } from '../telemetry/log.js';
+import { localActor } from './stdio.js';
+import { stopSignal } from './stop.js';
+import { assertWritable } from './writable.js';
+
+/** Runs the work with a context, and closes everything afterwards. Ctrl-C aborts `ctx.signal`. */
+export async function inService<T>(
+  config: Config,
+  work: (ctx: Ctx) => Promise<T>,
+  progress?: (progress: Progress) => void,
+): Promise<T> {
+  assertWritable(config);
+  const signal = stopSignal();
+  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline', jobs: false });
+  try {
+    return await work(service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal, progress }));
+  } finally {
+    await service.stop();
+  }
+}

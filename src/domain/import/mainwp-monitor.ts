@@ -1,0 +1,70 @@
+/** Uptime monitors of a MainWP Dashboard. Pure. */
+
+import { type FleetMonitor, fleetMonitor } from '../../../schemas/fleet.js';
+
+/** A row of the monitors table, or the global settings, as PHP wrote them. */
+export type MainwpMonitor = Readonly<Record<string, unknown>>;
+
+export interface Globals {
+  /** Sites that follow the global setting are signed to with SHA-1. */
+  sha1: boolean;
+  verify: boolean;
+  ipv4: boolean;
+  monitoring: MainwpMonitor;
+}
+
+const NONE: FleetMonitor = {
+  active: null,
+  interval: null,
+  timeout: null,
+  maxretries: null,
+  type: null,
+  method: null,
+  expected_status: null,
+  keyword: null,
+};
+
+/** Its fields there, the value that means "as the global setting says", and its field here. */
+const FIELDS = [
+  ['active', -1, 'active'],
+  ['interval', -1, 'interval'],
+  ['timeout', -1, 'timeout'],
+  ['maxretries', -1, 'maxretries'],
+  ['type', 'useglobal', 'type'],
+  ['method', 'useglobal', 'method'],
+  ['up_status_codes', 'useglobal', 'expected_status'],
+] as const;
+
+/**
+ * The settings of a site's own monitor. What follows the global setting over there gets that value here, so that a watched
+ * site stays watched; values that this service does not know follow its own global setting.
+ */
+export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor): FleetMonitor {
+  const own = rows.find((row) => Number(row.issub ?? 0) === 0);
+  if (own === undefined) return NONE;
+  const given: Record<string, unknown> = {};
+  for (const [theirs, useGlobal, ours] of FIELDS) {
+    const value = own[theirs];
+    const follows = value === undefined || value === null || value === '' || String(value) === String(useGlobal);
+    const settled = follows ? global[theirs] : value;
+    const parsed = fleetMonitor.shape[ours].safeParse(converted(ours, settled ?? null));
+    given[ours] = parsed.success ? parsed.data : null;
+  }
+  const keyword = fleetMonitor.shape.keyword.safeParse(own.keyword);
+  const word = keyword.success && keyword.data !== '' ? keyword.data : null;
+  // A monitor of this type without a word could not judge anything.
+  const type = given.type === 'keyword' && word === null ? null : given.type;
+  return { ...NONE, ...given, type, keyword: word } as FleetMonitor;
+}
+
+/** Monitors of pages below the site's own. */
+export function subMonitors(rows: readonly MainwpMonitor[]): number {
+  return rows.filter((row) => Number(row.issub ?? 0) === 1).length;
+}
+
+function converted(field: string, value: unknown): unknown {
+  if (value === null) return null;
+  if (field === 'active') return Number(value) === 1;
+  if (field === 'maxretries') return Math.min(1, Number(value));
+  return value;
+}

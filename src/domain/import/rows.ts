@@ -1,0 +1,141 @@
+/**
+ * Lists of sites in CSV: with a header row that names the columns, or the ten columns of the original's own import in their
+ * order. What is wrong is named by line and column, and does not keep the other rows. Pure.
+ */
+
+import { type FleetRow, fleetRow } from '../../../schemas/fleet.js';
+import { parseCsv } from './csv.js';
+import type { Invalid } from './read.js';
+import { sentence } from './record.js';
+import { unusable } from './sealed.js';
+
+export type SiteRow = FleetRow & { line: number };
+
+const COLUMNS = [
+  'name',
+  'url',
+  'admin',
+  'password',
+  'tags',
+  'unique_id',
+  'http_user',
+  'http_pass',
+  'ssl_verify',
+  'ssl_version',
+] as const;
+type Column = (typeof COLUMNS)[number];
+
+/** Headings of the original, in the order of `COLUMNS`. */
+export const ORIGINAL_HEADINGS = [
+  'Site Name',
+  'Url',
+  'Admin Name',
+  'Admin Password',
+  'Tag',
+  'Security ID',
+  'HTTP Username',
+  'HTTP Password',
+  'Verify Certificate',
+  'SSL Version',
+] as const;
+
+/** Rows of one list at most. */
+const MAX_ROWS = 20_000;
+
+const VERIFY: Readonly<Record<string, boolean>> = {
+  '': true,
+  '1': true,
+  true: true,
+  yes: true,
+  '0': false,
+  false: false,
+  no: false,
+};
+/** The original's own letters, which it reads this way round. */
+const ORIGINAL_VERIFY: Readonly<Record<string, boolean>> = { ...VERIFY, t: true, y: false };
+const TLS: Readonly<Record<string, 0 | 6 | 7>> = {
+  '': 0,
+  auto: 0,
+  '1.x': 0,
+  '1': 0,
+  '2': 0,
+  '3': 0,
+  '1.0': 0,
+  '1.1': 0,
+  '1.2': 6,
+  '1.3': 7,
+};
+
+/** Throws `svc_invalid_input` when the text as a whole is no such list. */
+export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } {
+  const { rows: lines, problem } = parseCsv(text);
+  if (problem !== null) throw unusable(`Line ${problem.line}: ${problem.message}`);
+  if (lines.length > MAX_ROWS) throw unusable(`It has more than ${MAX_ROWS} rows.`);
+  const [first] = lines;
+  if (first === undefined) throw unusable('It holds no rows.');
+  const { columns, original, header } = columnsOf(first.cells);
+  const rows: SiteRow[] = [];
+  const invalid: Invalid[] = [];
+  for (const { line, cells } of header ? lines.slice(1) : lines) {
+    const values = Object.fromEntries(COLUMNS.map((name) => [name, cells[columns.indexOf(name)] ?? ''])) as Values;
+    const wrong = (name: Column, message: string) =>
+      invalid.push({ where: placeOf(line, columns, name), url: sentence(values.url), message });
+    if (cells.length > columns.length) {
+      const where = `line ${line}, column ${columns.length + 1}`;
+      invalid.push({ where, url: sentence(values.url), message: 'There are more cells than columns.' });
+      continue;
+    }
+    const verify = (original ? ORIGINAL_VERIFY : VERIFY)[values.ssl_verify.toLowerCase()];
+    const version = TLS[values.ssl_version.toLowerCase()];
+    if (verify === undefined) wrong('ssl_verify', 'must be 1 or 0.');
+    else if (version === undefined) wrong('ssl_version', 'must be auto, 1.2 or 1.3.');
+    else {
+      const parsed = fleetRow.safeParse(rowOf(values, verify, version));
+      if (parsed.success) rows.push({ ...parsed.data, line });
+      else {
+        const [issue] = parsed.error.issues;
+        wrong((issue?.path[0] as Column | undefined) ?? 'url', `${issue?.message ?? 'cannot be used'}.`);
+      }
+    }
+  }
+  return { rows, invalid };
+}
+
+type Values = Record<Column, string>;
+
+function rowOf(values: Values, ssl_verify: boolean, ssl_version: 0 | 6 | 7) {
+  return {
+    ...values,
+    ssl_verify,
+    ssl_version,
+    // The list of the original carries addresses without a scheme, too.
+    url: values.url === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(values.url) ? values.url : `https://${values.url}`,
+    tags: values.tags.split(/[;,]/).flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
+    http_user: values.http_user === '' ? null : values.http_user,
+    http_pass: values.http_pass === '' ? null : values.http_pass,
+  };
+}
+
+/** Where a column stands in the file, so that it is found in a spreadsheet as well as in an editor. */
+function placeOf(line: number, columns: readonly Column[], name: Column): string {
+  const index = columns.indexOf(name);
+  return index < 0 ? `line ${line} (${name})` : `line ${line}, column ${index + 1} (${name})`;
+}
+
+/** The columns by a header row, or those of the original when the first row is none. */
+function columnsOf(cells: readonly string[]): { columns: Column[]; original: boolean; header: boolean } {
+  const names = cells.map((cell) => cell.toLowerCase());
+  const headings = ORIGINAL_HEADINGS.map((heading) => heading.toLowerCase());
+  if (!names.includes('url')) return { columns: [...COLUMNS], original: true, header: false };
+  const columns = names.map((name, index) => {
+    const known = COLUMNS.find((column) => column === name) ?? COLUMNS[headings.indexOf(name)];
+    if (known === undefined)
+      throw unusable(
+        `Line 1, column ${index + 1}: ${JSON.stringify(sentence(name))} is no column. Known: ${COLUMNS.join(', ')}.`,
+      );
+    return known;
+  });
+  if (new Set(columns).size < columns.length) throw unusable('A column stands twice in its first line.');
+  if (!columns.includes('admin')) throw unusable('Its first line names no column admin.');
+  return { columns, original: names.includes('verify certificate'), header: true };
+}

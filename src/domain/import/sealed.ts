@@ -1,0 +1,139 @@
+/**
+ * Fleet files: records sealed in pages, each a JWE (RFC 7516), to a public key or by a passphrase. Every page names the run
+ * that wrote it, its number and whether it is the last, so that pages of two files, or a part of one, are not taken for a whole.
+ */
+
+import { createPublicKey, type KeyObject, randomBytes, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { CompactEncrypt, compactDecrypt } from 'jose';
+import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+
+/** Characters of a file at most; 100,000 sites have about a third of it. */
+const MAX_FILE = 500_000_000;
+/** Records of one page when we write. */
+const PAGE = 100;
+
+const cost = z.object({
+  n: z.number().int().min(16_384).max(1_048_576),
+  r: z.number().int().min(1).max(16),
+  p: z.number().int().min(1).max(4),
+  salt: z.string().regex(/^[A-Za-z0-9_-]{22,86}$/),
+});
+const sealedFile = z.object({
+  sitefleet_fleet: z.literal(1),
+  from: z.enum(['mainwp', 'sitefleet']),
+  /** Id of the key it is sealed to. */
+  key: z.string().max(100).optional(),
+  /** How its key is made of a passphrase. */
+  scrypt: cost.optional(),
+  sealed: z.array(z.string()).min(1),
+});
+export type SealedFile = z.output<typeof sealedFile>;
+
+type Cost = z.output<typeof cost>;
+/** 64 MB and about 0.3 s a try. */
+const COST = { n: 65_536, r: 8, p: 2 };
+
+/** Whether a text is meant to be a fleet file, as against CSV. */
+export function isFleetFile(text: string): boolean {
+  return text.includes('"sitefleet_fleet"');
+}
+
+/** Throws `svc_invalid_input` for anything but a whole fleet file. Text before its first brace, such as notices of PHP, is passed over. */
+export function parseFile(text: string): SealedFile {
+  if (text.length > MAX_FILE) throw unusable('It is larger than 500 MB.');
+  const start = text.indexOf('{"sitefleet_fleet"');
+  try {
+    const parsed = sealedFile.safeParse(JSON.parse(start < 0 ? '' : text.slice(start)));
+    if (parsed.success) return parsed.data;
+  } catch {
+    // Told below: the parser's own words may quote the file.
+  }
+  throw unusable('It was cut off, or it is no fleet file.');
+}
+
+/** A key of a passphrase; slow on purpose. */
+export async function passphraseKey(passphrase: string, { n, r, p, salt }: Cost): Promise<Uint8Array> {
+  const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
+  return derive(passphrase.normalize('NFC'), Buffer.from(salt, 'base64url'), 32, { N: n, r, p, maxmem: 2 ** 31 });
+}
+
+/** The records of a file in order. Throws `svc_invalid_input` when the key does not fit or a page is missing or changed. */
+export async function openFile(file: SealedFile, key: KeyObject | Uint8Array): Promise<unknown[]> {
+  const records: unknown[] = [];
+  let run: unknown;
+  for (const [index, jwe] of file.sealed.entries()) {
+    const { plaintext, protectedHeader } = await compactDecrypt(jwe, key, {
+      keyManagementAlgorithms: key instanceof Uint8Array ? ['dir'] : ['RSA-OAEP', 'RSA-OAEP-256'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+    }).catch(() => {
+      throw unusable('The key or passphrase does not open it, or it was changed.');
+    });
+    run ??= protectedHeader.run;
+    const whole = protectedHeader.part === index && protectedHeader.run === run;
+    if (!whole || protectedHeader.last !== (index === file.sealed.length - 1))
+      throw unusable('It is not complete: pages are missing, or of another file.');
+    const page: unknown = JSON.parse(new TextDecoder().decode(plaintext));
+    if (!Array.isArray(page)) throw unusable('A page of it holds no records.');
+    for (const record of page) records.push(record);
+  }
+  return records;
+}
+
+export type Recipient = { public_key: KeyObject; key_id: string } | { passphrase: string };
+
+/** Reads a recipient's key: an RSA public key of 2048 bits or more, as `sitefleet import key` prints it. */
+export function recipientKey(pem: string): { public_key: KeyObject; key_id: string } {
+  let public_key: KeyObject | undefined;
+  try {
+    public_key = createPublicKey(pem);
+  } catch {
+    // Told below.
+  }
+  if (public_key?.asymmetricKeyType !== 'rsa' || (public_key.asymmetricKeyDetails?.modulusLength ?? 0) < 2048) {
+    throw new ServiceError(
+      'svc_invalid_input',
+      'The recipient key is no RSA public key of at least 2048 bits in PEM.',
+      {
+        field: 'to',
+        advice: 'Make one on the receiving side: sitefleet import key > key.pem',
+      },
+    );
+  }
+  return { public_key, key_id: /^Key-Id: (\S{1,100})$/m.exec(pem)?.[1] ?? '' };
+}
+
+/** Writes a fleet file piece by piece. */
+export async function* sealFile(records: AsyncIterable<unknown>, to: Recipient): AsyncGenerator<string> {
+  const open = 'passphrase' in to;
+  const setup: Cost = { ...COST, salt: randomBytes(16).toString('base64url') };
+  const key = open ? await passphraseKey(to.passphrase, setup) : to.public_key;
+  const how = open ? { scrypt: setup } : { key: to.key_id };
+  yield `${JSON.stringify({ sitefleet_fleet: 1, from: 'sitefleet', ...how }).slice(0, -1)},"sealed":[`;
+  const run = randomBytes(8).toString('hex');
+  let part = 0;
+  const seal = async (page: unknown[], last: boolean) => {
+    const header = { alg: open ? 'dir' : 'RSA-OAEP-256', enc: 'A256GCM', run, part, last };
+    const text = new TextEncoder().encode(JSON.stringify(page));
+    const jwe = await new CompactEncrypt(text).setProtectedHeader(header).encrypt(key);
+    return `${part++ === 0 ? '\n' : ',\n'}"${jwe}"`;
+  };
+  let page: unknown[] = [];
+  for await (const record of records) {
+    if (page.length === PAGE) {
+      yield await seal(page, false);
+      page = [];
+    }
+    page.push(record);
+  }
+  yield await seal(page, true);
+  yield '\n]}\n';
+}
+
+export function unusable(what: string): ServiceError {
+  return new ServiceError('svc_invalid_input', `The file cannot be used. ${what} Nothing changed.`, {
+    field: 'file',
+    advice: 'Export once more, and copy the file as it is.',
+  });
+}

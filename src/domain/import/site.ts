@@ -1,0 +1,206 @@
+/** One site of a fleet file: proven by one signed read with the key that came along, then stored whole or not at all. */
+
+import { createPrivateKey } from 'node:crypto';
+import type { FleetMonitor, FleetSite } from '../../../schemas/fleet.js';
+import { fold } from '../../../schemas/fold.js';
+import { ChildFailure, type Snapshot } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import type { KnownSite, MonitorColumns } from '../../store/sites/import.js';
+import type { Ctx } from '../context.js';
+import { abandonedAfterDays, syncParts } from '../settings/effects.js';
+import { siteCallError } from '../sites/load.js';
+import { loadRecord } from '../sites/sites.js';
+import { STORED_PARTS } from '../sites/sync.js';
+import { hostOf, type StoredUrl, storedUrl, withChildsWww } from '../sites/urls.js';
+import { ignoredRows, type Links } from './links.js';
+
+export type Outcome =
+  | { list: 'imported'; site_id: number; url: string; name: string }
+  | { list: 'exists'; site_id: number; url: string; name: string }
+  /** `site_id` null = not stored, the file has to be imported again. */
+  | { list: 'unreachable'; site_id: number | null; url: string; code: string; message: string; advice: string }
+  | { list: 'invalid'; url: string; message: string }
+  /** The run was ended before its turn. */
+  | { list: 'pending'; url: string };
+
+/** A site of a file, ready to be stored. */
+export type Prepared = FleetSite & { address: StoredUrl };
+
+/** A site with its address and key in the forms that are stored. Throws `svc_invalid_url` or `svc_invalid_input`. */
+export function prepare(site: FleetSite): Prepared {
+  return { ...site, address: storedUrl(site.url), private_key: pkcs8(site.private_key) };
+}
+
+function pkcs8(pem: string): string {
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === 'rsa') return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  } catch {
+    // The parser's own words may quote the key.
+  }
+  throw new ServiceError('svc_invalid_input', 'private_key is no readable RSA private key.', {
+    field: 'private_key',
+    advice: 'Sync the site in the other dashboard; when that works, export again.',
+  });
+}
+
+export async function importSite(
+  ctx: Ctx,
+  site: Prepared,
+  known: KnownSite | undefined,
+  links: Pick<Links, 'tags' | 'clients'>,
+  trial: boolean,
+): Promise<Outcome> {
+  if (known !== undefined) return again(ctx, site, known);
+  const { url } = site.address;
+  if (trial && site.trial_obstacle !== '') return unreachable(null, url, obstacle(site));
+  // A suspended site is never contacted: it comes as it is.
+  if (site.suspended) return add(ctx, site, links, trial, null, null);
+  try {
+    return await add(ctx, site, links, trial, await read(ctx, site, trial), null);
+  } catch (error) {
+    if (!(error instanceof ChildFailure)) throw error;
+    if (error.kind === 'cancelled') return { list: 'pending', url };
+    if (error.kind === 'blocked_address') return { list: 'invalid', url, message: error.message };
+    return add(ctx, site, links, trial, null, siteCallError(error, 0, 'svc_sync_failed'));
+  }
+}
+
+async function read(ctx: Ctx, site: Prepared, trial: boolean): Promise<Snapshot> {
+  return ctx.child.bulk().stats(
+    {
+      url: site.address.url,
+      http_user: site.http_user,
+      http_pass: site.http_pass,
+      ssl_verify: site.ssl_verify,
+      ipv4_only: site.force_use_ipv4 === 2 ? undefined : site.force_use_ipv4 === 1,
+      min_tls: site.ssl_version === 7 ? 'TLSv1.3' : site.ssl_version === 6 ? 'TLSv1.2' : undefined,
+      site_id: 0,
+      user: site.admin,
+      private_key: site.private_key,
+      reads_only: trial,
+    },
+    {
+      abandonedAfterDays: await abandonedAfterDays(ctx),
+      changesAfter: 0,
+      renewRegverify: site.regverify === null,
+      parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
+    },
+    { signal: ctx.signal },
+  );
+}
+
+/** Stores a site with everything that belongs to it, in one transaction. One that did not answer waits with its reason for the next sync. */
+async function add(
+  ctx: Ctx,
+  site: Prepared,
+  links: Pick<Links, 'tags' | 'clients'>,
+  trial: boolean,
+  snapshot: Snapshot | null,
+  failure: ServiceError | null,
+): Promise<Outcome> {
+  const stored = withChildsWww(site.address.url, snapshot?.site_url) ?? site.address;
+  const name = site.name === '' ? hostOf(stored.url) : site.name;
+  const now = ctx.clock.now();
+  const id = await ctx.store.sites.add(
+    {
+      ...stored,
+      name,
+      client_id: (site.client === null ? undefined : links.clients.get(site.client)) ?? null,
+      tags: site.tags.flatMap((tag) => links.tags.get(fold(tag)) ?? []),
+      admin_username: site.admin,
+      ssl_verify: site.ssl_verify,
+      unique_id: site.unique_id,
+      private_key: site.private_key,
+      regverify: snapshot?.regverify ?? site.regverify,
+      http_user: site.http_user,
+      http_pass: site.http_pass,
+    },
+    now,
+    (siteId) => [
+      ...(snapshot === null ? [] : ctx.store.inventory.first(siteId, stored.url_key, snapshot, now)),
+      ...ctx.store.siteImport.rest(
+        siteId,
+        { ...detailsOf(site), on_trial: trial },
+        ignoredRows(site.ignored),
+        monitorColumns(site.monitor),
+        failure === null ? null : { code: failure.code, message: failure.message, at: now },
+      ),
+    ],
+  );
+  if (id === undefined) {
+    const [other] = await ctx.store.siteImport.known([stored.url_key]);
+    if (other === undefined) throw new ServiceError('svc_site_add_failed', `${stored.url} could not be stored.`);
+    return { list: 'exists', site_id: other.id, url: other.url, name: other.name };
+  }
+  ctx.events.emit({ name: 'site.added', site_id: id, facts: { url: stored.url } });
+  if (failure === null) return { list: 'imported', site_id: id, url: stored.url, name };
+  return unreachable(id, stored.url, failure);
+}
+
+/**
+ * A site that is stored: left as it is, except one whose last sync failed, or that never answered. The key of the file may be
+ * newer than ours, so it is tried, and kept when it works.
+ */
+async function again(ctx: Ctx, site: Prepared, known: KnownSite): Promise<Outcome> {
+  const { id, url, name } = known;
+  const never = known.last_sync === null;
+  if (known.suspended === 1 || known.disconnected === 1 || (!never && known.sync_error === ''))
+    return { list: 'exists', site_id: id, url, name };
+  const trial = known.on_trial === 1;
+  try {
+    if (trial && site.trial_obstacle !== '') throw obstacle(site);
+    const snapshot = await read(ctx, site, trial);
+    await ctx.store.sites.replaceKey(id, { ...site, regverify: snapshot.regverify ?? site.regverify });
+    await ctx.store.inventory.save(
+      { ...(await loadRecord(ctx, id)), content_hash: '' },
+      snapshot,
+      ctx.clock.now(),
+      true,
+    );
+    ctx.events.emit({ name: 'site.synced', site_id: id, facts: {} });
+    return { list: 'imported', site_id: id, url, name };
+  } catch (error) {
+    const failure = siteCallError(error, id, 'svc_sync_failed');
+    if (failure.code === 'svc_cancelled') return { list: 'pending', url };
+    if (failure.code === 'svc_internal_error' || failure.code === 'svc_storage_unavailable') throw failure;
+    if (never) await ctx.store.sites.replaceKey(id, site);
+    return unreachable(id, url, failure);
+  }
+}
+
+function obstacle(site: Prepared): ServiceError {
+  return new ServiceError('svc_site_refused', site.trial_obstacle, { advice: 'Then import again.' });
+}
+
+function unreachable(siteId: number | null, url: string, { code, message, advice = '' }: ServiceError): Outcome {
+  return { list: 'unreachable', site_id: siteId, url, code, message, advice };
+}
+
+function detailsOf(site: FleetSite) {
+  return {
+    notes: site.notes,
+    suspended: site.suspended,
+    ssl_version: site.ssl_version,
+    force_use_ipv4: site.force_use_ipv4,
+    automatic_update: site.automatic_update,
+    backup_before_upgrade: site.backup_before_upgrade,
+    disable_health_checking: site.disable_health_checking,
+    health_threshold: site.health_threshold,
+    monitoring_emails: site.monitoring_emails,
+    ignore_core: site.ignore_core,
+    ignore_plugins: site.ignore_plugins,
+    ignore_themes: site.ignore_themes,
+  };
+}
+
+function monitorColumns(monitor: FleetMonitor): MonitorColumns {
+  const { interval, timeout, expected_status, active, ...same } = monitor;
+  return {
+    ...same,
+    active: active === null ? null : active ? 1 : 0,
+    interval_min: interval,
+    timeout_s: timeout,
+    expected_status: expected_status === null ? null : JSON.stringify(expected_status),
+  };
+}

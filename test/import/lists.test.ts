@@ -1,0 +1,278 @@
+/** Lists in CSV, and leaving: the list and the sealed file that another Sitefleet takes. */
+
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { parseCsv } from '../../src/domain/import/csv.js';
+import { readRows } from '../../src/domain/import/rows.js';
+import { type TestApp, testApp } from '../support/harness.js';
+import { functionsOf } from './dashboard.js';
+import { type Program, program } from './program.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitefleet-lists-'));
+const PASSWORD = 'se,cr"et';
+let fleet: Fleet;
+let here: Program;
+const file = (name: string, content: string) => writeFileSync(join(folder, name), content);
+const text = (name: string) => readFileSync(join(folder, name), 'utf8');
+const url = (index: number) => fleet.site(index).url;
+const urls = (list: { url: string }[]) => list.map((each) => each.url);
+
+const apps: TestApp[] = [];
+
+/** A service on a database of the program. */
+function serviceOn(database: string, sites = 1): Promise<TestApp> {
+  return testApp({
+    sites,
+    realClock: true,
+    config: { db: `file:${join(folder, database)}`, secret_key: null, secret_key_file: join(folder, 'secret.key') },
+  });
+}
+
+beforeAll(async () => {
+  fleet = await startFleet({ sites: 8, seed: 11, password: PASSWORD, admin: 'boss' });
+  here = program(folder);
+});
+afterAll(async () => {
+  for (const app of apps) await app.close();
+  await fleet.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('CSV', () => {
+  it.each([
+    [
+      'a,b\r\nc,d',
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    ],
+    ['\uFEFFa,"b,""c"""\n', [['a', 'b,"c"']]],
+    ['a, "two\nlines" ,c\rd', [['a', 'two\nlines', 'c'], ['d']]],
+    ['# note\n\n,\n a ,', [['a', '']]],
+    ['""', []],
+    ['', []],
+  ])('reads %j', (source, cells) => {
+    const { rows, problem } = parseCsv(source);
+    expect([rows.map((row) => row.cells), problem]).toEqual([cells, null]);
+  });
+
+  it('names the line of what it cannot read', () => {
+    expect(parseCsv('a\n"b\nc').problem).toEqual({ line: 2, message: 'A quote is opened and not closed.' });
+    expect(parseCsv('a\n\n"b" c').problem).toEqual({ line: 3, message: 'Text stands behind a closing quote.' });
+    expect(parseCsv('"a\nb",c\nd').rows.map((row) => row.line)).toEqual([1, 3]);
+  });
+
+  it('reads the ten columns of the original, its letters and its TLS words', () => {
+    const line = (verify: string, tls: string) => `One,one.example,boss,pw,"Shops, VIP",UID,hu,hp,${verify},${tls}`;
+    const { rows, invalid } = readRows(
+      ['# comment', line('T', '1.2'), line('Y', '1.x'), line('', ''), line('2', '1.3')].join('\n'),
+    );
+    expect(rows.map((row) => [row.ssl_verify, row.ssl_version])).toEqual([
+      [true, 6],
+      [false, 0],
+      [true, 0],
+    ]);
+    expect(rows[0]).toMatchObject({
+      line: 2,
+      url: 'https://one.example',
+      admin: 'boss',
+      password: 'pw',
+      tags: ['Shops', 'VIP'],
+      unique_id: 'UID',
+      http_user: 'hu',
+      http_pass: 'hp',
+    });
+    expect(invalid).toEqual([
+      { where: 'line 5, column 9 (ssl_verify)', url: 'one.example', message: 'must be 1 or 0.' },
+    ]);
+  });
+});
+
+describe('import of a list', { timeout: 60_000 }, () => {
+  it('connects the good rows, names the bad ones, and is repeatable', async () => {
+    const quoted = `"${PASSWORD.replaceAll('"', '""')}"`;
+    file(
+      'sites.csv',
+      [
+        'url,name,admin,password,tags,unique_id',
+        `${url(0)},First,boss,${quoted},"Shops;VIP",${fleet.site(0).uniqueId}`,
+        `${url(1)},Second,,${quoted},,`,
+        `${url(2)},Third,boss,incorrect!,,${fleet.site(2).uniqueId}`,
+        `ftp://x.example/,Fourth,boss,${quoted},,`,
+        `${url(0)},Twice,boss,${quoted},,`,
+        `${url(3)},Fifth,boss,,,${fleet.site(3).uniqueId}`,
+        `${url(4)},Sixth,boss,${quoted},,,extra`,
+      ].join('\r\n'),
+    );
+    const dry = await here.json(['import', 'sites.csv', '--dry-run']);
+    expect(urls(dry.imported)).toEqual([url(0), url(2), url(3)]);
+    expect(functionsOf(fleet)).toEqual(new Set());
+
+    // One row has no password of its own: it comes from the standard input, never from the command line.
+    const { code, out, err } = await here.run(
+      ['import', 'sites.csv', '--json', '--password-file', '-'],
+      `${PASSWORD}\n`,
+    );
+    expect(code, err).toBe(1);
+    const report = JSON.parse(out);
+    expect(urls(report.imported)).toEqual([url(0), url(3)]);
+    expect(report.unreachable).toEqual([
+      expect.objectContaining({ url: url(2), site_id: null, code: 'svc_invalid_credentials' }),
+    ]);
+    expect(report.invalid.map((each: { where: string }) => each.where)).toEqual([
+      'line 3, column 3 (admin)',
+      'line 8, column 7',
+      'line 5 (url)',
+      'line 6 (url)',
+    ]);
+    for (const secret of [PASSWORD, 'incorrect!']) expect(out + err).not.toContain(secret);
+    const again = await here.json(['import', 'sites.csv', '--password-file', '-'], PASSWORD);
+    expect(urls(again.exists).sort()).toEqual([url(0), url(3)].sort());
+    expect(again.imported).toEqual([]);
+  });
+
+  it('refuses what is no list, and a trial without keys', async () => {
+    file('none.csv', 'url,colour\nhttp://x.example,red\n');
+    const none = await here.run(['import', 'none.csv']);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('Line 1, column 2: "colour" is no column')]);
+    const trial = await here.run(['import', 'sites.csv', '--parallel']);
+    expect([trial.code, trial.err]).toEqual([1, expect.stringContaining('--parallel needs the keys')]);
+    const missing = await here.run(['import', 'not-there.csv']);
+    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('not-there.csv cannot be read')]);
+  });
+});
+
+describe('export', { timeout: 120_000 }, () => {
+  it('goes to another Sitefleet with all that belongs to the sites, sealed to its key', async () => {
+    // Services on the two databases, to set things up and to look at what came.
+    const there = program(folder, 'other.db');
+    await there.run(['migrate']);
+    const [source, target] = await Promise.all(['fleet.db', 'other.db'].map((name) => serviceOn(name)));
+    if (source === undefined || target === undefined) throw new Error('no service');
+    apps.push(source, target);
+    const [site] = (await source.call('list-sites')).items;
+    const client = await source.call('add-client', {
+      name: 'Acme',
+      client_email: 'a@acme.example',
+      selected_sites: [site.id],
+    });
+    await source.call('suspend-client', { client_id_or_email: client.id });
+    await source.call('unsuspend-client', { client_id_or_email: client.id });
+    await source.call('update-site', { site_id_or_domain: site.id, notes: 'two\nlines' });
+    await source.call('ignore-site-plugins', { site_id_or_domain: site.id, slugs: ['a/a.php'], action: 'add' });
+
+    const key = await there.run(['import', 'key']);
+    expect(key.out).toMatch(/^Key-Id: [0-9a-f]{12}\n-----BEGIN PUBLIC KEY-----/);
+    file('key.pem', key.out);
+    const exported = await here.run(['export', 'leaving.json', '--to', 'key.pem']);
+    expect(exported.code, exported.err).toBe(0);
+    expect(statSync(join(folder, 'leaving.json')).mode & 0o777).toBe(0o600);
+    expect(text('leaving.json')).not.toMatch(/PRIVATE KEY|Acme/);
+    // A file is not written over, and one's own file is not for oneself.
+    expect((await here.run(['export', 'leaving.json', '--to', 'key.pem'])).err).toContain('exists already');
+    expect((await here.run(['import', 'leaving.json'])).err).toContain('key that is not here');
+
+    for (const each of fleet.sites) each.calls.length = 0;
+    const report = await there.json(['import', 'leaving.json']);
+    expect(report.source.product).toBe('sitefleet');
+    expect(report).toMatchObject({
+      unreachable: [],
+      invalid: [],
+      warnings: [],
+      tags: { added: 2 },
+      clients: { added: 1 },
+    });
+    expect(functionsOf(fleet)).toEqual(new Set(['stats']));
+    const [ours, theirs] = await Promise.all([
+      source.call('get-site', { site_id_or_domain: site.url }),
+      target.call('get-site', { site_id_or_domain: site.url }),
+    ]);
+    const same = ({ id: _i, client_id: _c, last_sync: _l, ...rest }: Record<string, unknown>) => rest;
+    expect(same(theirs)).toEqual(same(ours));
+    expect((await target.call('get-client', { client_id_or_email: 'a@acme.example' })).sites_count).toBe(1);
+    const lists = await Promise.all([source.call('list-ignored-updates'), target.call('list-ignored-updates')]);
+    expect(lists[1].ignored).toEqual(lists[0].ignored.map((entry: object) => ({ ...entry, site_id: theirs.id })));
+  });
+
+  it('goes by passphrase, too, which must be the right one', async () => {
+    file('pass', 'correct horse battery\n');
+    file('wrong', 'incorrect horse battery\n');
+    expect((await here.run(['export', 'short.json', '--passphrase-file', '-'], 'short')).err).toContain('at least 12');
+    expect((await here.run(['export'])).err).toContain('Say for whom');
+    const { out, code } = await here.run(['export', '--passphrase-file', 'pass']);
+    expect(code).toBe(0);
+    file('by-pass.json', out);
+    const there = program(folder, 'third.db');
+    expect((await there.run(['import', 'by-pass.json', '--passphrase-file', 'wrong'])).err).toContain(
+      'does not open it',
+    );
+    expect((await there.json(['import', 'by-pass.json', '--passphrase-file', 'pass'])).imported).toHaveLength(2);
+  });
+
+  it('writes a list without secrets, in the columns of the original', async () => {
+    const { out } = await here.run(['export', '--csv']);
+    const [header, ...rows] = out.trim().split('\r\n');
+    expect(header).toBe(
+      'Site Name,Url,Admin Name,Admin Password,Tag,Security ID,HTTP Username,HTTP Password,Verify Certificate,SSL Version',
+    );
+    expect(rows).toContain(`First,${url(0)},boss,,Shops;VIP,,,,1,auto`);
+    const report = readRows(out);
+    expect([report.rows.length, report.invalid]).toEqual([2, []]);
+  });
+});
+
+describe('a run that is killed', { timeout: 120_000 }, () => {
+  it('is completed by the next one, and each site is stored once', async () => {
+    const from = program(folder, 'from.db');
+    await from.run(['migrate']);
+    // All sites share one key, which makes connecting them quick.
+    const app = await serviceOn('from.db', 20);
+    const many = app.fleet;
+    const there = program(folder, 'killed.db');
+    try {
+      for (let index = 0; index < 20; index += 1) await app.connect(index);
+      file('pass2', 'correct horse battery');
+      await from.run(['export', 'many.json', '--passphrase-file', 'pass2']);
+      let answered = 0;
+      for (const site of many.sites) {
+        site.calls.length = 0;
+        site.faults.latencyMs = () => (answered++ < 8 ? 0 : 60_000);
+      }
+      const cut = there.start(['import', 'many.json', '--passphrase-file', 'pass2', '--json']);
+      const gone = new Promise((done) => cut.once('exit', done));
+      while (many.sites.filter((site) => site.calls.length > 0).length < 9)
+        await new Promise((again) => setTimeout(again, 20));
+      // The answers that came are being stored.
+      await new Promise((again) => setTimeout(again, 1500));
+      cut.kill('SIGKILL');
+      await gone;
+      // Asked to end, it says what was left.
+      for (const site of many.sites) site.faults.latencyMs = 60_000;
+      const asked = there.start(['import', 'many.json', '--passphrase-file', 'pass2', '--json']);
+      let said = '';
+      asked.stdout?.on('data', (chunk) => (said += String(chunk)));
+      const ended = new Promise((done) => asked.once('close', done));
+      const before = many.sites.reduce((sum, site) => sum + site.requests, 0);
+      while (many.sites.reduce((sum, site) => sum + site.requests, 0) === before)
+        await new Promise((again) => setTimeout(again, 20));
+      asked.kill('SIGINT');
+      expect(await ended).toBe(1);
+      const cutShort = JSON.parse(said);
+      expect(cutShort.pending.length).toBeGreaterThan(0);
+      expect(cutShort.pending.length + cutShort.exists.length).toBe(20);
+      for (const site of many.sites) site.faults.latencyMs = undefined;
+      const report = await there.json(['import', 'many.json', '--passphrase-file', 'pass2']);
+      expect(report.exists.length).toBeGreaterThan(0);
+      expect(report.exists.length + report.imported.length).toBe(20);
+      expect(new Set([...urls(report.exists), ...urls(report.imported)]).size).toBe(20);
+      const again = await there.json(['import', 'many.json', '--passphrase-file', 'pass2']);
+      expect([again.exists.length, again.imported]).toEqual([20, []]);
+    } finally {
+      await app.close();
+    }
+  });
+});
