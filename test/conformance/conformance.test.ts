@@ -12,7 +12,7 @@ import { type ConformanceServer, startConformanceServer } from './server.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const suite = at('../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const expected = at('conformance/expected-failures.yml');
+const expected = at('./expected-failures.yml');
 const missing = existsSync(suite) ? '' : ' (skipped: @modelcontextprotocol/conformance is not installed)';
 
 interface Outcome {
@@ -27,7 +27,7 @@ function run(url: string, revision: string, folder: string): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['--import', at('conformance/node20.mjs'), suite, ...options],
+      ['--import', at('./node20.mjs'), suite, ...options],
       { timeout: 80_000, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const summary = stdout.slice(stdout.indexOf('=== SUMMARY ==='));
