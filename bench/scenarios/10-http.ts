@@ -26,7 +26,6 @@ export const scenario: Scenario = {
     const bareList = perCpuSecond(baseline, baseline.ready.sites, get('/'), ms);
     const bareHello = perCpuSecond(baseline, baseline.ready.hello, get('/'), ms);
     const rounds = quick ? 3 : 7;
-    const goal = { atLeast: 0.8 };
     const unit = 'requests per CPU second';
     const rest = await compare(ours(get('/v2/sites/basic?per_page=20', { authorization: key })), bareList, {
       rounds,

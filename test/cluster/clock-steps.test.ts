@@ -168,7 +168,7 @@ describe('a lease', () => {
   });
 
   /** Two processes on one machine: the clock is the same, and the second one looks at it before and after the step. */
-  async function crew() {
+  async function member() {
     const url = `file:${join(folder, 'rights.db')}`;
     const dbs = [await openDb(url), await openDb(url)];
     await migrate(dbs[0] as (typeof dbs)[0], migrations);
@@ -192,7 +192,7 @@ describe('a lease', () => {
   }
 
   it.each(CASES)('is never had by two: %s', async (_name, offset, by) => {
-    const { clock, rights, close } = await crew();
+    const { clock, rights, close } = await member();
     clock.move(offset);
     let inside = 0;
     let most = 0;
@@ -221,7 +221,7 @@ describe('a lease', () => {
   });
 
   it.each(CASES)('of a process that died lapses in its own time: %s', async (_name, offset, by) => {
-    const { clock, holds, store, close } = await crew();
+    const { clock, holds, store, close } = await member();
     clock.move(offset);
     expect(await holds[0]?.()).toBe(true);
     clock.step(by);

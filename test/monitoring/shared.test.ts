@@ -22,7 +22,7 @@ interface Side {
   reply(url: string): HttpAnswer | Promise<HttpAnswer>;
   online: boolean;
   references: number;
-  crew: Members;
+  members: Members;
   /** So many of the next writes of such statements find the database busy. */
   busy: { statement: string; times: number };
   run(): Promise<string>;
@@ -33,14 +33,14 @@ let clock: HandClock;
 let sides: Side[] = [];
 let ids: number[] = [];
 
-async function open(file: string, crew: Partial<Members>, probe: Partial<Probe>): Promise<Side> {
+async function open(file: string, members: Partial<Members>, probe: Partial<Probe>): Promise<Side> {
   const full: Members = {
     host: 'a',
     leaseMs: LEASE,
     join: async () => undefined,
     count: () => 2,
     slots: (limit) => Math.floor(limit / 2),
-    ...crew,
+    ...members,
   };
   const busy: Side['busy'] = { statement: 'INSERT INTO heartbeat', times: 0 };
   const side: Side = {
@@ -90,7 +90,7 @@ async function open(file: string, crew: Partial<Members>, probe: Partial<Probe>)
     reply: () => answers(200),
     online: true,
     references: 0,
-    crew: full,
+    members: full,
     busy,
     run: () => runDueMonitors(side.app.ctx(), full),
   };
@@ -216,7 +216,7 @@ describe('a claim', () => {
     const abort = new AbortController();
     first.reply = () =>
       new Promise((_, reject) => abort.signal.addEventListener('abort', () => reject(abort.signal.reason)));
-    const running = runDueMonitors({ ...first.app.ctx(), signal: abort.signal }, first.crew);
+    const running = runDueMonitors({ ...first.app.ctx(), signal: abort.signal }, first.members);
     await expect.poll(() => first.asked.length).toBe(3);
     abort.abort(new Error('stopping'));
     clock.move(2_000);
@@ -250,7 +250,7 @@ describe('a process that was paused', () => {
     const running = first.run();
     await expect.poll(() => first.asked.length).toBe(1);
     // Who wakes up has no place before it has shown itself.
-    Object.assign(first.crew, { places: () => 0 });
+    Object.assign(first.members, { slots: () => 0 } satisfies Partial<Members>);
     clock.move(LEASE + 1);
     await second.run();
     slow.give(answers(500));
@@ -316,7 +316,7 @@ describe('a process that was paused', () => {
   it('does not start what it had queued, nor believe what it measured before', async () => {
     const [first] = await start(8);
     // Two places: two looks are under way, two more are claimed.
-    Object.assign(first.crew, { places: () => 2, members: () => 1 });
+    Object.assign(first.members, { slots: () => 2, count: () => 1 } satisfies Partial<Members>);
     const slow = later();
     first.reply = () => (first.asked.length <= 2 ? slow.answer : answers(200));
     const running = first.run();
@@ -359,7 +359,7 @@ describe('a database that is busy', () => {
 
   it('does not disturb looks under way when more cannot be claimed', async () => {
     const [first] = await start(60);
-    Object.assign(first.crew, { places: () => 10, members: () => 1 });
+    Object.assign(first.members, { slots: () => 10, count: () => 1 } satisfies Partial<Members>);
     await first.run();
     clock.move(5 * MINUTE);
     const slow = later();
@@ -430,7 +430,7 @@ describe('the settings', () => {
 describe('the limit of checks at once', () => {
   it('is kept by who has no place: it asks nobody and claims nothing', async () => {
     const [first] = await start(3);
-    Object.assign(first.crew, { places: () => 0 });
+    Object.assign(first.members, { slots: () => 0 } satisfies Partial<Members>);
     expect(await first.run()).toBe('nothing: the places are taken by other processes');
     expect(first.asked).toEqual([]);
     expect(await turnOf(ids[0] ?? 0)).toBe(0);
@@ -439,7 +439,7 @@ describe('the limit of checks at once', () => {
   it('that shrinks during a run is kept: what was queued goes to the others', async () => {
     const [first, second] = await start(20);
     let places = 4;
-    Object.assign(first.crew, { places: () => places, members: () => 1 });
+    Object.assign(first.members, { slots: () => places, count: () => 1 } satisfies Partial<Members>);
     const slow = later();
     first.reply = () => slow.answer;
     const running = first.run();
@@ -489,7 +489,7 @@ describe('a cut of the network', () => {
 
   it('of a machine that never saw a reference is known from the others that did', async () => {
     const [first, second] = await start(2);
-    Object.assign(first.crew, { members: () => 1 });
+    Object.assign(first.members, { count: () => 1 } satisfies Partial<Members>);
     await first.run();
     clock.move(5 * MINUTE);
     second.online = false;
@@ -539,7 +539,7 @@ describe('one outage', () => {
     for (const [turn, one] of order.entries()) {
       for (const side of [first, second]) side.reply = () => (turn >= 1 && turn <= 3 ? answers(500) : answers(200));
       const other = one === first ? second : first;
-      Object.assign(one.crew, { members: () => (turn % 2) + 1 });
+      Object.assign(one.members, { count: () => (turn % 2) + 1 } satisfies Partial<Members>);
       await Promise.all([one.run(), other.run()]);
       clock.move(5 * MINUTE);
     }
@@ -566,8 +566,8 @@ describe('certificates', () => {
     };
     const [first, second] = await start(300, { probe });
     const outcomes = await Promise.all([
-      runCertificates(first.app.ctx(), first.crew),
-      runCertificates(second.app.ctx(), second.crew),
+      runCertificates(first.app.ctx(), first.members),
+      runCertificates(second.app.ctx(), second.members),
     ]);
     expect(hosts).toHaveLength(300);
     expect(new Set(hosts).size).toBe(300);
@@ -590,12 +590,12 @@ describe('certificates', () => {
       },
     };
     const [first, second] = await start(1, { probe });
-    const paused = runCertificates(first.app.ctx(), first.crew);
+    const paused = runCertificates(first.app.ctx(), first.members);
     await expect.poll(() => waiting.length).toBe(1);
     message = 'second';
-    expect(await runCertificates(second.app.ctx(), second.crew)).toBe('0 checked, 0 alerts');
+    expect(await runCertificates(second.app.ctx(), second.members)).toBe('0 checked, 0 alerts');
     clock.move(5 * MINUTE);
-    expect(await runCertificates(second.app.ctx(), second.crew)).toBe('1 checked, 0 alerts');
+    expect(await runCertificates(second.app.ctx(), second.members)).toBe('1 checked, 0 alerts');
     for (const give of waiting) give();
     expect(await paused).toBe('0 checked, 0 alerts');
     const [row] = await first.app.db.all('SELECT error FROM site_certificate');
