@@ -7,8 +7,8 @@ const clientStatus = z.enum(['active', 'suspended']);
 
 export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('State.');
 
-export const clientId = z.number().int();
-export const clientName = z.string();
+const clientId = z.number().int();
+const clientName = z.string();
 
 /** One client in full (operations §8.2). Text fields are "" when empty. */
 export const client = z.object({

@@ -4,7 +4,7 @@ import { z } from './zod.js';
 import { bounded, integerOrText } from './zod-internals.js';
 
 /** Members of one list input at most (operations §1.5). */
-export const MAX_LIST = 5000;
+const MAX_LIST = 5000;
 
 const INTEGER_TEXT = /^-?\d{1,15}$/;
 

@@ -11,7 +11,7 @@ import { siteName } from './site.js';
 import { tagColorInput, tagNameInput } from './tag.js';
 import { z } from './zod.js';
 
-export const IGNORABLE = ['core', 'plugin', 'theme'] as const;
+const IGNORABLE = ['core', 'plugin', 'theme'] as const;
 
 /** `version` `*` = every version. */
 export const fleetIgnored = z.object({

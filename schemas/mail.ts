@@ -71,7 +71,7 @@ const ADDRESS =
   /^[^\s@<>,;"()[\]\\\p{Cc}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
 /** Addresses as comma text or list: at most 20, each once. */
-export const recipients = z.preprocess(
+const recipients = z.preprocess(
   listMembers,
   bounded(z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20)),
 );

@@ -2,7 +2,7 @@
 
 import { ask, type Exchange } from './http-client.js';
 
-export const MODERN = '2026-07-28';
+const MODERN = '2026-07-28';
 const LEGACY = '2025-11-25';
 
 const CLIENT = { name: 'bench', version: '1' };

@@ -3,7 +3,7 @@ import type { ChildParams } from './child.js';
 type Value = ChildParams[string];
 
 /** RFC 3986 percent-encoding: everything but `A-Z a-z 0-9 - _ . ~`. Half surrogates become U+FFFD instead of throwing. */
-export function percentEncode(text: string): string {
+function percentEncode(text: string): string {
   const wellFormed = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   return encodeURIComponent(wellFormed).replace(
     /[!'()*]/g,

@@ -12,7 +12,7 @@ import { Signer } from './sign.js';
 import { Transport } from './transport.js';
 
 export type { CallFacts } from './call.js';
-export type { Lookup, ResolvedAddress } from './resolve.js';
+export type { Lookup } from './resolve.js';
 
 /** All times in milliseconds. */
 export interface ChildSitesOptions extends PaceLimits {

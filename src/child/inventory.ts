@@ -13,7 +13,7 @@ export function versionOf(value: unknown): string {
 }
 
 /** A slug exactly as the child must get it back; null when no identifier. */
-export function slugOf(value: unknown): string | null {
+function slugOf(value: unknown): string | null {
   return exactText(value, MAX_SLUG);
 }
 

@@ -111,7 +111,7 @@ function healthOf(value: unknown): Snapshot['health'] | null {
 }
 
 /** Check key → the child's value; also the answer of the `security` function. null when there is no such map. */
-export function securityOf(value: unknown): Record<string, string> | null {
+function securityOf(value: unknown): Record<string, string> | null {
   const entries = asMap(value) === null ? null : entriesOf(value, 100);
   if (entries === null) return null;
   const checks = entries

@@ -9,7 +9,6 @@ export {
   entriesOf,
   flagOf,
   get,
-  type JsonMap,
   listOf,
   numberOf,
 } from '../../schemas/loose.js';

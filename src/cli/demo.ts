@@ -26,7 +26,7 @@ import { stopAll, stopSignal, whenAborted } from './stop.js';
 const AT_ONCE = 16;
 
 /** What the demo needs otherwise than a service for real sites: they all live on this machine, in a folder that goes. */
-export function demoSettings(folder: string): Partial<Config> {
+function demoSettings(folder: string): Partial<Config> {
   return {
     db: fileUrl(join(folder, 'demo.db')),
     db_token: null,

@@ -4,9 +4,9 @@
  */
 
 /** Deepest nesting of lists and objects. No input of ours has more than ten levels. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 /** Named members of all objects together. */
-export const MAX_MEMBERS = 10_000;
+const MAX_MEMBERS = 10_000;
 
 /** A value, or what is wrong with the text, to go on after its name: "is not valid JSON". */
 export type Json = { value: unknown; problem?: undefined } | { problem: string };

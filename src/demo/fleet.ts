@@ -9,7 +9,7 @@ import { DemoSite } from './site.js';
 export type { FleetStats } from './counters.js';
 export type { Faults } from './faults.js';
 export type { FleetOptions } from './options.js';
-export type { DemoSite, RecordedCall } from './site.js';
+export type { DemoSite } from './site.js';
 
 export interface Fleet {
   readonly sites: DemoSite[];

@@ -144,7 +144,7 @@ function publicTheme(random: Random, item: CatalogueItem, now: number): ThemeSta
 }
 
 /** A version that PHP's rules call older than `newest`. */
-export function olderVersion(newest: string, random: Random): string {
+function olderVersion(newest: string, random: Random): string {
   const parts = newest.split('.').map(Number);
   for (let i = parts.length - 1; i >= 0; i -= 1) {
     const part = parts[i] ?? 0;

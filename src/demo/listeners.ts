@@ -63,7 +63,7 @@ export class Listeners {
 }
 
 /** A loopback address of its own for site `index`: 127.20.0.1, 127.20.0.2, … */
-export function addressOf(index: number): string {
+function addressOf(index: number): string {
   const low = (index % 250) + 1;
   const middle = Math.floor(index / 250) % 250;
   const high = 20 + Math.floor(index / 62500);

@@ -7,7 +7,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBy
 
 export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
 /** Largest body that the guard reads. */
-export const MAX_REQUEST_BYTES = 65_536;
+const MAX_REQUEST_BYTES = 65_536;
 /** Most that an answer can have: 50 faults and some 100 snapshots are well under it. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 

@@ -87,7 +87,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
 }
 
 /** The work, or the signal's reason when that comes first. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);

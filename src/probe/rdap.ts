@@ -79,7 +79,7 @@ export class Rdap {
 }
 
 /** Top-level domain → base URL ending in `/`, https before http; null when this is not a bootstrap file. */
-export function bootstrapServers(body: string): ReadonlyMap<string, string> | null {
+function bootstrapServers(body: string): ReadonlyMap<string, string> | null {
   let file: unknown;
   try {
     file = JSON.parse(body);

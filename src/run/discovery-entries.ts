@@ -9,7 +9,7 @@ import type { GroupedOperation } from '../operation/operation.js';
 export type View = 'view' | 'edit' | 'embed';
 
 /** Slug of a group as a category. */
-export function categorySlug(group: Toolset): string {
+function categorySlug(group: Toolset): string {
   return `svc-${group}`;
 }
 

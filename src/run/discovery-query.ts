@@ -5,7 +5,7 @@ import type { Fields, Filters, View } from './discovery-entries.js';
 import { invalidParam, type RunContext } from './responses.js';
 
 /** The requested page. Throws `rest_invalid_param` outside the bounds. */
-export function paging(query: URLSearchParams): { page: number; perPage: number } {
+function paging(query: URLSearchParams): { page: number; perPage: number } {
   return { page: bounded(query, 'page', 1, Number.MAX_SAFE_INTEGER), perPage: bounded(query, 'per_page', 50, 100) };
 }
 

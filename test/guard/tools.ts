@@ -9,7 +9,7 @@ import { GuardClient, type GuardFailure } from '../../src/guard/client.js';
 import { signedRequest } from '../../src/guard/protocol.js';
 import type { WordPress } from './wordpress.js';
 
-export const resolver = new Resolver({
+const resolver = new Resolver({
   allowPrivate: true,
   lookup: undefined,
   timeoutMs: 5_000,

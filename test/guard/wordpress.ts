@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CORE = '/usr/share/wordpress';
-export const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
+const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
 const NEEDED = ['php', 'mariadbd', 'mariadb'];
 
 /** What is missing for these tests on this machine; '' when nothing is. */

@@ -47,7 +47,7 @@ export const nastyText: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-export const nastyNumber: fc.Arbitrary<number> = fc.oneof(
+const nastyNumber: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: -3, max: 5 }),
   fc.constantFrom(-0, 0.5, 2 ** 31, 2 ** 53, 2 ** 53 + 2, -(2 ** 63), 1e308, Number.MIN_VALUE),
 );

@@ -136,13 +136,13 @@ const remove = defineOperation({
   handle: async () => ({ deleted: true }),
 });
 
-export const operations: GroupedOperation[] = [
+const operations: GroupedOperation[] = [
   { ...work, group: 'updates' },
   { ...look, group: 'sites' },
   { ...remove, group: 'tags' },
 ];
 
-export function testConfig(change: Partial<Config> = {}): Config {
+function testConfig(change: Partial<Config> = {}): Config {
   return {
     db: ':memory:',
     db_token: null,

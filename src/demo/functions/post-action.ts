@@ -66,7 +66,7 @@ function summary(state: SiteState, post: PostState, before: string): Record<stri
   };
 }
 
-export function singular(post: PostState): string {
+function singular(post: PostState): string {
   return post.type;
 }
 

@@ -63,7 +63,7 @@ export async function changeAuditSettings(ctx: Ctx, change: AuditSettingsChange)
   });
 }
 
-export async function pagespeedKey(ctx: Pick<Ctx, 'store'>): Promise<string | null> {
+async function pagespeedKey(ctx: Pick<Ctx, 'store'>): Promise<string | null> {
   const key = await ctx.store.settings.secret(SECRET);
   return typeof key === 'string' && key !== '' ? key : null;
 }

@@ -64,7 +64,7 @@ export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<Li
 }
 
 /** Text of one answer at most, characters: what is held in memory and sent for one call. */
-export const MAX_ANSWER = 16_000_000;
+const MAX_ANSWER = 16_000_000;
 
 /** Asks one site; `weight` is the text in the answer, characters. */
 export type SiteRequest<T> = (

@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 
 /** How long a file can be opened after its exporter was printed. */
-export const KEY_DAYS = 7;
+const KEY_DAYS = 7;
 /** Keys that wait at once; the oldest make room. */
 const MAX_KEYS = 20;
 const PREFIX = 'import_key.';

@@ -162,7 +162,7 @@ function nameOf(value: unknown): string {
 }
 
 /** The first thing that is wrong, with its field. Values are not quoted: they may be secret. */
-export function issueText(error: z.ZodError): string {
+function issueText(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return 'cannot be used.';
   const message = issue.message.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

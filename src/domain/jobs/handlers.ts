@@ -152,7 +152,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
 };
 
 /** The handler of each job type. A type without one is a compile error. */
-export const JOB_HANDLERS = {
+const JOB_HANDLERS = {
   sync: syncHandler,
   update: updateHandler,
   reconnect: reconnectHandler,

@@ -71,7 +71,7 @@ export async function queueJob(
 }
 
 /** The pause between chunks, shortened when pauses alone would eat more than half of the job's time limit. */
-export function fittingDelay(
+function fittingDelay(
   sites: number,
   chunk: number,
   delayMs: number,

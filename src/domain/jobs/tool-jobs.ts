@@ -23,7 +23,7 @@ interface Tool {
   run(ctx: Ctx, target: LoadedSite): Promise<void>;
 }
 
-export const TOOLS: Record<ToolKind, Tool> = {
+const TOOLS: Record<ToolKind, Tool> = {
   destroy: {
     id_name: 'destroy_id',
     path: 'destroy-sessions-status',

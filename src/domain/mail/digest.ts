@@ -31,7 +31,7 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
   return queued ? 'queued' : 'queued before';
 }
 
-export function isEmpty(digest: Digest): boolean {
+function isEmpty(digest: Digest): boolean {
   const pending = digest.updates.reduce((sum, { n }) => sum + n, 0);
   return pending + digest.disconnected_total + digest.down_total + digest.done.length === 0;
 }

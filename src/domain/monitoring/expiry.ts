@@ -3,7 +3,7 @@
 const DAY_MS = 24 * 3_600_000;
 
 /** Days before the end from which something counts as expiring, and the steps that raise an alert each. */
-export const EXPIRY = { warn_days: 30, steps: [1, 7, 14, 30] } as const;
+const EXPIRY = { warn_days: 30, steps: [1, 7, 14, 30] } as const;
 
 /** Whole days until `end`; negative once it has passed. */
 export function daysLeft(end: number, now: number): number {

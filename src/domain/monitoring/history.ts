@@ -93,7 +93,7 @@ function plainTime(ms: number): string {
 const PERIODS: Readonly<Record<string, number>> = { '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS };
 
 /** `24h`, `7d`, `30d` (the default) or `<start>/<end>` in ISO form; `since` replaces the start. Throws `invalid_period`. */
-export function periodOf(period = '30d', since: string | undefined, now: number): { from: number; to: number } {
+function periodOf(period = '30d', since: string | undefined, now: number): { from: number; to: number } {
   const fixed = Object.hasOwn(PERIODS, period) ? PERIODS[period] : undefined;
   const [start, end, ...more] = period.split('/');
   const to = fixed === undefined ? instant(end, 'period') : now;

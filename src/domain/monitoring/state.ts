@@ -12,7 +12,7 @@ import { type MonitorSettings, nextTurn } from './settings.js';
 type MonitorAlert = Alert<'monitor.down' | 'monitor.up' | 'monitor.flapping'>;
 export type MonitorRecord = CheckRecord<MonitorAlert>;
 
-export const DOWN = 0;
+const DOWN = 0;
 export const UP = 1;
 export const PENDING = 2;
 export const NEVER = 99;

@@ -49,7 +49,7 @@ function rawRow({ tokens }: Section, { at, fields }: ReportRow, style: DateStyle
   return row;
 }
 
-export function rawValue(value: ReportValue, style: DateStyle): Scalar {
+function rawValue(value: ReportValue, style: DateStyle): Scalar {
   switch (value.kind) {
     case 'list':
       return listMarkup(value.value);

@@ -64,7 +64,7 @@ export async function settingOf<G extends Group, K extends keyof GroupValues<G> 
 }
 
 /** All groups whose values are the same for everybody. */
-export async function effectiveSettings(ctx: Source) {
+async function effectiveSettings(ctx: Source) {
   const [general, advanced, monitoring] = await Promise.all([
     groupValues(ctx, 'general'),
     groupValues(ctx, 'advanced'),

@@ -15,7 +15,7 @@ import { ABANDONED_AFTER_DAYS } from './sync.js';
  * Seconds since the epoch: what was released before counts as abandoned. Two calendar years before now in UTC (operations
  * §5.7), unless the settings say another number of days.
  */
-export function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
+function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
   if (days !== ABANDONED_AFTER_DAYS) return Math.floor(now / 1000) - days * 86_400;
   const day = new Date(now);
   const month = day.getUTCMonth();

@@ -15,7 +15,7 @@ export function requestChildDisconnect(ctx: Ctx, target: LoadedSite): Promise<bo
 }
 
 /** Asks the child to deactivate its plugin. False as above. */
-export function requestChildDeactivation(ctx: Ctx, target: LoadedSite): Promise<boolean> {
+function requestChildDeactivation(ctx: Ctx, target: LoadedSite): Promise<boolean> {
   return request(ctx, target, (connection, options) => ctx.child.deactivate(connection, options));
 }
 

@@ -78,7 +78,7 @@ function skipped(startsOn: string, every: Exclude<Recurrence, 'none'>, today: st
 }
 
 /** The day it is on the dashboard's calendar. */
-export function todayIn(now: number, zone: string): string {
+function todayIn(now: number, zone: string): string {
   return wordpressTime(now, zone).slice(0, 10);
 }
 
@@ -205,7 +205,7 @@ function changing<T>(work: () => Promise<T>): Promise<T> {
   return withStorageError('svc_operation_failed', 'The bucket was not changed.', work);
 }
 
-export function bucketNotFound(id: number): ServiceError {
+function bucketNotFound(id: number): ServiceError {
   return new ServiceError('svc_time_tracker_bucket_not_found', `No bucket has the id ${id}.`, {
     field: 'bucket_id',
     advice: 'Find the right id with GET /v2/time-tracker/buckets.',

@@ -33,11 +33,11 @@ export interface Summary {
   total: number;
 }
 
-export function typeNumbers(groups: readonly TypeGroup[]): number[] {
+function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
 }
 
-export function offerEntry(offer: FleetOffer) {
+function offerEntry(offer: FleetOffer) {
   return {
     site_id: offer.site_id,
     site_url: offer.site_url,
@@ -166,7 +166,7 @@ async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
 }
 
 /** A site that is about to be updated by name: known, reachable, recent enough. */
-export async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
+async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
   requireWritable(target);

@@ -22,11 +22,6 @@ export function compareVersions(a: string, b: string): -1 | 0 | 1 {
   return compareFrom(split(a), split(b));
 }
 
-/** A version counts as new only when PHP would order it after the installed one; unknown ones are never "the same". */
-export function isNewer(offered: string, installed: string): boolean {
-  return compareVersions(offered, installed) > 0;
-}
-
 function compareFrom(left: readonly string[], right: readonly string[]): -1 | 0 | 1 {
   let at = 0;
   for (; at < left.length && at < right.length; at++) {

@@ -237,5 +237,3 @@ export function createClients(db: Db) {
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
-
-export type Clients = ReturnType<typeof createClients>;

@@ -205,5 +205,3 @@ function toCost(row: Row): CostRow {
   const ids = (field: TargetField) => (JSON.parse(String(row[field])) as number[]).sort((a, b) => a - b);
   return { ...(row as unknown as CostRow), sites: ids('sites'), groups: ids('groups'), clients: ids('clients') };
 }
-
-export type Costs = ReturnType<typeof createCosts>;

@@ -59,7 +59,7 @@ export function guardFile(path: string, identity: FileIdentity | null = identity
 }
 
 /** The file that a path names; null when there is none. */
-export function identityOf(path: string): FileIdentity | null {
+function identityOf(path: string): FileIdentity | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? null : { dev: found.dev, ino: found.ino };
 }

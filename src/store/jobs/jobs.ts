@@ -62,8 +62,8 @@ interface SiteOutcome {
 const WAITING = 0;
 const STARTED = 1;
 const SUCCEEDED = 2;
-export const FAILED = 3;
-export const REFUSED = 4;
+const FAILED = 3;
+const REFUSED = 4;
 
 export function createJobs(db: Db) {
   return {

@@ -23,7 +23,7 @@ import type { NewSite, SiteRecord, SiteRow } from './rows.js';
 import { createSecretSealer, createSiteSecrets } from './secrets.js';
 
 export type { SiteFilter } from './filter.js';
-export type { NewSite, SiteConnection, SiteRecord, SiteRow, SiteStatus } from './rows.js';
+export type { NewSite, SiteConnection, SiteRecord, SiteRow } from './rows.js';
 
 /** How often another id is tried when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;

@@ -166,5 +166,3 @@ export function createTags(db: Db) {
     },
   };
 }
-
-export type Tags = ReturnType<typeof createTags>;
