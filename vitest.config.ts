@@ -12,6 +12,8 @@ export default defineConfig({
     maxWorkers: 2,
     // The files of a worker share its modules: importing the product for each file anew takes half of the CPU time of a run.
     isolate: false,
+    // A shared machine may stall for seconds. In CI a failed test gets a second try, which the report shows; here it does not.
+    retry: process.env.CI === 'true' ? 1 : 0,
     sequence: { sequencer: LongestFirst },
   },
 });
