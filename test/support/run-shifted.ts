@@ -21,7 +21,7 @@ const WITHOUT_DATES = [
   'test/cluster/process-id.test.ts',
   'test/child/{mixed-faults,fleet}.test.ts',
   'test/mcp/{clients,stdio}.test.ts',
-  'test/http/pipeline.test.ts',
+  'test/http/{pipeline,forgery}.test.ts',
   'test/demo/{lines,fleet}.test.ts',
   'test/rest/{hostile,openapi-traffic}.test.ts',
 ];
