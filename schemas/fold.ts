@@ -18,5 +18,5 @@ function oneLower(letter: string): string {
 
 /** A search as it is compared with folded names; '' = no filter. NUL cannot be bound, and no name holds one. */
 export function needle(search: string | undefined): string {
-  return fold((search ?? '').replaceAll('\0', '').trim());
+  return search === undefined ? '' : fold(search.replaceAll('\0', '').trim());
 }

@@ -4,8 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { CallToolRequestSchema, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
-import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server';
+import {
+  CallToolRequestSchema,
+  isInitializeRequest,
+  ListToolsRequestSchema,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, type ListToolsResult, Server as ModernServer } from '@modelcontextprotocol/server';
 import { STANDARD_HEADERS } from '../../src/http/response-headers.js';
 import { openBare } from './native.js';
 import { cpuMs, serveCommands } from './process.js';
@@ -27,6 +32,8 @@ export interface BaselineReady {
 
 const servers: HttpServer[] = [];
 let cachedBytes = Buffer.from('{}');
+/** Result of `tools/list` of the bare servers: the one in the cached bytes. */
+let list: { tools: Tool[] } = { tools: [] };
 
 async function listening(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -77,6 +84,7 @@ function legacyListener(result: Record<string, unknown>): RequestListener {
     });
     const server = new Server({ name: 'bare', version: '1' }, { capabilities: { tools: {} } });
     server.setRequestHandler(CallToolRequestSchema, () => trivial(result));
+    server.setRequestHandler(ListToolsRequestSchema, () => list);
     // The SDK's own class does not match its own interface under exact optional properties.
     await server.connect(transport as unknown as Parameters<Server['connect']>[0]);
     return transport;
@@ -99,6 +107,7 @@ function modernListener(result: Record<string, unknown>): RequestListener {
     () => {
       const server = new ModernServer({ name: 'bare', version: '1' }, { capabilities: { tools: {} } });
       server.setRequestHandler('tools/call', () => trivial(result));
+      server.setRequestHandler('tools/list', () => list as ListToolsResult);
       return server;
     },
     { legacy: 'reject' },
@@ -127,8 +136,10 @@ async function start({ db, toolResult }: BaselineSpec): Promise<BaselineReady> {
   };
 }
 
+/** @param bytes an answer to `tools/list` */
 function setBytes(bytes: Uint8Array): void {
   cachedBytes = Buffer.from(bytes);
+  list = (JSON.parse(cachedBytes.toString('utf8')) as { result: typeof list }).result;
 }
 
 serveCommands({ start, setBytes, cpu: cpuMs }, async () => {

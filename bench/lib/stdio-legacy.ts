@@ -2,7 +2,7 @@
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { bareAnswer } from './bare-tool.js';
 
 const answer = bareAnswer();
@@ -11,4 +11,6 @@ server.setRequestHandler(CallToolRequestSchema, () => {
   const result = answer();
   return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
 });
+// For `tools/list` the environment holds the list.
+server.setRequestHandler(ListToolsRequestSchema, () => answer() as { tools: [] });
 await server.connect(new StdioServerTransport());

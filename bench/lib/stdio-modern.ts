@@ -11,5 +11,7 @@ serveStdio(() => {
     const result = answer();
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
   });
+  // For `tools/list` the environment holds the list.
+  server.setRequestHandler('tools/list', () => answer() as { tools: [] });
   return server;
 });

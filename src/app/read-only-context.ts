@@ -32,12 +32,13 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     locks: createSiteLocks(),
   };
   return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({
-    ...shared,
     actor,
     request_id,
     signal,
     base_url,
     progress,
+    // Last: an object that gets members after a spread has a hidden class of its own each time, and every call makes one.
+    ...shared,
   });
 }
 

@@ -137,7 +137,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const events = inline?.events ?? createEvents(clock, log);
   let baseUrl = config.base_url ?? localUrl(config);
 
-  const taskCaller = (caller: Caller): TaskCaller => ({ ...caller, base_url: baseUrl });
+  const taskCaller = (caller: Caller): TaskCaller => ({ base_url: baseUrl, ...caller });
   const run = async (task: Task, caller: Caller) => {
     try {
       return await engine().run(task, taskCaller(caller));

@@ -55,7 +55,7 @@ export function lastOf(header: string | null | undefined): string | undefined {
 }
 
 /**
- * Judges by the rules of one server.
+ * A judge by the rules of one server.
  *
  * Names: bound to loopback, the names of loopback and the host of the base URL. Bound elsewhere, the host of the base URL,
  * and the names of loopback for who calls from this machine; without a base URL any name, because we cannot know by which
@@ -63,20 +63,22 @@ export function lastOf(header: string | null | undefined): string | undefined {
  *
  * Origins: only that of the address which is called, or that of the base URL. Another port or scheme is another origin.
  */
-export function judge(rules: GateRules, { host, origin, site, local }: RequestOrigin): Verdict {
+export function createJudge(rules: GateRules): (request: RequestOrigin) => Verdict {
   const base = rules.base_url === null ? undefined : new URL(rules.base_url);
-  const called = parsed(`http://${host}`);
   const bound = parsed(`http://${rules.host.includes(':') ? `[${rules.host}]` : rules.host}`);
   const onLoopback = bound !== undefined && isLoopbackName(bound.hostname);
-  const isNamed = (name: string) =>
+  const isNamed = (name: string, local: boolean) =>
     name === base?.hostname ||
     (isLoopbackName(name) && (onLoopback || local || base === undefined)) ||
     (!onLoopback && base === undefined);
-  return {
-    named: called !== undefined && isNamed(called.hostname),
-    foreign:
-      (site !== undefined && site !== 'same-origin' && site !== 'none') ||
-      (origin !== undefined && !isOwnOrigin(origin, host, base)),
+  return ({ host, origin, site, local }) => {
+    const called = parsed(`http://${host}`);
+    return {
+      named: called !== undefined && isNamed(called.hostname, local),
+      foreign:
+        (site !== undefined && site !== 'same-origin' && site !== 'none') ||
+        (origin !== undefined && !isOwnOrigin(origin, host, base)),
+    };
   };
 }
 
@@ -102,6 +104,8 @@ export interface Gate {
 }
 
 export function createGate(rules: GateRules): Gate {
+  const judge = createJudge(rules);
+
   function verdict({ headers, url }: Request, incoming: IncomingMessage | undefined): Verdict {
     const called = hostOf(url);
     const forwarded = rules.trust_proxy ? lastOf(headers.get('x-forwarded-host')) : undefined;
@@ -109,7 +113,7 @@ export function createGate(rules: GateRules): Gate {
     const origin = headers.get('origin') ?? undefined;
     const site = headers.get('sec-fetch-site')?.toLowerCase();
     const local = isLoopbackAddress(incoming?.socket.remoteAddress ?? '127.0.0.1');
-    return judge(rules, { host, origin, site, local });
+    return judge({ host, origin, site, local });
   }
 
   return {

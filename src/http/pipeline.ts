@@ -64,7 +64,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const response = refusal === undefined ? await limitBody(c, next) : refused(refusal, path);
     // Without one the routes have answered, and `c.res` is theirs.
     if (response instanceof Response) c.res = response;
-    completeHeaders(c.res, info.request_id);
+    completeHeaders(c.res, c.env.outgoing, info.request_id);
     metrics?.request(c.res.status);
     logRequest(log, request.method, path, info, c.res.status);
   });

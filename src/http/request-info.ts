@@ -1,6 +1,6 @@
 /** Request info: who asks, from where and by which address. Read once per request, before anything else. */
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/types.js';
 import { hostOf, isLoopbackAddress, isLoopbackName, lastOf } from './gate.js';
 
@@ -18,8 +18,17 @@ export interface RequestInfo {
   foreign: boolean;
 }
 
-/** What the Hono apps get with each request; `incoming` is absent where there is no socket. */
-export type HttpEnv = { Bindings: { info: RequestInfo; incoming?: IncomingMessage } };
+/** What the Hono apps get with each request. */
+export type HttpEnv = {
+  Bindings: {
+    info: RequestInfo;
+    /** Node's two ends of the exchange; absent where there is no socket. */
+    incoming?: IncomingMessage;
+    outgoing?: ServerResponse;
+    /** Set by a route whose response would never end by itself, so that a closing server does not wait for it. */
+    endless?: boolean;
+  };
+};
 
 export interface RequestInfoParts {
   config: Pick<Config, 'base_url' | 'trust_proxy'>;

@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTrial } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { ENDLESS_STREAM_HEADER } from './endless-streams.js';
 import type { HttpEnv } from './request-info.js';
 
 export interface HttpListener {
@@ -22,8 +21,9 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
   const serve = getRequestListener(async (request, env) => {
     const { incoming, outgoing } = env as HttpBindings;
     // The pipeline adds what it reads of the request.
-    const response = await app.fetch(request, { incoming } as HttpEnv['Bindings']);
-    if (isEndless(request.method, response)) {
+    const bindings = { incoming, outgoing } as HttpEnv['Bindings'];
+    const response = await app.fetch(request, bindings);
+    if (bindings.endless) {
       streams.add(outgoing);
       outgoing.once('close', () => streams.delete(outgoing));
     }
@@ -58,19 +58,13 @@ const PER_TURN = 16;
  * seconds.
  */
 function inTurns(begin: (request: IncomingMessage, response: ServerResponse) => void): typeof begin {
-  const waiting: [IncomingMessage, ServerResponse][] = [];
-  let begun = 0;
-  const start: typeof begin = (request, response) => {
-    if (begun++ === 0) setImmediate(nextTurn);
-    begin(request, response);
-  };
-  const nextTurn = () => {
-    begun = 0;
-    for (const [request, response] of waiting.splice(0, PER_TURN)) start(request, response);
+  const waiting: Parameters<typeof begin>[] = [];
+  const turn = () => {
+    for (const exchange of waiting.splice(0, PER_TURN)) begin(...exchange);
+    if (waiting.length > 0) setImmediate(turn);
   };
   return (request, response) => {
-    if (begun < PER_TURN) start(request, response);
-    else waiting.push([request, response]);
+    if (waiting.push([request, response]) === 1) setImmediate(turn);
   };
 }
 
@@ -101,12 +95,6 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: { host: strin
   return new Error(`Cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`, {
     cause: error,
   });
-}
-
-/** Whether a response would never end by itself. */
-function isEndless(method: string, { headers }: Response): boolean {
-  if (headers.get('content-type')?.startsWith('text/event-stream') !== true) return false;
-  return method === 'GET' || headers.has(ENDLESS_STREAM_HEADER);
 }
 
 async function drain(server: Server, streams: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {

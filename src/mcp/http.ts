@@ -11,7 +11,6 @@ import type { Auth } from '../auth/auth.js';
 import type { Actor } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
-import { ENDLESS_STREAM_HEADER } from '../http/endless-streams.js';
 import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
@@ -139,7 +138,7 @@ async function postStateless(
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
-  if (isListenRequest(body)) response.headers.set(ENDLESS_STREAM_HEADER, 'subscriptions');
+  c.env.endless = isListenRequest(body) && response.ok;
   const uris = response.ok ? subscribedUris(body) : [];
   if (uris.length > 0) {
     const stop = subscribeAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
@@ -172,7 +171,10 @@ async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, 
 async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
   const session = findSession(c, sessions, actor);
   if (session instanceof Response) return session;
-  return c.req.method === 'GET' ? session.transport.listen(c.req.raw) : session.transport.end(c.req.raw);
+  if (c.req.method !== 'GET') return session.transport.end(c.req.raw);
+  const stream = await session.transport.listen(c.req.raw);
+  c.env.endless = stream.ok;
+  return stream;
 }
 
 /** Messages per body at most: the calls among them start in one turn of the event loop. */

@@ -4,7 +4,7 @@ import { request as send } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/types.js';
-import { judge } from '../../src/http/gate.js';
+import { createJudge, type RequestOrigin } from '../../src/http/gate.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
@@ -243,7 +243,7 @@ describe('the name that is called', () => {
     }
   });
 
-  it.each<[Partial<Parameters<typeof judge>[0]>, Partial<Parameters<typeof judge>[1]>, boolean, boolean]>([
+  it.each<[Partial<Parameters<typeof createJudge>[0]>, Partial<RequestOrigin>, boolean, boolean]>([
     [{}, { host: 'localhost:8787' }, true, false],
     [{}, { host: '[::1]:8787' }, true, false],
     [{ host: '::1' }, { host: 'evil.example' }, false, false],
@@ -272,7 +272,7 @@ describe('the name that is called', () => {
   ])('%j, asked %j: named %s, foreign %s', (rules, asked, named, foreign) => {
     const all = { host: '127.0.0.1', base_url: null, trust_proxy: false, ...rules };
     const from = { host: '', origin: undefined, site: undefined, local: false, ...asked };
-    expect(judge(all, from)).toEqual({ named, foreign });
+    expect(createJudge(all)(from)).toEqual({ named, foreign });
   });
 });
 

@@ -43,6 +43,7 @@ function ways(): Hono<HttpEnv> {
   });
   app.post('/echo', async (c) => c.text(await c.req.text()));
   app.get('/events', (c) => {
+    c.env.endless = true;
     const stream = new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(': here\n\n')) });
     return c.body(stream, 200, { 'Content-Type': 'text/event-stream' });
   });
