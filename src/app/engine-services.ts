@@ -129,7 +129,6 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   // A database in memory belongs to this process; any other one may be shared.
   const alone = config.db === ':memory:';
   const leases = createLeases(alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs });
-  const locks = createSiteLocks(leases);
   const sharedLimits = alone
     ? undefined
     : createClusterLimits({ ...store.members, owner, leases, clock, log, heartbeatMs: parts.beatMs });
@@ -146,6 +145,9 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
+  const locks = createSiteLocks(leases);
+  // Queued work on a site may wait long for its turn to call it: while a person waits for that work, its calls go ahead.
+  const expeditingLocks = createSiteLocks(leases, (siteId) => child.expedite(siteId));
   const bulkChild = child.bulk();
   const ctx = (caller: TaskCaller): Ctx => ({
     store,
@@ -158,7 +160,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     config,
     log,
     events,
-    locks,
+    locks: caller.actor.via === 'jobs' ? locks : expeditingLocks,
     actor: caller.actor,
     request_id: caller.request_id,
     signal: caller.signal,

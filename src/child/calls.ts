@@ -50,7 +50,7 @@ export interface CallsOptions {
 }
 
 /** The typed calls of the port over a client. */
-export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk'> {
+export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk' | 'expedite'> {
   const { client, live, server, updateTimeoutMs, close } = parts;
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,

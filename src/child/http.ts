@@ -103,6 +103,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
     bulk: (): ChildSites => bulk,
+    expedite: (siteId: number) => pacer.expedite(siteId),
   };
   const bulk: ChildSites = { ...createCalls({ ...parts, live: false }), ...shared };
   return { ...createCalls({ ...parts, live: true }), ...shared };

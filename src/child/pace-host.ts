@@ -5,9 +5,12 @@ import type { CallKind } from './pace-types.js';
 export interface Waiter {
   readonly host: Host;
   readonly kind: CallKind;
+  /** 0 where the site has no record yet. */
+  readonly site_id: number;
   readonly estimate: number;
   readonly order: number;
-  readonly live: boolean;
+  /** Only the lane changes it. */
+  live: boolean;
   waiting: boolean;
   readonly start: () => void;
   readonly cancel: () => void;
@@ -44,9 +47,36 @@ export class Host {
 class Lane {
   waiting = 0;
   live = 0;
-  /** Live first, then the longest expected call, then the oldest. */
-  readonly queue = new Heap<Waiter>((a, b) => {
-    if (a.live !== b.live) return a.live;
-    return a.estimate !== b.estimate ? a.estimate > b.estimate : a.order < b.order;
-  });
+  readonly #live = new Heap<Waiter>(longestFirst);
+  readonly #bulk = new Heap<Waiter>(longestFirst);
+
+  add(waiter: Waiter): void {
+    this.waiting++;
+    if (waiter.live) this.live++;
+    (waiter.live ? this.#live : this.#bulk).push(waiter);
+  }
+
+  /** Moves a waiting call among the live ones. */
+  expedite(waiter: Waiter): void {
+    if (waiter.live) return;
+    waiter.live = true;
+    this.live++;
+    this.#live.push(waiter);
+  }
+
+  /** The next that still waits, live ones first. It is not counted off yet. */
+  next(): Waiter | undefined {
+    for (const queue of [this.#live, this.#bulk]) {
+      for (let waiter = queue.pop(); waiter !== undefined; waiter = queue.pop()) {
+        // One that was expedited stands in both.
+        if (waiter.waiting && waiter.live === (queue === this.#live)) return waiter;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The longest expected call, then the oldest. */
+function longestFirst(a: Waiter, b: Waiter): boolean {
+  return a.estimate !== b.estimate ? a.estimate > b.estimate : a.order < b.order;
 }

@@ -26,6 +26,8 @@ export interface PaceRequest {
   host: string;
   /** Whose latency to expect. */
   site: string;
+  /** Default 0 = a site without a record. */
+  site_id?: number | undefined;
   /** Default other. */
   kind?: CallKind | undefined;
   /** A person waits: goes ahead of bulk work. */

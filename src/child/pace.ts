@@ -42,6 +42,8 @@ export class Pacer {
   readonly #hosts = new Map<string, Host>();
   /** In the order of arrival. */
   readonly #waiters = new Set<Waiter>();
+  /** Sites whose calls go ahead as live ones, and how many wait for that. */
+  readonly #expedited = new Map<number, number>();
   readonly #ready: Record<CallKind, Heap<Ready>> = {
     sync: new Heap(sooner),
     update: new Heap(sooner),
@@ -103,6 +105,25 @@ export class Pacer {
     }
   }
 
+  /**
+   * Sends the calls of a site ahead as if a person waited for each: one does, for the piece of work that makes them.
+   * @returns a function that ends it
+   */
+  expedite(siteId: number): () => void {
+    this.#expedited.set(siteId, (this.#expedited.get(siteId) ?? 0) + 1);
+    for (const waiter of this.#waiters) {
+      if (waiter.site_id !== siteId) continue;
+      waiter.host.lane(waiter.kind).expedite(waiter);
+      this.#refresh(waiter.host);
+    }
+    this.#pump();
+    return () => {
+      const left = (this.#expedited.get(siteId) ?? 1) - 1;
+      if (left > 0) this.#expedited.set(siteId, left);
+      else this.#expedited.delete(siteId);
+    };
+  }
+
   /** Nothing starts any more; what waits is cancelled. */
   close(): void {
     this.#closed = true;
@@ -110,7 +131,7 @@ export class Pacer {
     for (const waiter of [...this.#waiters]) waiter.cancel();
   }
 
-  #admit({ host: key, site, live = false, signal }: PaceRequest, kind: CallKind): Promise<Host> {
+  #admit({ host: key, site, site_id = 0, signal, ...request }: PaceRequest, kind: CallKind): Promise<Host> {
     if (this.#closed || signal?.aborted === true) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
       const host = this.#hostOf(key);
@@ -125,14 +146,13 @@ export class Pacer {
         resolve(host);
       };
       const estimate = this.#latency.estimate(site, key);
-      const waiter: Waiter = { host, kind, estimate, order: this.#arrived++, live, waiting: true, start, cancel };
+      const live = request.live === true || this.#expedited.has(site_id);
+      const order = this.#arrived++;
+      const waiter: Waiter = { host, kind, site_id, estimate, order, live, waiting: true, start, cancel };
       signal?.addEventListener('abort', cancel, { once: true });
       host.waiting++;
       host.work += estimate;
-      const lane = host.lane(kind);
-      lane.waiting++;
-      if (live) lane.live++;
-      lane.queue.push(waiter);
+      host.lane(kind).add(waiter);
       this.#waiters.add(waiter);
       this.#refresh(host);
       this.#pump();
@@ -225,11 +245,7 @@ export class Pacer {
       if (ready !== undefined && (first === undefined || sooner(ready, first.ready))) first = { kind, ready };
     }
     if (first === undefined) return undefined;
-    const { queue } = first.ready.host.lane(first.kind);
-    for (let waiter = queue.pop(); waiter !== undefined; waiter = queue.pop()) {
-      if (waiter.waiting) return waiter;
-    }
-    return undefined;
+    return first.ready.host.lane(first.kind).next();
   }
 
   /** The host that is next among those of a kind; what was filed before the host changed is thrown away. */

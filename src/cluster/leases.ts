@@ -22,16 +22,19 @@ export interface SharedLeases {
   leaseMs?: number | undefined;
 }
 
+/** Called when the name is taken within this process. @returns a function that is called when the wait is over */
+type OnWait = () => () => void;
+
 /** Work under a name. `held` is aborted when the lease was lost: another process may have the right by now. */
 export interface Leases {
   exclusive<T>(
     name: string,
     signal: AbortSignal,
     work: (held: AbortSignal) => Promise<T>,
-    retention?: LeaseRetention,
+    options?: { retention?: LeaseRetention; onWait?: OnWait | undefined },
   ): Promise<T>;
   /** The queue in memory alone. `waited`: the name was taken within this process. */
-  local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>): Promise<T>;
+  local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>, onWait?: OnWait): Promise<T>;
 }
 
 /** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
@@ -53,7 +56,7 @@ const NEVER = new AbortController().signal;
 export function createLeases(shared?: SharedLeases): Leases {
   const tails = new Map<string, Promise<void>>();
   const leases = shared === undefined ? null : new HeldLeases(shared);
-  const local: Leases['local'] = async (name, signal, work) => {
+  const local: Leases['local'] = async (name, signal, work, onWait) => {
     const before = tails.get(name);
     let release = () => {};
     const mine = new Promise<void>((resolve) => {
@@ -62,7 +65,10 @@ export function createLeases(shared?: SharedLeases): Leases {
     const tail = before === undefined ? mine : before.then(() => mine);
     tails.set(name, tail);
     try {
-      if (before !== undefined) await orAborted(before, signal);
+      if (before !== undefined) {
+        const waitEnded = onWait?.();
+        await orAborted(before, signal).finally(waitEnded);
+      }
       return await work(before !== undefined);
     } finally {
       release();
@@ -71,8 +77,8 @@ export function createLeases(shared?: SharedLeases): Leases {
   };
   return {
     local,
-    exclusive: (name, signal, work, retention) =>
-      local(name, signal, async () => {
+    exclusive: (name, signal, work, { retention, onWait } = {}) => {
+      const leased = async () => {
         if (leases === null) return work(NEVER);
         const lease = await leases.take(name, signal, retention?.leaseMs);
         try {
@@ -80,16 +86,22 @@ export function createLeases(shared?: SharedLeases): Leases {
         } finally {
           await leases.giveBack(lease, retention);
         }
-      }),
+      };
+      return local(name, signal, leased, onWait);
+    },
   };
 }
 
-/** One piece of work at a time per site. */
-export function createSiteLocks(leases: Leases = createLeases()): SiteLocks {
+/**
+ * One piece of work at a time per site.
+ * @param expedite called while work waits for other work of this process on the site; returns a function that ends it
+ */
+export function createSiteLocks(leases: Leases = createLeases(), expedite?: (siteId: number) => () => void): SiteLocks {
   const nameOf = (siteId: number) => `site:${siteId}`;
+  const onWait = (siteId: number) => (expedite === undefined ? undefined : () => expedite(siteId));
   return {
-    exclusive: (siteId, signal, work) => leases.exclusive(nameOf(siteId), signal, work),
-    local: (siteId, signal, work) => leases.local(nameOf(siteId), signal, work),
+    exclusive: (siteId, signal, work) => leases.exclusive(nameOf(siteId), signal, work, { onWait: onWait(siteId) }),
+    local: (siteId, signal, work) => leases.local(nameOf(siteId), signal, work, onWait(siteId)),
   };
 }
 

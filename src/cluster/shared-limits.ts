@@ -99,8 +99,7 @@ export function createClusterLimits({
       slots(host, limit) > 0
         ? call()
         : leases.exclusive(`host:${numberOf(host)}`, signal ?? new AbortController().signal, call, {
-            ...SPARE,
-            leaseMs: MISSED * heartbeatMs,
+            retention: { ...SPARE, leaseMs: MISSED * heartbeatMs },
           }),
     onChange: (listener) => {
       listeners.push(listener);

@@ -48,7 +48,7 @@ describe('a right', () => {
       runs++;
     };
     const processes = [0, 1, 2, 3].map((i) => process_(i));
-    const keep = { idleMs: 3, mostMs: 20, leaseMs: 30_000 };
+    const keep = { retention: { idleMs: 3, mostMs: 20, leaseMs: 30_000 } };
     await Promise.all(
       processes.flatMap((rights) => [
         ...Array.from({ length: 5 }, () => rights.exclusive('site:1', never, work)),
