@@ -1,9 +1,41 @@
 /**
- * Schemas that extend classes of zod. They read its definitions (`_def`) and override `_parse`, which zod does not document;
- * nothing else in this folder does. `test/validation/zod-internals.test.ts` compares them with the classes they extend.
+ * The only place that reads zod's definitions (`_def`) and overrides `_parse`, which zod does not document: the definitions for
+ * the compiled parsers in `src/validation`, and two schemas that extend classes of zod. `test/validation` compares all of them
+ * with zod itself.
  */
 
 import { z } from './zod.js';
+
+/** What is read of a definition. Members that a kind of schema does not have are absent. */
+export interface Definition {
+  typeName: string;
+  checks?: { kind: string }[];
+  values?: readonly unknown[];
+  value?: unknown;
+  /** Of what is optional, nullable or has a default. */
+  innerType?: z.ZodTypeAny;
+  /** Of the members of an array. */
+  type?: z.ZodTypeAny;
+  /** Of a union. */
+  options?: readonly z.ZodTypeAny[];
+  /** The side of a pipeline that is parsed first. */
+  in?: z.ZodTypeAny;
+  unknownKeys?: string;
+  catchall?: z.ZodTypeAny;
+  shape?: () => Record<string, z.ZodTypeAny>;
+  minLength?: unknown;
+  maxLength?: unknown;
+  exactLength?: unknown;
+}
+
+export function definitionOf(schema: z.ZodTypeAny): Definition {
+  return schema._def as Definition;
+}
+
+/** Whether an object keeps or judges members beside its own: those are left to zod. */
+export function hasCatchall({ catchall }: Definition): boolean {
+  return catchall !== undefined && definitionOf(catchall).typeName !== 'ZodNever';
+}
 
 /** Issues reported per list at most. Zod makes an error object for each, which takes longer than the rest of a call. */
 export const MAX_ISSUES = 20;

@@ -4,6 +4,7 @@
  */
 
 import type { z } from '../../schemas/zod.js';
+import { definitionOf, hasCatchall } from '../../schemas/zod-internals.js';
 
 type Parsed = Record<string, unknown>;
 
@@ -16,10 +17,11 @@ interface Member {
 
 /** A function that answers the parsed object, or undefined when it does not match (`safeParse` then says why). */
 export function compileInputParser(schema: z.AnyZodObject): (value: unknown) => Parsed | undefined {
-  const { unknownKeys, catchall } = schema._def;
+  const definition = definitionOf(schema);
+  const { unknownKeys } = definition;
   const shape = schema.shape as Record<string, z.ZodTypeAny>;
   const isStrict = unknownKeys === 'strict';
-  const isPlain = (isStrict || unknownKeys === 'strip') && catchall._def.typeName === 'ZodNever';
+  const isPlain = (isStrict || unknownKeys === 'strip') && !hasCatchall(definition);
   if (!isPlain || Object.hasOwn(shape, '__proto__')) return () => undefined;
   const members = Object.entries(shape).map(([name, member]) => ({ name, schema: member, absent: absentOf(member) }));
   const names = new Set(Object.keys(shape));

@@ -4,7 +4,7 @@
  */
 
 import { z } from '../../schemas/zod.js';
-import { MAX_ISSUES } from '../../schemas/zod-internals.js';
+import { definitionOf, MAX_ISSUES } from '../../schemas/zod-internals.js';
 
 /** Room for blanks that a schema trims off before it counts. */
 const ROOM = 1000;
@@ -68,7 +68,7 @@ function boundOf(schema: z.ZodTypeAny): Bound | undefined {
   if (schema instanceof z.ZodEffects) return boundOf(schema.innerType());
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return boundOf(schema.unwrap());
   if (schema instanceof z.ZodDefault) return boundOf(schema.removeDefault());
-  if (schema instanceof z.ZodPipeline) return boundOf(schema._def.in);
+  if (schema instanceof z.ZodPipeline) return boundOf(definitionOf(schema).in as z.ZodTypeAny);
   if (schema instanceof z.ZodUnion) return anyOf(schema.options as z.ZodTypeAny[]);
   if (schema instanceof z.ZodArray) return within(boundOf(schema.element));
   if (schema instanceof z.ZodRecord) return within(boundOf(schema.element));

@@ -4,28 +4,12 @@
  */
 
 import type { z } from '../../schemas/zod.js';
+import { type Definition, definitionOf, hasCatchall } from '../../schemas/zod-internals.js';
 
 /** No answer of ours: the value does not match. */
 const NO = Symbol('does not match');
 
 type Check = (value: unknown) => unknown;
-
-/** What of zod's definitions is read here. */
-interface Definition {
-  typeName: string;
-  checks?: { kind: string }[];
-  values?: readonly unknown[];
-  value?: unknown;
-  innerType?: z.ZodTypeAny;
-  type?: z.ZodTypeAny;
-  options?: readonly z.ZodTypeAny[];
-  unknownKeys?: string;
-  catchall?: z.ZodTypeAny;
-  shape?: () => Record<string, z.ZodTypeAny>;
-  minLength?: unknown;
-  maxLength?: unknown;
-  exactLength?: unknown;
-}
 
 /** A function that answers the stripped value, or undefined when the value does not match (`safeParse` then says why). */
 export function compileSerializer(schema: z.AnyZodObject): (value: unknown) => Record<string, unknown> | undefined {
@@ -37,7 +21,7 @@ export function compileSerializer(schema: z.AnyZodObject): (value: unknown) => R
 }
 
 function compile(schema: z.ZodTypeAny): Check {
-  const definition = schema._def as Definition;
+  const definition = definitionOf(schema);
   const { innerType } = definition;
   switch (definition.typeName) {
     case 'ZodString':
@@ -116,7 +100,7 @@ function arrayCheck(schema: z.ZodTypeAny, definition: Definition): Check {
 
 function objectCheck(schema: z.ZodTypeAny, definition: Definition): Check {
   const shape = definition.shape?.() ?? {};
-  const keeps = definition.unknownKeys !== 'strip' || catches(definition.catchall);
+  const keeps = definition.unknownKeys !== 'strip' || hasCatchall(definition);
   if (keeps || Object.hasOwn(shape, '__proto__')) return parsing(schema);
   const members = Object.entries(shape).map(([name, member]) => ({ name, check: compile(member) }));
   return (value) => {
@@ -134,10 +118,6 @@ function objectCheck(schema: z.ZodTypeAny, definition: Definition): Check {
     }
     return stripped;
   };
-}
-
-function catches(catchall: z.ZodTypeAny | undefined): boolean {
-  return catchall !== undefined && (catchall._def as Definition).typeName !== 'ZodNever';
 }
 
 function parsingOf(schema: z.ZodTypeAny, value: unknown): unknown {

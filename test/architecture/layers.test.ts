@@ -211,6 +211,11 @@ describe('the sources', () => {
     expect(others).toEqual([]);
   });
 
+  it('read the definitions of zod in one file', () => {
+    const readers = files.filter((file) => /\._def\b|\b_parse(Sync)?\(/.test(readFileSync(join(root, file), 'utf8')));
+    expect(readers).toEqual(['schemas/zod-internals.ts']);
+  });
+
   it('say the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(VERSION).toBe(version);
