@@ -1,8 +1,8 @@
 /** What is said of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main file. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
+import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers, ordinary } from './checked-app.js';
 
@@ -44,7 +44,7 @@ describe('an update that breaks the site', () => {
     const [killer = ''] = slugs;
     site.faults.killedBy = [killer];
     const name = plugin(killer)?.name ?? '';
-    expect(await app.call('get-site', OF)).toMatchObject({ stats: { health_score: expect.any(Number) } });
+    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({ stats: { health_score: expect.any(Number) } });
     const answer = await app.call('update-site-plugins', { ...OF, slugs: [killer] });
     expect(answer).toMatchObject({ updated: [{ slug: killer, old_version: '1.0', new_version: '2.0' }] });
     expect(answer.errors).toMatchObject([{ site_id: 1, type: 'site', slug: '', code: 'svc_site_offline' }]);
@@ -56,7 +56,7 @@ describe('an update that breaks the site', () => {
     expect(await stored(killer)).toMatchObject({ version: '2.0', update_version: null });
     const { updates } = await app.call('get-site-updates', OF);
     expect(updates.map((each: { slug: string }) => each.slug)).not.toContain(killer);
-    expect(await app.call('get-site', OF)).toMatchObject({ status: 'disconnected', stats: { health_score: null } });
+    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({ status: 'disconnected', stats: { health_score: null } });
 
     const facts = () => app.cell("SELECT facts FROM alert WHERE kind = 'site.http_check_failed'");
     await expect.poll(facts).toBeDefined();
@@ -122,14 +122,25 @@ describe('a connection that breaks while an update runs', () => {
     const { updated, errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
     expect(updated).toEqual([]);
     expect(errors).toMatchObject([
-      { type: 'plugin', slug: a, code: 'svc_site_offline', message: expect.stringMatching(/connection broke.*unknown/) },
-      { type: 'site', code: 'svc_site_offline', message: expect.stringMatching(/maintenance.*\.maintenance.*10 minutes/) },
+      {
+        type: 'plugin',
+        slug: a,
+        code: 'svc_site_offline',
+        message: expect.stringMatching(/connection broke.*unknown/),
+      },
+      {
+        type: 'site',
+        code: 'svc_site_offline',
+        message: expect.stringMatching(/maintenance.*\.maintenance.*10 minutes/),
+      },
     ]);
   });
 
   it('never says "the old version still" of a site that did not answer', async () => {
     const [a = '', b = ''] = slugs;
-    Object.defineProperty(site.faults, 'http500', { get: () => asked('upgradeplugintheme').length > 0 && asked('stats').length > 2 });
+    Object.defineProperty(site.faults, 'http500', {
+      get: () => asked('upgradeplugintheme').length > 0 && asked('stats').length > 2,
+    });
     const wanted = plugin(b);
     if (wanted?.update) wanted.update.requiresPhp = '9.9';
     const { errors } = await app.call('update-site-plugins', { ...OF, slugs: [a, b] });
@@ -177,7 +188,9 @@ describe('an update job', () => {
     await work();
     const status = await app.call('get-batch-job-status', { job_id, per_page: 3 });
     expect(status).toMatchObject({ status: 'completed', succeeded: 2, failed: 0, total: 2, processed: 2 });
-    const failing = app.fleet.sites.filter((each) => each.state.plugins.some(({ slug, update }) => slug === a && update));
+    const failing = app.fleet.sites.filter((each) =>
+      each.state.plugins.some(({ slug, update }) => slug === a && update),
+    );
     expect(status.errors).toHaveLength(failing.length);
     expect(status.errors[0]).toMatchObject({ site_id: 1, code: 'svc_update_failed' });
     const total_updated = 8 - failing.length;
