@@ -36,8 +36,8 @@ export const jobStatus = z.object({
   job_error_code: z.string().optional(),
   job_error_message: z.string().optional(),
   summary: runSummary.optional().describe('Of an update job.'),
-  items: z.array(jobItem).describe('One page of what was done and what failed, item by item.'),
-  items_total: z.number().int(),
-  page: z.number().int(),
-  per_page: z.number().int(),
+  items: z.array(jobItem).optional().describe('One page of what was done and what failed, item by item.'),
+  items_total: z.number().int().optional(),
+  page: z.number().int().optional(),
+  per_page: z.number().int().optional(),
 });

@@ -48,6 +48,8 @@ export interface Faults {
   gatewayTimeout?: true | number | undefined;
   /** Plugins whose update is fatal when it is loaded: everything after it is answered HTTP 500. */
   killedBy?: readonly string[] | undefined;
+  /** Plugins that are fatal when they are activated: the call dies there, and those behind them have no turn. */
+  fatalOnActivation?: readonly string[] | undefined;
   /** Plugins whose update renames the main file, old slug to new: they come back inactive. */
   renames?: Readonly<Record<string, string>> | undefined;
   /** What a core update answers instead of working. */
@@ -78,6 +80,7 @@ const NAMES: Record<keyof Faults, true> = {
   gatewayTimeout: true,
   killedBy: true,
   renames: true,
+  fatalOnActivation: true,
   coreAnswer: true,
 };
 

@@ -44,7 +44,9 @@ describe('an update that breaks the site', () => {
     const [killer = ''] = slugs;
     site.faults.killedBy = [killer];
     const name = plugin(killer)?.name ?? '';
-    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({ stats: { health_score: expect.any(Number) } });
+    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({
+      stats: { health_score: expect.any(Number) },
+    });
     const answer = await app.call('update-site-plugins', { ...OF, slugs: [killer] });
     expect(answer).toMatchObject({ updated: [{ slug: killer, old_version: '1.0', new_version: '2.0' }] });
     expect(answer.errors).toMatchObject([{ site_id: 1, type: 'site', slug: '', code: 'svc_site_offline' }]);
@@ -56,7 +58,10 @@ describe('an update that breaks the site', () => {
     expect(await stored(killer)).toMatchObject({ version: '2.0', update_version: null });
     const { updates } = await app.call('get-site-updates', OF);
     expect(updates.map((each: { slug: string }) => each.slug)).not.toContain(killer);
-    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({ status: 'disconnected', stats: { health_score: null } });
+    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({
+      status: 'disconnected',
+      stats: { health_score: null },
+    });
 
     const facts = () => app.cell("SELECT facts FROM alert WHERE kind = 'site.http_check_failed'");
     await expect.poll(facts).toBeDefined();
@@ -75,7 +80,7 @@ describe('an update that breaks the site', () => {
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
-  it('is told by a core update and by REST too', async () => {
+  it('is told by a core update too', async () => {
     const app500 = { get: () => (site.state.wpVersion === '7.1' ? true : undefined), configurable: true };
     Object.defineProperty(site.faults, 'http500', app500);
     expect(await app.call('update-site-core', OF)).toMatchObject({
@@ -221,6 +226,82 @@ describe('an update job', () => {
       succeeded: 0,
       failed: 1,
       summary: { total_updated: 0, total_errors: 3, sites_updated: 0 },
+    });
+  });
+});
+
+describe('a call on a slow site', () => {
+  const LIMIT = 250;
+  beforeEach(() => Object.assign(app.service.config, { direct_call_ms: LIMIT }));
+
+  it('ends in time and goes on as a job, which the same call finds; what had been applied is told', async () => {
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    const first = await app.call('update-site-plugins', OF);
+    expect(first).toMatchObject({
+      updated: [],
+      total_updated: 0,
+      errors: [{ type: 'site', code: 'svc_still_running', message: expect.stringContaining(first.job_id) }],
+      status_url: `http://127.0.0.1:8787/v2/jobs/${first.job_id}`,
+    });
+    const again = await app.call('update-site-plugins', OF);
+    expect(again.job_id).toBe(first.job_id);
+    expect(await app.call('run-updates', { site_ids_or_domains: [1, 2], types: ['plugins'] })).toMatchObject({
+      job_id: first.job_id,
+      errors: [{ site_id: 1, code: 'svc_still_running' }],
+      summary: { sites_updated: 1 },
+    });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+    await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id: first.job_id });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+    expect(await app.call('update-site-plugins', OF)).not.toHaveProperty('job_id');
+  });
+
+  it('throws where an answer has no place for it, with the job', async () => {
+    site.faults.latencyMs = (name) => (name === 'upgrade' ? 2 * LIMIT : 0);
+    const error = await app.fail('update-site-core', OF);
+    expect(error).toMatchObject({ code: 'svc_still_running', status: 504 });
+    const { job_id } = error.data;
+    expect((await app.fail('update-site-core', OF)).data.job_id).toBe(job_id);
+    await expect.poll(() => site.state.wpVersion).toBe('7.1');
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      items: [{ type: 'core', new_version: '7.1' }],
+    });
+  });
+
+  it('holds for plugin changes too', async () => {
+    const inactive = ordinary(site).slice(0, 2);
+    for (const each of inactive) Object.assign(each, { active: false, breaksOnActivation: false });
+    const wanted = inactive.map(({ slug }) => slug);
+    await app.call('sync-sites');
+    site.faults.latencyMs = (name) => (name === 'plugin_action' ? 2 * LIMIT : 0);
+    const first = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
+    expect(first).toMatchObject({
+      activated: [],
+      errors: wanted.map((slug) => ({ slug, code: 'svc_still_running' })),
+    });
+    expect((await app.call('activate-site-plugins', { ...OF, slugs: wanted })).job_id).toBe(first.job_id);
+    await expect.poll(() => inactive.every(({ active }) => active)).toBe(true);
+    await work();
+    const { job_id } = first;
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      type: 'extension',
+      status: 'completed',
+      succeeded: 1,
+      items: wanted.map((slug) => ({ slug })),
+    });
+    expect(asked('plugin_action')).toHaveLength(1);
+  });
+
+  it('keeps a slow site in the summary of check-sites, and does not call it offline', async () => {
+    site.faults.latencyMs = 2 * LIMIT;
+    const answer = await app.call('check-sites');
+    expect(answer).toMatchObject({
+      summary: { total_checked: 1, reachable: 1, unreachable: 0, still_running: 1 },
+      errors: [{ site_id: 1, code: 'svc_still_running', message: expect.stringContaining(answer.job_id) }],
     });
   });
 });

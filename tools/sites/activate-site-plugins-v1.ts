@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/activate-site-plugins-v1',
   title: 'Activate plugins',
-  about: 'Activates plugins and verifies each; each slug ends in activated or errors.',
+  about: 'Activates plugins and verifies each.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -34,7 +34,7 @@ export default defineOperation({
         total_checked: z.number().int(),
         reachable: z.number().int(),
         unreachable: z.number().int(),
-        still_running: z.number().int().describe('Too slow for this call; the job has them.'),
+        still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
       })
       .optional(),
     errors: z.array(siteError),
@@ -50,13 +50,18 @@ export default defineOperation({
     if (answer.queued) return answer;
     const results = answer.done.map(({ result }) => result);
     const reachable = results.filter((result) => result.reachable).length;
-    const still_running = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
+    const slow = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
     const errors = errorEntries(selection, answer.failures);
     return {
       queued: false,
       ...answer.continued,
       results,
-      summary: { total_checked: results.length, reachable, unreachable: results.length - reachable, still_running },
+      summary: {
+        total_checked: results.length,
+        reachable,
+        unreachable: results.length - reachable,
+        ...(slow === 0 ? {} : { still_running: slow }),
+      },
       errors,
       total_errors: errors.length,
     };

@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/deactivate-site-plugins-v1',
   title: 'Deactivate plugins',
-  about: 'Deactivates plugins and verifies each; each slug ends in deactivated or errors.',
+  about: 'Deactivates plugins and verifies each.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

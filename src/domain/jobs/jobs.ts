@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
-import type { ItemCounts } from '../../store/jobs/jobs.js';
+import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
 import type { Ctx } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
@@ -110,10 +110,10 @@ export interface JobView {
   job_error_code?: string;
   job_error_message?: string;
   summary?: { total_updated: number; total_errors: number; sites_updated: number };
-  items: JobItemView[];
-  items_total: number;
-  page: number;
-  per_page: number;
+  items?: JobItemView[];
+  items_total?: number;
+  page?: number;
+  per_page?: number;
 }
 
 export interface JobItemView {
@@ -157,14 +157,26 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
     ],
     job_timed_out: timedOut,
     ...(timedOut ? { job_error_code: 'timeout', job_error_message: TIMED_OUT } : {}),
-    ...(job.type === 'update' ? { summary: summaryOf(list.counts) } : {}),
-    items: list.items.map(({ site_id, facts }) => ({ site_id, ...(JSON.parse(facts) as { slug: string }) })),
-    items_total: list.counts.done + list.counts.failed,
-    page,
-    per_page: perPage,
+    ...itemsView(job.type, list, page, perPage),
   };
 }
 
-function summaryOf({ done, failed, sites }: ItemCounts) {
-  return { total_updated: done, total_errors: failed, sites_updated: sites };
+/** Kinds of jobs that tell what they did item by item. */
+const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension']);
+
+function itemsView(
+  type: JobType,
+  { items, counts }: { items: readonly JobItemRow[]; counts: ItemCounts },
+  page: number,
+  perPage: number,
+) {
+  if (!ITEMIZED.has(type)) return {};
+  const { done, failed, sites } = counts;
+  return {
+    ...(type === 'update' ? { summary: { total_updated: done, total_errors: failed, sites_updated: sites } } : {}),
+    items: items.map(({ site_id, facts }) => ({ site_id, ...(JSON.parse(facts) as { slug: string }) })),
+    items_total: done + failed,
+    page,
+    per_page: perPage,
+  };
 }
