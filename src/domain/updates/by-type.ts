@@ -55,7 +55,7 @@ export async function updateOfType(
   const items = errors.filter((error) => error.slug !== '' && !updated.some(({ slug }) => slug === error.slug));
   const results = Object.fromEntries([...updated.map(succeeded), ...items.map(failure)]);
   for (const slug of slugs) if (job.job_id === undefined) results[slug] ??= NO_UPDATE;
-  if (updated.length === 0 && errors.length > 0) throw allFailed(type, site, errors, results);
+  if (updated.length === 0 && errors.length > 0) throw allFailed(type, site, errors, { results, ...job });
   const { job_id, status_url } = job;
   return {
     results,
@@ -80,18 +80,13 @@ function failure({ slug, code, message }: ApplyError): [string, SlugResult] {
   return [slug, { success: 0, error: code, message }];
 }
 
-function allFailed(
-  type: RestType,
-  site: SiteRow,
-  errors: readonly ApplyError[],
-  results: Record<string, SlugResult>,
-): ServiceError {
+function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[], outcome: object): ServiceError {
   const [first] = errors;
   const own = (['svc_site_offline', 'svc_still_running'] as const).find((code) => code === first?.code);
   const code = own ?? FAILURES[type];
   return new ServiceError(code, first?.message ?? 'The update failed.', {
     advice: 'Sync the site to see its present state, then try again.',
-    data: { site_id: site.id, results },
+    data: { site_id: site.id, ...outcome },
   });
 }
 
