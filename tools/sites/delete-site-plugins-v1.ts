@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-plugins-v1',
   title: 'Delete plugins',
-  about: 'Deletes plugins from a site and verifies each.',
+  about: 'Deletes plugins and verifies each.',
   instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-themes-v1',
   title: 'Delete themes',
-  about: 'Deletes themes from a site and verifies each. The active one and its parent are refused.',
+  about: 'Deletes themes and verifies each. The active one and its parent are refused.',
   instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
