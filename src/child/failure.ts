@@ -79,8 +79,8 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
   if (isMaintenance(answer)) {
     return make(
       'maintenance',
-      "The site shows WordPress' maintenance page.",
-      'Try again in a minute. If it stays, an update was cut off: delete the file .maintenance in the folder of WordPress, or wait, as WordPress itself ignores it after 10 minutes.',
+      "The site shows WordPress' maintenance page. If it stays, an update was cut off: delete the file .maintenance in the folder of WordPress, or wait, as WordPress itself ignores it after 10 minutes.",
+      'Try again in a minute.',
       false,
     );
   }

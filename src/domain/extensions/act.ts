@@ -75,13 +75,13 @@ export function finishExtensions(
 ): Promise<ActionResult> {
   requireWritable(target);
   return ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-    await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
-    const rows = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
-    const isDone = (slug: string) => {
-      const row = rows.get(slug);
-      return DONE[action](row === undefined ? undefined : { active: row.active === 1 });
-    };
-    const before = slugs.filter(isDone);
+    const fresh = { ...target, site: { ...target.site, content_hash: '' } };
+    // The site may still be at work on the call that was cut off.
+    const { snapshot, silence } = await readUntil(ctx, fresh, (seen) =>
+      slugs.every((slug) => isDone(seen, kind, action, slug)),
+    );
+    if (silence !== null) throw silence;
+    const before = slugs.filter((slug) => isDone(snapshot, kind, action, slug));
     const left = slugs.filter((slug) => !before.includes(slug));
     const { done, errors } = left.length === 0 ? { done: [], errors: [] } : await act(ctx, target, kind, action, left);
     return { done: [...before, ...done], errors };
@@ -192,14 +192,11 @@ async function send(
         ? ctx.child.pluginAction(connection, action, slugs, options)
         : ctx.child.themeAction(connection, action === 'delete' ? 'delete' : 'activate', slugs, options),
     );
-    const isDone = (snapshot: Snapshot | null, slug: string) =>
-      DONE[action](listOf(snapshot, kind)?.find((item) => item.slug === slug));
-    const allDone = (snapshot: Snapshot) =>
-      listOf(snapshot, kind) !== undefined && slugs.every((slug) => isDone(snapshot, slug));
+    const allDone = (snapshot: Snapshot) => slugs.every((slug) => isDone(snapshot, kind, action, slug));
     const seen = await lookAfter(ctx, target, call.answer, connectionBroke(call.failure), allDone);
     if (seen.silence?.code === 'svc_cancelled') throw seen.silence;
     const unread = listOf(seen.snapshot, kind) === undefined;
-    const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, slug));
+    const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, kind, action, slug));
     const failures = open.map((slug) => {
       const failure = unread
         ? (call.failure ?? unverified(action))
@@ -248,6 +245,12 @@ function unverified(action: ExtensionAction): ServiceError {
 function notDone(answer: ChildActionAnswer | null, action: ExtensionAction, slug: string): ServiceError {
   const said = answer?.verdicts.find((item) => item.slug === slug)?.message ?? '';
   return new ServiceError(FAILURE[action], said === '' ? NOT_DONE[action] : said);
+}
+
+/** False as well when the site did not tell. */
+function isDone(snapshot: Snapshot | null, kind: ExtensionKind, action: ExtensionAction, slug: string): boolean {
+  const list = listOf(snapshot, kind);
+  return list !== undefined && DONE[action](list.find((item) => item.slug === slug));
 }
 
 function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {

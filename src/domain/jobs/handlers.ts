@@ -19,7 +19,7 @@ import {
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
-import { type Applied, type ApplyError, type ApplyResult, appliedMeanwhile, applyOffers } from '../updates/apply.js';
+import { type Applied, type ApplyError, type ApplyResult, applyOffers, finishCutOff } from '../updates/apply.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
@@ -153,10 +153,9 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   async resume(ctx, target, params) {
     requireReachable(target);
     const asked = await offersOf(ctx, target, params);
-    await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
-    const updated = await appliedMeanwhile(ctx, target, asked);
+    const before = asked.length === 0 ? { updated: [], errors: [] } : await finishCutOff(ctx, target, asked);
     const rest = await this.run(ctx, target, params);
-    return { ...rest, updated: [...updated, ...rest.updated] };
+    return { ...rest, updated: [...before.updated, ...rest.updated], errors: [...before.errors, ...rest.errors] };
   },
   outcomeOf({ updated, errors }) {
     const items = [

@@ -174,11 +174,30 @@ async function applyExtensions(
   for (const entry of judged.verdicts) {
     if (judged.silence !== null) break;
     if (!('unexplained' in entry.verdict) || entry.verdict.unexplained !== true) continue;
-    const alone = await sendExtensions(ctx, target, kind, [entry.offer], timeoutMs);
-    entry.verdict = alone.verdicts[0]?.verdict ?? entry.verdict;
+    const alone = await sendAlone(ctx, target, kind, entry.offer, timeoutMs);
+    entry.verdict = alone.verdict;
     judged.silence = alone.silence;
   }
   return judged;
+}
+
+/** Never throws: what the bulk call has done is known by now. */
+async function sendAlone(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  offer: FleetOffer,
+  timeoutMs: number,
+): Promise<{ verdict: Verdict; silence: ServiceError | null }> {
+  try {
+    const { verdicts, silence } = await sendExtensions(ctx, target, kind, [offer], timeoutMs);
+    return { verdict: verdicts[0]?.verdict ?? { open: true }, silence };
+  } catch (error) {
+    const failure = updateError(ctx, target, kind, error);
+    return isCancelled(failure)
+      ? { verdict: { open: true }, silence: failure }
+      : { verdict: { failure }, silence: null };
+  }
 }
 
 async function sendExtensions(
@@ -194,13 +213,9 @@ async function sendExtensions(
   const call = await attempt(ctx, () =>
     ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs }),
   );
-  const changed = (snapshot: Snapshot) => {
-    const versions = new Map(listOf(snapshot, kind)?.map((item) => [item.slug, item.version]));
-    return offers.every((offer) => versions.get(offer.slug) !== offer.current_version);
-  };
   const brought = call.answer?.snapshot ?? null;
   const came = listOf(brought, kind) === undefined ? null : brought;
-  const seen = await lookAfter(ctx, target, call, came, changed);
+  const seen = await lookAfter(ctx, target, call, came, shows(kind, offers));
   const after = listOf(seen.snapshot, kind);
   return judge(offers, seen, (offer) => judgeExtension(offer, { call, seen }, { before, after }));
 }
@@ -232,8 +247,7 @@ async function applyCore(
 ): Promise<Judged> {
   const connection = requireConnection(target);
   const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
-  const changed = ({ wp_version }: Snapshot) => offers.every((offer) => wp_version !== offer.current_version);
-  const seen = await lookAfter(ctx, target, call, null, changed);
+  const seen = await lookAfter(ctx, target, call, null, shows('core', offers));
   return judge(offers, seen, (offer) => judgeCore(offer, { call, seen }));
 }
 
@@ -250,11 +264,7 @@ async function applyTranslations(
   );
   const brought = call.answer?.snapshot ?? null;
   const came = brought?.translation_updates === undefined ? null : brought;
-  const changed = (snapshot: Snapshot) => {
-    const open = offeredIn(snapshot);
-    return offers.every((offer) => open?.get(offer.slug) !== offer.new_version);
-  };
-  const seen = await lookAfter(ctx, target, call, came, changed);
+  const seen = await lookAfter(ctx, target, call, came, shows('translation', offers));
   return judge(offers, seen, (offer) => judgeTranslation(offer, { call, seen }));
 }
 
@@ -281,25 +291,54 @@ function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: J
   return result;
 }
 
-/** Offers that a run which was cut off had applied, by the inventory as it is stored now. */
-export async function appliedMeanwhile(ctx: Ctx, target: LoadedSite, asked: readonly FleetOffer[]): Promise<Applied[]> {
-  const [record, { extensions, offers }] = await Promise.all([
-    ctx.store.sites.record(target.site.id),
-    ctx.store.inventory.read(target.site.id),
-  ]);
-  const versionNow = (offer: FleetOffer): string => {
-    if (offer.type === 0) return record?.wp_version ?? '';
-    if (offer.type < 3)
-      return extensions.find(({ kind, slug }) => kind === offer.type - 1 && slug === offer.slug)?.version ?? '';
-    return offers.some(({ type, slug }) => type === offer.type && slug === offer.slug) ? '' : offer.new_version;
+/** Whether a site no longer shows what it had before these updates of one type. */
+function shows(type: UpdateType, offers: readonly FleetOffer[]): (snapshot: Snapshot) => boolean {
+  return (snapshot) => {
+    if (type === 'core') return offers.every((offer) => snapshot.wp_version !== offer.current_version);
+    if (type === 'translation') {
+      const open = offeredIn(snapshot);
+      return offers.every((offer) => open?.get(offer.slug) !== offer.new_version);
+    }
+    const versions = new Map(listOf(snapshot, type)?.map((item) => [item.slug, item.version]));
+    return offers.every((offer) => versions.get(offer.slug) !== offer.current_version);
   };
-  return asked.flatMap((offer) => {
-    const now = versionNow(offer);
-    const type = UPDATE_TYPES[offer.type];
-    if (type === undefined || now === '' || now === offer.current_version) return [];
-    const { slug, name, current_version: old_version } = offer;
-    return [{ ...siteFields(target), type, slug, name, old_version, new_version: now }];
-  });
+}
+
+/**
+ * After a run that was cut off: what of these offers it has applied, also when the site was still at work. They are as they were
+ * stored before. Throws when the site cannot be read.
+ */
+export async function finishCutOff(ctx: Ctx, target: LoadedSite, offers: readonly FleetOffer[]): Promise<ApplyResult> {
+  const type = UPDATE_TYPES[Math.min(...offers.map((offer) => offer.type))] ?? 'core';
+  // The call that was cut off was about the first type: an update that is still running must not be sent a second time.
+  const expected = shows(
+    type,
+    offers.filter((offer) => UPDATE_TYPES[offer.type] === type),
+  );
+  const fresh = { ...target, site: { ...target.site, content_hash: '' } };
+  const { snapshot, silence } = await readUntil(ctx, fresh, expected);
+  if (snapshot === null || silence !== null)
+    throw silence ?? new ServiceError('svc_site_offline', 'The site could not be read.');
+  const updated = offers.flatMap((offer) => appliedIn(snapshot, target, offer));
+  for (const word of UPDATE_TYPES)
+    emitOutcomes(ctx, word, { updated: updated.filter((item) => item.type === word), errors: [] });
+  return { updated, errors: await inspectSite(ctx, target, updated, null) };
+}
+
+function appliedIn(snapshot: Snapshot, target: LoadedSite, offer: FleetOffer): Applied[] {
+  const type = UPDATE_TYPES[offer.type];
+  if (type === undefined) return [];
+  const now = versionIn(snapshot, type, offer);
+  if (now === '' || now === offer.current_version) return [];
+  const { slug, name, current_version: old_version } = offer;
+  return [{ ...siteFields(target), type, slug, name, old_version, new_version: now }];
+}
+
+/** The version of an item as the site shows it; '' when it does not tell. */
+function versionIn(snapshot: Snapshot, type: UpdateType, { slug, new_version }: FleetOffer): string {
+  if (type === 'core') return snapshot.wp_version ?? '';
+  if (type === 'translation') return offeredIn(snapshot)?.get(slug) === new_version ? '' : new_version;
+  return listOf(snapshot, type)?.find((item) => item.slug === slug)?.version ?? '';
 }
 
 export function siteFields(target: LoadedSite): { site_id: number; site_url: string; site_name: string } {
