@@ -19,7 +19,8 @@ import {
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
-import { type Applied, type ApplyError, type ApplyResult, applyOffers, finishCutOff } from '../updates/apply.js';
+import { type Applied, type ApplyError, type ApplyResult, applyOffers } from '../updates/apply.js';
+import { finishCutOff } from '../updates/cut-off.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {

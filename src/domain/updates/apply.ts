@@ -1,17 +1,14 @@
 /**
- * Applying updates on one site: send, read back, judge, visit. Nothing is called updated unless the version on the site changed:
+ * Applying updates on one site: send and judge (`send.ts`), store, visit (`after-update.ts`). Nothing is called updated unless the version on the site changed:
  * the child answers success for slugs without an update and even for ones that are not installed (child protocol §6.8).
  */
 
-import type { ExtensionKind, Snapshot } from '../../child/child.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { installedExtensions } from '../extensions/inventory.js';
-import { type Attempt, attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
-import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
+import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
-import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
+import { isCancelled, type Judged, sendAndJudge, updateError } from './send.js';
 
 export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 export type UpdateType = (typeof UPDATE_TYPES)[number];
@@ -91,10 +88,6 @@ interface TypeResult extends ApplyResult {
 
 const CUT_OFF: TypeResult = { updated: [], errors: [], silence: null, interrupted: true };
 
-function isCancelled(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'svc_cancelled';
-}
-
 function notTried(target: LoadedSite, type: UpdateType, offer: FleetOffer): ApplyError {
   const message = 'Not tried: the site has not answered since the updates before this one.';
   return failed(target, type, offer.slug, 'svc_site_offline', message);
@@ -127,149 +120,12 @@ async function applyType(
   return result;
 }
 
-function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
+/** Tells of each outcome by an event. */
+export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
   for (const { site_id, slug, old_version, new_version } of updated)
     ctx.events.emit({ name: `${type}.updated`, site_id, facts: { slug, old_version, new_version } });
   for (const { site_id, slug, code } of errors)
     ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
-}
-
-/** Whatever is not a failure of the site is one of ours: it gets a code of its own, and the log gets the cause. */
-function updateError(ctx: Ctx, target: LoadedSite, type: UpdateType, error: unknown): ServiceError {
-  const failure = siteCallError(error, target.site.id, 'svc_update_failed');
-  if (failure.code !== 'svc_internal_error') return failure;
-  ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, type }, 'unexpected failure of an update');
-  return new ServiceError('svc_update_exception', 'Something unexpected stopped the update. The log has the details.', {
-    cause: error,
-  });
-}
-
-interface Judged {
-  verdicts: { offer: FleetOffer; verdict: Verdict }[];
-  silence: ServiceError | null;
-}
-
-function sendAndJudge(
-  ctx: Ctx,
-  target: LoadedSite,
-  type: UpdateType,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<Judged> {
-  if (type === 'core') return applyCore(ctx, target, offers, timeoutMs);
-  if (type === 'translation') return applyTranslations(ctx, target, offers, timeoutMs);
-  return applyExtensions(ctx, target, type, offers, timeoutMs);
-}
-
-/** A bulk call first; then, one by one, the items that it refused without a reason of their own. */
-async function applyExtensions(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<Judged> {
-  const judged = await sendExtensions(ctx, target, kind, offers, timeoutMs);
-  if (offers.length === 1) return judged;
-  for (const entry of judged.verdicts) {
-    if (judged.silence !== null) break;
-    if (!('unexplained' in entry.verdict) || entry.verdict.unexplained !== true) continue;
-    const alone = await sendAlone(ctx, target, kind, entry.offer, timeoutMs);
-    entry.verdict = alone.verdict;
-    judged.silence = alone.silence;
-  }
-  return judged;
-}
-
-/** Never throws: what the bulk call has done is known by now. */
-async function sendAlone(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  offer: FleetOffer,
-  timeoutMs: number,
-): Promise<{ verdict: Verdict; silence: ServiceError | null }> {
-  try {
-    const { verdicts, silence } = await sendExtensions(ctx, target, kind, [offer], timeoutMs);
-    return { verdict: verdicts[0]?.verdict ?? { open: true }, silence };
-  } catch (error) {
-    const failure = updateError(ctx, target, kind, error);
-    return isCancelled(failure)
-      ? { verdict: { open: true }, silence: failure }
-      : { verdict: { failure }, silence: null };
-  }
-}
-
-async function sendExtensions(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<Judged> {
-  const connection = requireConnection(target);
-  const before = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
-  const slugs = offers.map((offer) => offer.slug);
-  const call = await attempt(ctx, () =>
-    ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs }),
-  );
-  const brought = call.answer?.snapshot ?? null;
-  const came = listOf(brought, kind) === undefined ? null : brought;
-  const seen = await lookAfter(ctx, target, call, came, shows(kind, offers));
-  const after = listOf(seen.snapshot, kind);
-  return judge(offers, seen, (offer) => judgeExtension(offer, { call, seen }, { before, after }));
-}
-
-/**
- * The site after a call. What came along with the answer may be WordPress' cache of before the update, so it counts only when it
- * shows the change; otherwise the site is asked.
- */
-async function lookAfter<T>(
-  ctx: Ctx,
-  target: LoadedSite,
-  call: Attempt<T>,
-  came: Snapshot | null,
-  changed: (snapshot: Snapshot) => boolean,
-): Promise<Seen> {
-  if (came !== null) {
-    const seen = await readBack(ctx, target, came);
-    if (changed(came)) return seen;
-  }
-  // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
-  return readUntil(ctx, target, connectionBroke(call.failure) ? changed : () => true);
-}
-
-async function applyCore(
-  ctx: Ctx,
-  target: LoadedSite,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<Judged> {
-  const connection = requireConnection(target);
-  const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
-  const seen = await lookAfter(ctx, target, call, null, shows('core', offers));
-  return judge(offers, seen, (offer) => judgeCore(offer, { call, seen }));
-}
-
-async function applyTranslations(
-  ctx: Ctx,
-  target: LoadedSite,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<Judged> {
-  const connection = requireConnection(target);
-  const slugs = [...new Set(offers.map((offer) => offer.slug))];
-  const call = await attempt(ctx, () =>
-    ctx.child.upgradeTranslations(connection, slugs, { signal: ctx.signal, timeoutMs }),
-  );
-  const brought = call.answer?.snapshot ?? null;
-  const came = brought?.translation_updates === undefined ? null : brought;
-  const seen = await lookAfter(ctx, target, call, came, shows('translation', offers));
-  return judge(offers, seen, (offer) => judgeTranslation(offer, { call, seen }));
-}
-
-function judge(offers: readonly FleetOffer[], seen: Seen, verdictOf: (offer: FleetOffer) => Verdict): Judged {
-  return { verdicts: offers.map((offer) => ({ offer, verdict: verdictOf(offer) })), silence: seen.silence };
 }
 
 function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: Judged): TypeResult {
@@ -291,56 +147,6 @@ function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: J
   return result;
 }
 
-/** Whether a site no longer shows what it had before these updates of one type. */
-function shows(type: UpdateType, offers: readonly FleetOffer[]): (snapshot: Snapshot) => boolean {
-  return (snapshot) => {
-    if (type === 'core') return offers.every((offer) => snapshot.wp_version !== offer.current_version);
-    if (type === 'translation') {
-      const open = offeredIn(snapshot);
-      return offers.every((offer) => open?.get(offer.slug) !== offer.new_version);
-    }
-    const versions = new Map(listOf(snapshot, type)?.map((item) => [item.slug, item.version]));
-    return offers.every((offer) => versions.get(offer.slug) !== offer.current_version);
-  };
-}
-
-/**
- * After a run that was cut off: what of these offers it has applied, also when the site was still at work. They are as they were
- * stored before. Throws when the site cannot be read.
- */
-export async function finishCutOff(ctx: Ctx, target: LoadedSite, offers: readonly FleetOffer[]): Promise<ApplyResult> {
-  const type = UPDATE_TYPES[Math.min(...offers.map((offer) => offer.type))] ?? 'core';
-  // The call that was cut off was about the first type: an update that is still running must not be sent a second time.
-  const expected = shows(
-    type,
-    offers.filter((offer) => UPDATE_TYPES[offer.type] === type),
-  );
-  const fresh = { ...target, site: { ...target.site, content_hash: '' } };
-  const { snapshot, silence } = await readUntil(ctx, fresh, expected);
-  if (snapshot === null || silence !== null)
-    throw silence ?? new ServiceError('svc_site_offline', 'The site could not be read.');
-  const updated = offers.flatMap((offer) => appliedIn(snapshot, target, offer));
-  for (const word of UPDATE_TYPES)
-    emitOutcomes(ctx, word, { updated: updated.filter((item) => item.type === word), errors: [] });
-  return { updated, errors: await inspectSite(ctx, target, updated, null) };
-}
-
-function appliedIn(snapshot: Snapshot, target: LoadedSite, offer: FleetOffer): Applied[] {
-  const type = UPDATE_TYPES[offer.type];
-  if (type === undefined) return [];
-  const now = versionIn(snapshot, type, offer);
-  if (now === '' || now === offer.current_version) return [];
-  const { slug, name, current_version: old_version } = offer;
-  return [{ ...siteFields(target), type, slug, name, old_version, new_version: now }];
-}
-
-/** The version of an item as the site shows it; '' when it does not tell. */
-function versionIn(snapshot: Snapshot, type: UpdateType, { slug, new_version }: FleetOffer): string {
-  if (type === 'core') return snapshot.wp_version ?? '';
-  if (type === 'translation') return offeredIn(snapshot)?.get(slug) === new_version ? '' : new_version;
-  return listOf(snapshot, type)?.find((item) => item.slug === slug)?.version ?? '';
-}
-
 export function siteFields(target: LoadedSite): { site_id: number; site_url: string; site_name: string } {
   return { site_id: target.site.id, site_url: target.site.url, site_name: target.site.name };
 }
@@ -353,8 +159,4 @@ export function failed(
   message: string,
 ): ApplyError {
   return { ...siteFields(target), type, slug, code, message };
-}
-
-function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
-  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
 }
