@@ -124,6 +124,9 @@ export const queuedFields = {
   notice: z.string().optional().describe('What is unusual about how this job will run.'),
 };
 
+/** The job on which a call goes on whose time was up; absent when all was done. */
+export const continuedFields = { job_id: z.string().optional(), status_url: z.string().optional() };
+
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
 export const confirmation = {
   confirm: bool().default(false).describe('Goes ahead.'),

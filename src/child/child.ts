@@ -150,6 +150,8 @@ export type FailureKind =
   /** HTTP answer without the child's frame: firewall page, plugin off, PHP fatal. */
   | 'unframed'
   | 'plugin_missing'
+  /** WordPress' maintenance page: WordPress itself did not run. */
+  | 'maintenance'
   /** Frame present but empty or unreadable. */
   | 'bad_answer'
   | 'too_large'

@@ -171,7 +171,14 @@ const VARIABLES: readonly Variable[] = [
     'direct_call_ms',
     40_000,
     integer(1000, HOUR),
-    'A direct call on many sites answers within this; sites that are not done then go on as a job. Many clients hang up at 60 s.',
+    'A call on one or many sites answers within this; sites that are not done then go on as a job. Many clients hang up at 60 s.',
+  ),
+  variable(
+    'UPDATE_WAIT_MS',
+    'update_wait_ms',
+    60_000,
+    integer(0, HOUR),
+    'How long a site is looked at again, while it is silent or in maintenance, when the connection broke during an update.',
   ),
   variable(
     'ALLOW_PRIVATE_SITES',

@@ -57,8 +57,10 @@ export interface Config {
   per_host: number;
   /** One call to one site. */
   site_timeout_ms: number;
-  /** A direct call on many sites answers within this; what is unfinished then goes on as a job. */
+  /** A call on sites answers within this; what is unfinished then goes on as a job. */
   direct_call_ms: number;
+  /** How long a site is looked at again whose connection broke while an update ran. */
+  update_wait_ms: number;
   /** `loopback`: only this machine's own addresses; for the demo. */
   allow_private_sites: boolean | 'loopback';
   /** Browser for performance audits; null = the usual places. */

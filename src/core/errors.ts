@@ -70,6 +70,7 @@ export const STATUS = {
   svc_site_disconnected: 409,
   svc_site_on_trial: 409,
   svc_site_offline: 503,
+  svc_still_running: 504,
   svc_site_refused: 502,
   svc_child_version_outdated: 400,
   svc_child_error: 502,

@@ -1,4 +1,4 @@
-import { type Answer, type Call, ChildError, Crash, crashPage, framed } from './answer.js';
+import { type Answer, type Call, ChildError, Crash, crashPage, framed, page } from './answer.js';
 import { authenticate, clean } from './auth.js';
 import { advanceCron } from './functions/abandoned.js';
 import { FUNCTIONS, READS, UPDATES } from './functions/index.js';
@@ -38,8 +38,24 @@ function signedCall(site: DemoSite, request: ProtocolRequest, name: string): Ans
   if (!READS.has(name)) site.touch();
   advanceCron(site);
   const call = { ...callOf(site, request), user };
+  if (UPDATES.has(name) && site.faults.gatewayTimeout !== undefined) return gatewayGivesUp(site, () => run(call));
   const answer = framed(site, run(call), user === undefined ? {} : { 'set-cookie': sessionCookies(user.login) });
-  return UPDATES.has(name) && site.faults.dieMidUpdate ? { ...answer, drop: true } : answer;
+  if (!UPDATES.has(name)) return answer;
+  leaveMaintenance(site);
+  return site.faults.dieMidUpdate ? { ...answer, drop: true } : answer;
+}
+
+function leaveMaintenance({ faults }: DemoSite): void {
+  if (faults.maintenanceAfterUpdate !== undefined) faults.maintenance = faults.maintenanceAfterUpdate;
+}
+
+/** The gateway in front answers while PHP is still at work. */
+function gatewayGivesUp(site: DemoSite, work: () => unknown): Answer {
+  const { gatewayTimeout } = site.faults;
+  if (typeof gatewayTimeout === 'number') site.afterRequests(gatewayTimeout, work);
+  else work();
+  leaveMaintenance(site);
+  return page(504, '<html><body><h1>504 Gateway Time-out</h1></body></html>');
 }
 
 function callOf(site: DemoSite, request: ProtocolRequest): Call {

@@ -20,6 +20,7 @@ export interface SiteRequest {
 /** What the site answers, faults included that can be told in one answer. */
 export function respond(site: DemoSite, request: SiteRequest): Answer {
   const { faults } = site;
+  site.arrive();
   if (faults.httpAuth !== undefined && request.authorization !== basic(faults.httpAuth)) {
     return page(401, '<h1>401 Authorization Required</h1>', { 'www-authenticate': 'Basic realm="Restricted"' });
   }
@@ -30,12 +31,17 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   if (faults.http500) return crashPage();
   const isCall = text(request.params, 'function') !== '';
   if (isCall && blocked(site, request)) return firewallPage();
-  if (faults.maintenance) return maintenancePage();
+  if (inMaintenance(site)) return maintenancePage();
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
   if (isCall && plugin) return answerCall(site, request);
   return ajax ? page(400, '0') : frontPage(site);
+}
+
+function inMaintenance({ faults }: DemoSite): boolean {
+  if (typeof faults.maintenance !== 'number') return faults.maintenance === true;
+  return faults.maintenance-- > 0;
 }
 
 function blocked(site: DemoSite, request: SiteRequest): boolean {

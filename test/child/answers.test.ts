@@ -492,6 +492,18 @@ describe('failures', () => {
     });
   });
 
+  it('knows the maintenance page of WordPress in every language, and no other 503', () => {
+    const page = (body: string, retryAfter?: string) => {
+      const more = retryAfter === undefined ? {} : { retryAfter };
+      return unframedFailure({ status: 503, body: Buffer.from(body), location: '', ...more }, called).kind;
+    };
+    expect(page('<p>Wegen Wartungsarbeiten ist diese Website kurzzeitig nicht verfügbar.</p>', '600')).toBe(
+      'maintenance',
+    );
+    expect(page('<p>Briefly unavailable for scheduled maintenance.</p>')).toBe('maintenance');
+    expect(page('<p>Service Unavailable</p>', '30')).toBe('unframed');
+  });
+
   it('names the URL to use instead, without secrets or our endpoint', () => {
     const to = (location: string) => unframedFailure({ status: 301, body: Buffer.alloc(0), location }, called).message;
     expect(to('https://user:pw@site.example/blog/wp-admin/admin-ajax.php?token=1#x')).toBe(

@@ -182,7 +182,7 @@ describe('faults', () => {
     [{ refused: true }, 'refused'],
     [{ http500: true }, 'unframed'],
     [{ firewall: true }, 'unframed'],
-    [{ maintenance: true }, 'unframed'],
+    [{ maintenance: true }, 'maintenance'],
     [{ redirect: 'https://other.example/' }, 'redirected'],
     [{ httpAuth: { user: 'u', pass: 'p' } }, 'http_auth'],
     [{ emptyFrame: true }, 'bad_answer'],

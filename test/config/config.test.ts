@@ -53,6 +53,7 @@ describe('readConfig', () => {
       per_host: 2,
       site_timeout_ms: 30_000,
       direct_call_ms: 40_000,
+      update_wait_ms: 60_000,
       allow_private_sites: false,
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',

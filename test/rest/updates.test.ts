@@ -192,6 +192,35 @@ describe('updating', () => {
     expect((await app.rest('POST /updates/update')).body).toMatchObject({ success: 1, summary: { total_updated: 0 } });
   });
 
+  it('says that an update has broken the site, beside its result', async () => {
+    const [killer = ''] = slugs();
+    app.fleet.site(0).faults.killedBy = [killer];
+    const { status, body } = await app.rest('POST /updates/1/update/plugins', { body: { slug: killer } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      data: { [killer]: { success: 1, version: '99.1' } },
+      errors: [
+        { site_id: 1, slug: '', code: 'svc_site_offline', message: expect.stringMatching(/99\.1 was installed/) },
+      ],
+    });
+    const site = (await app.rest('GET /sites/1')).body.data;
+    expect(site).toMatchObject({ http_code: 500, health_score: null });
+    expect(site.plugins.find((each: { slug: string }) => each.slug === killer)).toMatchObject({ version: '99.1' });
+    expect(Object.keys(site.plugin_upgrades)).not.toContain(killer);
+  });
+
+  it('answers 504 with the job when the site is slow, and names it when asked again', async () => {
+    Object.assign(app.service.config, { direct_call_ms: 200 });
+    app.fleet.site(0).faults.latencyMs = (name) => (name.startsWith('upgrade') ? 500 : 0);
+    const first = await app.rest('POST /updates/1/update/plugins');
+    expect([first.status, first.body.code]).toEqual([504, 'svc_still_running']);
+    const { job_id } = first.body.data;
+    expect((await app.rest('POST /updates/1/update/plugins')).body.data).toMatchObject({ job_id });
+    const { status, body } = await app.rest(`GET /jobs/${job_id}?per_page=2`);
+    expect([status, body]).toMatchObject([200, { job_id, type: 'update', items: [], per_page: 2 }]);
+    await expect.poll(() => offered()).toEqual([]);
+  });
+
   it('refuses a suspended site, and finds a run that is on', async () => {
     await app.rest('POST /sites/1/suspend');
     const refused = await app.rest('POST /updates/1/update');

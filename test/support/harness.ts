@@ -92,6 +92,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     per_host: 50,
     site_timeout_ms: 5_000,
     direct_call_ms: 40_000,
+    update_wait_ms: 0,
     allow_private_sites: true,
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',

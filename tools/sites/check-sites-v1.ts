@@ -30,7 +30,12 @@ export default defineOperation({
       )
       .optional(),
     summary: z
-      .object({ total_checked: z.number().int(), reachable: z.number().int(), unreachable: z.number().int() })
+      .object({
+        total_checked: z.number().int(),
+        reachable: z.number().int(),
+        unreachable: z.number().int(),
+        still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
+      })
       .optional(),
     errors: z.array(siteError),
     total_errors: z.number().int(),
@@ -45,12 +50,18 @@ export default defineOperation({
     if (answer.queued) return answer;
     const results = answer.done.map(({ result }) => result);
     const reachable = results.filter((result) => result.reachable).length;
+    const slow = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
     const errors = errorEntries(selection, answer.failures);
     return {
       queued: false,
       ...answer.continued,
       results,
-      summary: { total_checked: results.length, reachable, unreachable: results.length - reachable },
+      summary: {
+        total_checked: results.length,
+        reachable,
+        unreachable: results.length - reachable,
+        ...(slow === 0 ? {} : { still_running: slow }),
+      },
       errors,
       total_errors: errors.length,
     };

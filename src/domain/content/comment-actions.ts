@@ -7,8 +7,8 @@ import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { mayHaveRun } from '../extensions/extensions.js';
 import { requireModule } from '../settings/modules.js';
+import { mayHaveRun } from '../sites/attempt.js';
 import { fetchComments } from './comments.js';
 import { withLiveSite } from './live-content.js';
 

@@ -69,7 +69,7 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'site.unhealthy':
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
-      return `${what} answered with HTTP ${say('http_status')} after an update.`;
+      return `${what} ${facts.http_status === 0 ? 'did not answer' : `answered with HTTP ${say('http_status')}`} after an update${facts.items === undefined ? '' : ` of ${say('items')}`}.`;
   }
 }
 

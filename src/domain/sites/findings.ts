@@ -4,7 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { dateOf } from '../costs/periods.js';
-import { installedExtensions } from '../extensions/extensions.js';
+import { installedExtensions } from '../extensions/inventory.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from './resolve.js';

@@ -91,6 +91,13 @@ export function outdated(siteId: number, version: string): ServiceError {
   );
 }
 
+/** Checks of a write on one site that come before anything is sent (operations §8.1 REACH, CHILD). */
+export function requireWritable(target: LoadedSite): void {
+  requireNotOnTrial(target);
+  requireVersion(target);
+  requireReachable(target);
+}
+
 export function requireConnection(target: LoadedSite): SiteConnection {
   if (target.connection !== null) return target.connection;
   throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key that can be opened.`, {

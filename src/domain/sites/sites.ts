@@ -5,7 +5,7 @@ import type { SiteFilter, SiteRecord, SiteRow } from '../../store/sites/sites.js
 import { isStorageError } from '../common/storage-errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
-import { healthScore } from './health.js';
+import { presentHealthScore } from './health.js';
 import { getSite, type SiteRef } from './resolve.js';
 
 /** A site as get-site, add-site and update-site answer it. */
@@ -84,7 +84,7 @@ export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteVie
       plugin_updates: open.filter((offer) => offer.type === 1).length,
       theme_updates: open.filter((offer) => offer.type === 2).length,
       wp_update_available: open.some((offer) => offer.type === 0),
-      health_score: healthScore(site),
+      health_score: presentHealthScore(site),
     },
   };
 }

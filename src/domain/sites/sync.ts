@@ -73,7 +73,7 @@ async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, si
 }
 
 /** Failures of this service, which say nothing about the site. */
-const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
+export const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
 export async function storeSnapshot(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Snapshot | null> {

@@ -1,5 +1,6 @@
 /** Schemas of the update records, for the interface description. */
 
+import { continuedFields } from '../../../schemas/common.js';
 import { appliedEntry, runSummary } from '../../../schemas/update.js';
 import { z } from '../../../schemas/zod.js';
 import { ignoredShape, queuedShape } from './records.js';
@@ -35,6 +36,14 @@ export const slugResult = z.union([
   z.object({ success: z.literal(1), name: z.string(), old_version: z.string(), version: z.string() }),
   z.object({ success: z.literal(0), error: z.string(), message: z.string() }),
 ]);
+
+/** Members that an answer has only when something is wrong with the site since the updates, or a job does the rest. */
+export const besides = {
+  errors: z
+    .array(z.object({ site_id: z.number().int(), slug: z.string(), code: z.string(), message: z.string() }))
+    .optional(),
+  ...continuedFields,
+};
 
 /** Finished within the call: summary and data. Queued or still running: job_id and status_url. */
 export const updateRunShape = z.object({

@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
-import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { loadLiveSite } from '../../domain/sites/actions.js';
 import { abandonedItems } from '../../domain/sites/findings.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';

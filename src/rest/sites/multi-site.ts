@@ -102,6 +102,7 @@ async function act<P extends object, R>(
         : `${answer.done.length} of ${total} sites ${action.done}.`,
     total,
     data,
+    ...answer.continued,
     errors: answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
   };
 }

@@ -2,7 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
-import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { setTypeIgnored } from '../../domain/updates/by-type.js';
 import { setIgnored } from '../../domain/updates/ignored.js';
 import type { SiteRow } from '../../store/sites/sites.js';

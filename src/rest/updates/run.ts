@@ -44,6 +44,7 @@ export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): 
     },
     data: updated,
     errors,
+    ...answer.continued,
     last_time_start_batch_updates: began,
   };
 }

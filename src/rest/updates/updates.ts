@@ -3,11 +3,12 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { allSites } from '../../domain/sites/sites.js';
-import { REST_TYPES, type RestType, updateOfType } from '../../domain/updates/by-type.js';
+import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
+import { itemError } from '../errors.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
-import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
+import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 import { ignoredByType, typesOf, updatesBySite } from '../views/updates.js';
@@ -130,15 +131,17 @@ export const updates: readonly Route[] = [
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
     params: z.object(sitePath),
-    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()),
+    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides),
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      const [result] = Object.values(await updateOfType(ctx, site, 'wp', []));
+      const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
+      const [result] = Object.values(results);
       if (result?.success !== 1) return { message: 'No core update is on offer.', data: null, site: simpleSite(site) };
       const { old_version, version } = result;
       return {
         message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
         data: { old_version, version },
+        ...besidesOf(more),
         site: simpleSite(site),
       };
     },
@@ -155,6 +158,12 @@ const EMPTY_SLUG = {
   translations: 'rest_invalid_param',
 } as const;
 
+/** What an answer has beside its results: what is wrong with the site since, and the job that does the rest. */
+function besidesOf({ errors, job }: Omit<TypeResult, 'results'>) {
+  const entries = errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message));
+  return { ...(entries.length === 0 ? {} : { errors: entries }), ...job };
+}
+
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
   return route({
     on: ACT,
@@ -163,18 +172,18 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
     params: z.object({ ...sitePath, slug: slugParam }),
-    returns: writtenOf(z.record(slugResult).describe('By slug.')),
+    returns: writtenOf(z.record(slugResult).describe('By slug.')).extend(besides),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
-      const data = await updateOfType(ctx, site, type, slug ?? []);
+      const { results: data, ...more } = await updateOfType(ctx, site, type, slug ?? []);
       const results = Object.values(data);
       const done = results.filter(({ success }) => success === 1).length;
       const message =
         results.length === 0
           ? `No update of ${type} is on offer.`
           : `${done} of ${results.length} ${type} were updated.`;
-      return { message, data, site: simpleSite(site) };
+      return { message, data, ...besidesOf(more), site: simpleSite(site) };
     },
   });
 }

@@ -3,13 +3,8 @@
 import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import {
-  type ActionResult,
-  activateTheme,
-  actOnPlugins,
-  deleteThemes,
-  installedExtensions,
-} from '../../domain/extensions/extensions.js';
+import { type ActionAnswer, activateTheme, actOnPlugins, deleteThemes } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/inventory.js';
 import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 
@@ -25,7 +20,8 @@ export interface ItemFailure {
   message: string;
 }
 
-const CHILD_AGENT = 2;
+/** Flags of what is never changed: must-use plugins and the child plugin itself. */
+const PROTECTED = 1 | 2;
 
 export interface Outcome {
   done: NamedExtension[];
@@ -94,13 +90,13 @@ async function judged(
   target: LoadedSite,
   kind: ExtensionKind,
   before: ReadonlyMap<string, ExtensionRow>,
-  { done, errors }: ActionResult,
+  { done, errors }: ActionAnswer,
 ): Promise<Outcome> {
   const after = await bySlug(ctx, target, kind);
   const failed = errors.map(({ slug, code, message }) => {
     const row = after.get(slug) ?? before.get(slug);
     if (row === undefined) return { slug, code: 'not_installed', message };
-    return { slug, code: (row.flags & CHILD_AGENT) !== 0 ? 'protected_item' : code, message };
+    return { slug, code: isRefusal(code) && (row.flags & PROTECTED) !== 0 ? 'protected_item' : code, message };
   });
   return { done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))), failed };
 }
@@ -109,12 +105,19 @@ function named(slug: string, row: ExtensionRow | undefined): NamedExtension {
   return { slug, name: row?.name ?? slug, version: row?.version ?? '' };
 }
 
+/** Codes of an item that say more about the whole call than that the item was refused. */
+const WHOLE_CALL = ['svc_still_running', 'svc_site_offline'] as const;
+
+function isRefusal(code: string): boolean {
+  return !WHOLE_CALL.some((known) => known === code);
+}
+
 function requireSome({ done, failed }: Outcome, refused: ErrorCode, unusable: ErrorCode): void {
   const [first] = failed;
   if (done.length > 0 || first === undefined) return;
   const sent = failed.filter(({ code }) => code !== 'not_installed' && code !== 'protected_item');
-  const offline = sent.find(({ code }) => code === 'svc_site_offline');
-  const code = offline !== undefined ? 'svc_site_offline' : sent.length > 0 ? refused : unusable;
+  const own = WHOLE_CALL.find((known) => sent.some(({ code }) => code === known));
+  const code = own ?? (sent.length > 0 ? refused : unusable);
   throw new ServiceError(code, failed.length === 1 ? first.message : 'None of the items could be changed.', {
     field: 'slug',
     advice: 'data.errors has the reason for each.',

@@ -3,7 +3,7 @@
 import { shownSyncError } from '../../../schemas/site-text.js';
 import type { Ctx } from '../../domain/context.js';
 import { settingOf } from '../../domain/settings/effects.js';
-import { healthScore } from '../../domain/sites/health.js';
+import { presentHealthScore } from '../../domain/sites/health.js';
 import { isoTime, visible } from '../../domain/sites/sites.js';
 import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
 import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
@@ -70,7 +70,7 @@ function tagsView(parts: SiteParts | undefined) {
 }
 
 function fullView(site: SiteRecord, parts: SiteParts, inventory: StoredInventory, goodHealth: number): object {
-  const score = healthScore(site);
+  const score = presentHealthScore(site);
   const offers = inventory.offers.filter((offer) => offer.ignored === 0);
   const ofType = (type: number) => offers.filter((offer) => offer.type === type);
   const [core] = ofType(0);
