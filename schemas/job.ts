@@ -4,7 +4,7 @@ import { z } from './zod.js';
 
 /** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */
 /** Kinds of queued work; `src/domain/jobs/handlers.ts` has a handler for each. */
-export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
+export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend', 'unsuspend'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
 export const jobStatus = z.object({

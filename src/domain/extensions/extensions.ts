@@ -8,8 +8,8 @@ import type { Ctx } from '../context.js';
 import {
   type LoadedSite,
   requireConnection,
+  requireContactable,
   requireNotOnTrial,
-  requireReachable,
   requireVersion,
   siteCallError,
 } from '../sites/load.js';
@@ -92,7 +92,7 @@ export interface ActionResult {
 export function requireWritable(target: LoadedSite): void {
   requireNotOnTrial(target);
   requireVersion(target);
-  requireReachable(target);
+  requireContactable(target);
 }
 
 /**

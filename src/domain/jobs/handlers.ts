@@ -3,15 +3,16 @@
 import type { JobType } from '../../../schemas/job.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
+import type { SiteMarks } from '../../store/sites/sites.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import {
   type LoadedSite,
+  requireContactable,
   requireNotOnTrial,
   requireNotSuspended,
-  requireReachable,
   requireVersion,
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
@@ -75,12 +76,20 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
+  failureOf: ({ reachable, http_status }) =>
+    reachable
+      ? null
+      : {
+          code: 'svc_site_offline',
+          message:
+            http_status === 0 ? 'The front page gave no answer.' : `The front page answered with HTTP ${http_status}.`,
+        },
 };
 
 /** Sets marks of a site. A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
-function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
+function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: SiteMarks) {
   return withStorageError(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
-    ctx.store.sites.mark([siteId], marks),
+    ctx.store.sites.mark([siteId], marks, ctx.clock.now()),
   );
 }
 
@@ -107,7 +116,7 @@ export const suspendHandler: JobHandler<NoParams, void> = {
 };
 
 export const unsuspendHandler: JobHandler<NoParams, void> = {
-  type: 'suspend',
+  type: 'unsuspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
     const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: false });
@@ -121,7 +130,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   failure: 'svc_update_failed',
   async run(ctx, target, params) {
     requireNotOnTrial(target);
-    requireReachable(target);
+    requireContactable(target);
     requireVersion(target);
     // Offers are read when the work starts, not when it was requested: a job may have waited, or have run before.
     const offers = (await ctx.store.updates.ofSites([target.site.id], params.types)).filter(
@@ -132,7 +141,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target) {
-    requireReachable(target);
+    requireContactable(target);
     await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
   failureOf({ updated, errors }) {
@@ -159,6 +168,7 @@ const JOB_HANDLERS = {
   disconnect: disconnectHandler,
   check: checkHandler,
   suspend: suspendHandler,
+  unsuspend: unsuspendHandler,
 } as const satisfies Record<JobType, object>;
 
 /** The handler of a stored job, whose parameters were written for this type. */
