@@ -84,9 +84,10 @@ export class ChildClient {
     return this.#travel(call, async (url, trip) => {
       let at = new URL(query, url);
       for (let hops = 0; ; hops++) {
+        const before = this.#parts.now() - trip.began;
         const answer = await this.#look(call, at, trip);
         const next = hops < MAX_REDIRECTS ? nextWithin(answer, at, url) : null;
-        if (next === null) return { ...answer, headersMs: this.#parts.now() - trip.began };
+        if (next === null) return { ...answer, headersMs: before + answer.headersMs };
         at = next;
       }
     });
