@@ -59,6 +59,8 @@ export interface Snapshot {
   search_visible?: boolean;
   timezone?: string;
   gmt_offset?: string;
+  /** Which of its addresses gave the answer; only of a sync. */
+  door?: 'ajax' | 'root';
   /** The child's own idea of its URL. */
   site_url?: string;
   unique_id?: string;

@@ -1,6 +1,7 @@
 /** Schemas of updates: available ones, ignored ones, and the results of applying them. */
 
 import { list } from './common.js';
+import { siteStatus } from './site.js';
 import { z } from './zod.js';
 
 /** Update types in filters and summaries (operations §5.5). */
@@ -24,7 +25,8 @@ export const updateEntry = z.object({
 
 export const siteFields = { site_id: z.number().int(), site_url: z.string(), site_name: z.string() };
 
-export const fleetUpdateEntry = z.object(siteFields).merge(updateEntry);
+/** An offer in the list of the fleet; what a suspended site is offered is listed and not applied. */
+export const fleetUpdateEntry = z.object({ ...siteFields, site_status: siteStatus }).merge(updateEntry);
 
 export const updateSummary = z.object({
   core: z.number().int(),

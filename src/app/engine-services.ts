@@ -136,7 +136,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: sharedLimits });
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, quota: sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
@@ -290,7 +290,13 @@ function openMonitoringMembers(
 async function openChild(
   { config, sharedKey }: EngineServiceParts,
   dashboardUrl: string,
-  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: SharedLimits | undefined },
+  {
+    store,
+    clock,
+    log,
+    metrics,
+    quota,
+  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; quota: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../child/http.js');
   const child = createChildSites({
@@ -306,6 +312,11 @@ async function openChild(
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');
     },
+    // The call itself succeeded: that this could not be stored is repaired by the next sync.
+    onAnswer: (siteId) =>
+      store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {
+        log.warn({ site_id: siteId, err }, 'that a site answers again could not be stored');
+      }),
   });
   if (sharedKey === undefined) return child;
   const generateKey = async () => sharedKey;

@@ -30,6 +30,8 @@ export interface WireAnswer {
   location: string;
   /** `Retry-After` header, '' when none. */
   retryAfter?: string;
+  /** `Set-Cookie` headers. */
+  cookies?: readonly string[];
   body: Buffer;
   /** Bytes of body on the wire. */
   bytes: number;
@@ -77,6 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #location = '';
   #retryAfter = '';
+  #cookies: readonly string[] = [];
   #encoding = '';
   #headersMs = 0;
 
@@ -130,6 +133,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#headersMs = performance.now() - this.#began;
     this.#location = first(headers.location);
     this.#retryAfter = first(headers['retry-after']);
+    const cookies = headers['set-cookie'] ?? [];
+    this.#cookies = typeof cookies === 'string' ? [cookies] : cookies;
     this.#encoding = first(headers['content-encoding']).trim().toLowerCase();
     const announced = Number(first(headers['content-length']));
     if (announced > this.#request.maxBytes && this.#request.atLimit === 'fail')
@@ -180,6 +185,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         status: this.#status,
         location: this.#location,
         retryAfter: this.#retryAfter,
+        cookies: this.#cookies,
         body,
         bytes: this.#bytes,
         headersMs: this.#headersMs,

@@ -59,7 +59,7 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.sessions_destroyed': { users: number };
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
-  'site.checked': { state: number; http_status: number };
+  'site.checked': { reachable: boolean | null; http_status: number };
   /** After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. */
   'site.http_check_failed': { http_status: number; items: string };
   /** `threshold` is the one the score was judged by. */

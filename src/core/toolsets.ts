@@ -36,6 +36,12 @@ const FACTS = {
     description: 'Follow work that goes on in the background.',
     max_tokens: 500,
   },
+  fleet: {
+    folder: 'fleet',
+    label: 'Fleet',
+    description: 'Further actions on several sites at once.',
+    max_tokens: 300,
+  },
 } as const satisfies Record<string, ToolsetFacts>;
 
 export type Toolset = keyof typeof FACTS;

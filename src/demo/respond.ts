@@ -1,5 +1,5 @@
 import { type Answer, crashPage, page } from './answer.js';
-import { firewallPage, frontPage, maintenancePage } from './front.js';
+import { firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
 import { type Params, text } from './params.js';
 import { answerCall } from './protocol.js';
 import type { DemoSite } from './site.js';
@@ -13,6 +13,8 @@ export interface SiteRequest {
   /** Form fields of a POST; empty for everything else. */
   params: Params;
   authorization: string;
+  /** The `Cookie` header. */
+  cookie?: string | undefined;
   tls: boolean;
   verify: boolean;
 }
@@ -32,6 +34,7 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   const isCall = text(request.params, 'function') !== '';
   if (isCall && blocked(site, request)) return firewallPage();
   if (inMaintenance(site)) return maintenancePage();
+  if (text(request.query, 'rest_route') === '/') return restIndex(site);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).

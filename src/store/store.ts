@@ -34,6 +34,7 @@ import { createInventory } from './sites/inventory.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
 import { createSites } from './sites/sites.js';
+import { createSiteStatus } from './sites/status.js';
 import { createTags } from './sites/tags.js';
 import { createTimeBuckets } from './time-tracker/buckets.js';
 import { createTimeSettings } from './time-tracker/settings.js';
@@ -48,6 +49,7 @@ export function createStore(db: Db, vault: Vault) {
     siteRecords: createSiteRecords(db),
     siteImport: createSiteImport(db),
     siteSettings: createSiteSettings(db, vault),
+    siteStatus: createSiteStatus(db),
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),

@@ -72,7 +72,6 @@ describe('100 sites, 35 of them broken', () => {
   }, 60_000);
 
   it('syncs: names each reason', async () => {
-    // The check above has shown the answering broken ones to be down; a sync is refused without a call then.
     const answer = await app.call('sync-sites', {
       site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1),
     });
@@ -80,7 +79,7 @@ describe('100 sites, 35 of them broken', () => {
     expectCodes(codes(answer.errors as unknown as Entry[]), {
       offline: 'svc_site_offline',
       hang: 'svc_site_offline',
-      http500: 'svc_site_offline',
+      http500: 'svc_sync_failed',
       // A firewall that guards only the admin side lets visitors through.
       firewall: 'svc_sync_failed',
       outdated: 'svc_child_version_outdated',

@@ -394,17 +394,22 @@ describe('update-client', () => {
 });
 
 describe('delete-client', () => {
-  test('previews, wants a confirmation, deletes; sites stay as suspended as they were', async () => {
+  test('previews, wants a confirmation, deletes; sites stay, without the suspension that was the client', async () => {
     const id = await app.client('Ada', { client_email: 'a@example.com' });
     const site = await app.site('1.example', { client: id });
+    const alone = await app.site('2.example', { client: id, suspended: true });
     await app.call('suspend-client', { client_id_or_email: id });
     expect(await app.call('delete-client', { client_id_or_email: id, dry_run: true })).toEqual({
       dry_run: true,
       deleted: false,
       client_id: id,
       client_name: 'Ada',
-      sites_affected: 1,
-      warnings: ['1 site stays, without a client and as suspended as it is.'],
+      sites_affected: 2,
+      sites_to_unsuspend: 1,
+      warnings: [
+        '2 sites stay, without a client.',
+        'Of these, 1 suspended only with the client will no longer be suspended.',
+      ],
     });
     for (const confirm of [{}, { confirm: false }, { confirm: 'false' }]) {
       const error = await app.refusal('delete-client', { client_id_or_email: id, ...confirm });
@@ -415,10 +420,17 @@ describe('delete-client', () => {
       deleted: true,
       client_id: id,
       client_name: 'Ada',
+      sites_affected: 2,
+      sites_unsuspended: 1,
     });
     expect(await app.call('get-site-client', { site_id_or_domain: site })).toEqual({ site_id: site, client: null });
-    expect(await app.cell('SELECT status FROM site WHERE id = ?', site)).toBe('suspended');
-    expect(app.events.at(-1)).toMatchObject({ name: 'client.deleted', facts: { client_id: id, sites: 1 } });
+    expect(await app.cell('SELECT status FROM site WHERE id = ?', site)).toBe('connected');
+    expect(await app.cell('SELECT status FROM site WHERE id = ?', alone)).toBe('suspended');
+    expect(app.events.slice(-2)).toMatchObject([
+      { name: 'client.deleted', facts: { client_id: id, sites: 2 } },
+      { name: 'site.unsuspended', site_id: site, facts: { client_id: id } },
+    ]);
+    expect(await app.cell("SELECT n FROM site_count WHERE status = 'suspended'")).toBe(1);
     expect((await app.refusal('delete-client', { client_id_or_email: id, confirm: true })).code).toBe(
       'svc_client_not_found',
     );
@@ -476,7 +488,7 @@ describe('sites of a client', () => {
 });
 
 describe('suspend-client, unsuspend-client', () => {
-  test('take the sites along and count those that changed', async () => {
+  test('take the sites along; suspended ones are counted whoever suspended them, lifted ones when they changed', async () => {
     const id = await app.client('Ada');
     const other = await app.site('other.example');
     const down = await app.site('1.example', { client: id, disconnected: true });
@@ -485,8 +497,8 @@ describe('suspend-client, unsuspend-client', () => {
     const ref = { client_id_or_email: id };
     app.state.now += 60_000;
     const answer = { client_id: id, client_name: 'Ada' };
-    expect(await app.call('suspend-client', ref)).toEqual({ suspended: true, ...answer, sites_suspended: 2 });
-    expect(await app.call('suspend-client', ref)).toEqual({ suspended: true, ...answer, sites_suspended: 0 });
+    expect(await app.call('suspend-client', ref)).toEqual({ suspended: true, ...answer, sites_suspended: 3 });
+    expect(await app.call('suspend-client', ref)).toEqual({ suspended: true, ...answer, sites_suspended: 3 });
     expect(await app.call('get-client', ref)).toMatchObject({
       status: 'suspended',
       updated_at: '2025-06-15T12:01:00Z',

@@ -20,7 +20,7 @@ describe('what a look told', () => {
     site.state.phpReporting = 'Y';
     await app.call('sync-sites');
     const { security_issues, ssl_status } = await app.call('get-site-security', { site_id_or_domain: 1 });
-    expect(ssl_status).toEqual({ valid: false, expires: null });
+    expect(ssl_status).toEqual({ valid: false, expires: null, checked_at: null });
     const types = pluck(security_issues, 'type');
     expect(types).toEqual(expect.arrayContaining(['debug_disabled', 'db_reporting', 'sslprotocol']));
     expect(types).not.toContain('php_reporting');

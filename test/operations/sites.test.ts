@@ -58,6 +58,9 @@ describe('add-site and get-site', () => {
       admin_username: site.admin,
       child_version: expect.stringMatching(/^6\./),
       notes: '',
+      status_reason: null,
+      status_since: null,
+      last_check: { reachable: null, http_status: null, checked_at: null },
     });
     expect(await app.call('get-site', { site_id_or_domain: site.url })).toEqual(added);
     for (const tag_id of [1, 2]) expect(await app.call('get-tag-sites', { tag_id })).toMatchObject({ total: 1 });
@@ -72,12 +75,12 @@ describe('add-site and get-site', () => {
     });
   });
 
-  it('takes the host for a name, and the login in front of the site', async () => {
+  it('takes the title of the site for a name, and the login in front of the site', async () => {
     app.site(0).faults.httpAuth = { user: 'u', pass: 'p:w' };
     expect(
       await app.call('add-site', { ...login(0), name: ' http:// ', http_user: 'u', http_pass: 'p:w' }),
     ).toMatchObject({
-      name: '127.0.0.1',
+      name: app.site(0).state.title,
       client_id: null,
     });
     expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1 });

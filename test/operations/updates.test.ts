@@ -40,6 +40,7 @@ describe('list-updates, get-site-updates', () => {
       site_id: 1,
       site_url: site.url,
       site_name: expect.any(String),
+      site_status: 'connected',
       type: 'core',
       slug: 'platform',
       name: 'WordPress',
@@ -106,7 +107,8 @@ describe('list-updates, get-site-updates', () => {
       site_url: app.site(1).url,
       site_name: expect.any(String),
       updates: updates.map(
-        ({ site_id: _, site_url: __, site_name: ___, ...entry }: Entry & Record<string, unknown>) => entry,
+        ({ site_id: _, site_url: __, site_name: ___, site_status: ____, ...entry }: Entry & Record<string, unknown>) =>
+          entry,
       ),
       summary: { core: 1, plugins: 2, themes: 1, translations: 1, total: 5 },
     });

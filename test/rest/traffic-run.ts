@@ -58,6 +58,10 @@ export async function sites({ get, each, send }: Recorder, app: RestApp) {
     await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
     await send('POST', `/sites/${action}`, {}, { include: [] });
   }
+  for (const action of ['suspend', 'unsuspend']) {
+    await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
+    await send('POST', `/sites/${action}`, {}, {});
+  }
   fourth.faults.offline = true;
   for (const action of ['check', 'sync']) await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
   await send('POST', `${SITE}/check`, again);

@@ -34,7 +34,14 @@ describe('lists', () => {
       update: { slug: plugin?.slug, new_version: '99.1' },
     });
     expect(body.data[1].wp).toEqual({
-      platform: { Name: 'WordPress', current: '6.8.7', new: '7.2', current_version: '6.8.7', new_version: '7.2' },
+      platform: {
+        Name: 'WordPress',
+        current: '6.8.7',
+        new: '7.2',
+        current_version: '6.8.7',
+        new_version: '7.2',
+        site_status: 'connected',
+      },
     });
     const one = await app.rest('GET /updates/1');
     expect(one.body).toMatchObject({ success: 1, total: 1, data: { 1: body.data[1] }, site: { id: 1 } });
@@ -64,7 +71,9 @@ describe('lists', () => {
     );
     expect(pages.flat().sort()).toEqual(Object.keys((await bySite()).data).sort());
     await app.rest('POST /sites/1/suspend');
-    expect(Object.keys((await bySite()).data)).not.toContain('1');
+    const listed = await bySite();
+    const offersOfOne = Object.values(listed.data[1].plugins as Record<string, object>);
+    expect(offersOfOne[0]).toMatchObject({ site_status: 'suspended' });
     expect((await app.rest('GET /updates?type=nonsense')).body.data.params).toHaveProperty('type[0]');
   });
 });

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-sites-v1',
   title: 'Check several sites',
-  about: 'Visits the front pages of sites and stores the outcomes.',
+  about: 'Visits the front pages of sites.',
   instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',

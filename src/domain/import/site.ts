@@ -145,7 +145,7 @@ async function add(
 async function again(ctx: Ctx, site: Prepared, known: KnownSite): Promise<Outcome> {
   const { id, url, name } = known;
   const never = known.last_sync === null;
-  if (known.suspended === 1 || known.disconnected === 1 || (!never && known.sync_error === ''))
+  if (known.suspended === 1 || known.disconnected > 0 || (!never && known.sync_error === ''))
     return { list: 'exists', site_id: id, url, name };
   const trial = known.on_trial === 1;
   try {

@@ -4,6 +4,7 @@ import type { JobType } from '../../../schemas/job.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
 import type { JobItem } from '../../store/jobs/jobs.js';
+import type { SiteMarks } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
@@ -12,9 +13,9 @@ import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import {
   type LoadedSite,
+  requireContactable,
   requireNotOnTrial,
   requireNotSuspended,
-  requireReachable,
   requireVersion,
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
@@ -92,12 +93,19 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
+  outcomeOf({ reachable, http_status, response_time_ms }) {
+    const items = [{ done: reachable, facts: { reachable, http_status, response_time_ms } }];
+    if (reachable) return { failed: false, code: '', message: '', items };
+    const message =
+      http_status === 0 ? 'The front page gave no answer.' : `The front page answered with HTTP ${http_status}.`;
+    return { failed: true, code: 'svc_site_offline', message, items };
+  },
 };
 
 /** Sets marks of a site. A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
-function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
+function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: SiteMarks) {
   return withStorageError(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
-    ctx.store.sites.mark([siteId], marks),
+    ctx.store.sites.mark([siteId], marks, ctx.clock.now()),
   );
 }
 
@@ -124,7 +132,7 @@ export const suspendHandler: JobHandler<NoParams, void> = {
 };
 
 export const unsuspendHandler: JobHandler<NoParams, void> = {
-  type: 'suspend',
+  type: 'unsuspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
     const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: false });
@@ -144,7 +152,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   failure: 'svc_update_failed',
   async run(ctx, target, params) {
     requireNotOnTrial(target);
-    requireReachable(target);
+    requireContactable(target);
     requireVersion(target);
     const offers = await offersOf(ctx, target, params);
     if (offers.length === 0) return { updated: [], errors: [] };
@@ -152,7 +160,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params) {
-    requireReachable(target);
+    requireContactable(target);
     const asked = await offersOf(ctx, target, params);
     const before = asked.length === 0 ? { updated: [], errors: [] } : await finishCutOff(ctx, target, asked);
     const rest = await this.run(ctx, target, params);
@@ -217,6 +225,7 @@ const JOB_HANDLERS = {
   check: checkHandler,
   suspend: suspendHandler,
   extension: extensionHandler,
+  unsuspend: unsuspendHandler,
 } as const satisfies Record<JobType, object>;
 
 /** The handler of a stored job, whose parameters were written for this type. */

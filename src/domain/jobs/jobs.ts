@@ -162,7 +162,7 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
 }
 
 /** Kinds of jobs that tell what they did item by item. */
-const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension']);
+const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension', 'check']);
 
 function itemsView(
   type: JobType,
@@ -174,7 +174,7 @@ function itemsView(
   const { done, failed, sites } = counts;
   return {
     ...(type === 'update' ? { summary: { total_updated: done, total_errors: failed, sites_updated: sites } } : {}),
-    items: items.map(({ site_id, facts }) => ({ site_id, ...(JSON.parse(facts) as { slug: string }) })),
+    items: items.map(({ site_id, facts }) => ({ site_id, ...(JSON.parse(facts) as object) })),
     items_total: done + failed,
     page,
     per_page: perPage,

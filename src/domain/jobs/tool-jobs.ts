@@ -176,14 +176,14 @@ async function destroySessions(ctx: Ctx, target: LoadedSite): Promise<void> {
 /** A fresh key, registered straight over the old one: that cannot strand the site (child protocol §4). */
 async function renewConnection(ctx: Ctx, target: LoadedSite): Promise<void> {
   await renewRegistration(ctx, target);
-  await ctx.store.sites.markConnected(target.site.id);
+  await ctx.store.sites.markConnected(target.site.id, ctx.clock.now());
   ctx.events.emit({ name: 'site.connection_renewed', site_id: target.site.id, facts: {} });
 }
 
 /** Marks the site first, so that it is not contacted again even when it cannot be reached now. */
 async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
-  const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
+  const changed = await ctx.store.sites.mark([site.id], { disconnected: true }, ctx.clock.now());
   if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
   try {
     await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal });

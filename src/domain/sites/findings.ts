@@ -103,18 +103,21 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
   };
 }
 
-/** `valid` needs an https URL and a good last certificate check; without a check nothing is claimed (operations §5.11). */
+/**
+ * `valid` needs an https URL and a good last certificate check. Null: nothing has looked yet, or no look has seen a certificate
+ * (operations §5.11).
+ */
 async function certificateState(
   ctx: Ctx,
   siteId: number,
   url: string,
-): Promise<{ valid: boolean; expires: string | null }> {
+): Promise<{ valid: boolean | null; expires: string | null; checked_at: string | null }> {
   const certificate = await ctx.store.findings.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
-  return {
-    valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
-    expires,
-  };
+  const checked_at = isoTime(certificate?.last_check ?? null);
+  if (!url.startsWith('https:')) return { valid: false, expires, checked_at };
+  if (certificate === undefined || certificate.valid_to === null) return { valid: null, expires, checked_at };
+  return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
 }
 
 export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage: number) {

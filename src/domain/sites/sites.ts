@@ -7,6 +7,10 @@ import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { presentHealthScore } from './health.js';
 import { getSite, type SiteRef } from './resolve.js';
+import { lastVisit, type StatusReason, statusReasons } from './status.js';
+import { isoTime } from './times.js';
+
+export { isoTime };
 
 /** A site as get-site, add-site and update-site answer it. */
 export interface SiteView {
@@ -21,14 +25,18 @@ export interface SiteView {
   admin_username: string;
   child_version: string;
   notes: string;
+  /** Why the site is not connected; null while it is. */
+  status_reason: string | null;
+  /** Since when it is not connected; null = unknown, or connected. */
+  status_since: string | null;
+  last_check: { reachable: boolean | null; http_status: number | null; checked_at: string | null };
   stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
 }
 
-export function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
-}
-
-export function siteView(site: SiteRecord): SiteView {
+/** A site as the operations answer it, with why it is not connected. */
+export async function siteView(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
+  const reason = (await statusReasons(ctx, [site])).get(site.id);
+  const visit = lastVisit(site);
   return {
     id: site.id,
     url: site.url,
@@ -41,6 +49,10 @@ export function siteView(site: SiteRecord): SiteView {
     admin_username: site.admin_username,
     child_version: site.child_version,
     notes: site.notes,
+    status_reason: null,
+    status_since: null,
+    ...reason,
+    last_check: { ...visit, checked_at: isoTime(visit.checked_at) },
   };
 }
 
@@ -51,6 +63,13 @@ export function visible(ctx: Ctx, filter: SiteFilter): SiteFilter {
 
 export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
   return ctx.store.sites.list(visible(ctx, filter), page, perPage);
+}
+
+/** As `listSites`, each site that is not connected with the reason. */
+export async function listSitesWithReasons(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
+  const { items, total } = await listSites(ctx, filter, page, perPage);
+  const reasons = await statusReasons(ctx, items);
+  return { items: items.map((item): SiteRow & Partial<StatusReason> => ({ ...item, ...reasons.get(item.id) })), total };
 }
 
 export function countSites(ctx: Ctx, filter: SiteFilter): Promise<number> {
@@ -79,7 +98,7 @@ export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteVie
   const { offers } = await ctx.store.inventory.read(site.id);
   const open = offers.filter((offer) => offer.ignored === 0);
   return {
-    ...siteView(site),
+    ...(await siteView(ctx, site)),
     stats: {
       plugin_updates: open.filter((offer) => offer.type === 1).length,
       theme_updates: open.filter((offer) => offer.type === 2).length,
@@ -87,33 +106,6 @@ export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteVie
       health_score: presentHealthScore(site),
     },
   };
-}
-
-export interface SiteChange {
-  name?: string | undefined;
-  notes?: string | undefined;
-  client_id?: number | null | undefined;
-  tags?: readonly number[] | undefined;
-}
-
-/** Changes only the given fields; unknown clients and tags are refused before anything is written. */
-export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Promise<SiteView> {
-  if (change.name === '')
-    throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
-      field: 'name',
-      advice: 'Send a name, or leave the field out to keep the present one.',
-    });
-  const { id } = await getSite(ctx, ref);
-  await requireLinks(ctx, change.client_id ?? undefined, change.tags);
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  try {
-    await ctx.store.sites.update(id, given);
-  } catch (error) {
-    throw linkError(error);
-  }
-  if (Object.keys(given).length > 0)
-    ctx.events.emit({ name: 'site.updated', site_id: id, facts: { fields: Object.keys(given) } });
-  return siteView(await loadRecord(ctx, id));
 }
 
 /** Refuses an unknown client or tag by name, in one round trip. */

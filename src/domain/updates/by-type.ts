@@ -99,6 +99,6 @@ export async function setTypeIgnored(
   type: keyof typeof FLAGS,
   ignore: boolean,
 ): Promise<void> {
-  await ctx.store.siteSettings.change(site, { [FLAGS[type]]: ignore ? 1 : 0 });
+  await ctx.store.siteSettings.change(site, { [FLAGS[type]]: ignore ? 1 : 0 }, ctx.clock.now());
   ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type } });
 }

@@ -74,7 +74,7 @@ export async function listUpdates(
   );
   const summary = summaryOf(counts);
   return {
-    updates: items.map(offerEntry),
+    updates: items.map((offer) => ({ ...offerEntry(offer), site_status: offer.site_status as SiteRow['status'] })),
     summary,
     page,
     per_page: perPage,

@@ -2,7 +2,7 @@
 
 import { client } from '../../../schemas/client.js';
 import { costEntry, costRecord, costTotals } from '../../../schemas/cost.js';
-import { siteListItem, siteStats, siteStatus } from '../../../schemas/site.js';
+import { lastCheck, siteListItem, siteStats, siteStatus } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 
 const int = () => z.number().int();
@@ -96,6 +96,9 @@ export const siteShape = siteListItem.extend({
   http_code: int().nullable(),
   health_status: z.enum(['Good', 'Should be improved']).nullable(),
   health_score: int().min(0).max(100).nullable(),
+  last_check: lastCheck,
+  status_reason: textOrNull().describe('Why the site is not connected; null while it is.'),
+  status_since: textOrNull().describe('Since when it is not connected; null = unknown.'),
   sync_errors: z.string().describe('"" while all is well.'),
   icon: z.null(),
   last_sync: textOrNull(),
@@ -217,7 +220,11 @@ const verdict = z.string().describe('Y is good, N an issue.');
 export const securityShape = z
   .object({
     security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
-    ssl_status: z.object({ valid: z.boolean(), expires: textOrNull() }),
+    ssl_status: z.object({
+      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      expires: textOrNull(),
+      checked_at: textOrNull(),
+    }),
   })
   .catchall(verdict);
 

@@ -3,6 +3,7 @@
 import { plainText } from '../../../schemas/common.js';
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { editSite, type SiteEdit } from '../../domain/sites/edit.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -18,6 +19,7 @@ const clearable = (max: number, what: string) =>
 export const editSiteFields = {
   name: siteName.pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
+  url: text(2048, 1).optional().describe('New address. Taken when the same site answers there, so its history stays.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
@@ -62,18 +64,33 @@ export function idleNotes(params: Partial<Record<keyof typeof IDLE, unknown>>) {
 const editSiteParams = z.object(editSiteFields);
 export type EditSiteParams = z.output<typeof editSiteParams>;
 
-/** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`. */
+/** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and as `verifyMove`. */
 export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams): Promise<SiteRow> {
   requireSense(params);
   try {
     return await editSite(ctx, site, editOf(params));
   } catch (error) {
-    throw linkInRestWords(error);
+    throw moveInRestWords(error);
   }
+}
+
+function moveInRestWords(error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  if (error.code === 'svc_invalid_url')
+    return invalidParam('url', error.message.replace(/^url /, '').replace(/\.$/, ''));
+  if (error.code !== 'svc_site_already_exists') return linkInRestWords(error);
+  const { site_id: found_id } = error.data;
+  return new ServiceError('svc_rest_site_exists', error.message, {
+    field: 'url',
+    advice: 'Remove the other record first.',
+    ...(found_id === undefined ? {} : { data: { found_id } }),
+  });
 }
 
 function requireSense(params: EditSiteParams): void {
   if (params.tags !== undefined) throw invalidParam('tags', 'is not taken here: send groupids');
+  if (params.url !== undefined && params.protocol !== undefined)
+    throw invalidParam('protocol', 'is part of url: send one of them');
   oneOf('sslversion', params.sslversion, [0, 6, 7]);
   oneOf('healththreshold', params.healththreshold, [0, 80, 100]);
 }
@@ -90,6 +107,7 @@ function editOf(params: EditSiteParams): SiteEdit {
   const all = {
     name: params.name,
     protocol: params.protocol,
+    url: params.url,
     admin_username: params.admin,
     client_id: params.client_id === 0 ? null : params.client_id,
     tags: params.groupids === null ? [] : params.groupids,

@@ -1,7 +1,14 @@
 /** Routes of the list of sites and of actions on many (REST §6.2). */
 
 import { z } from '../../../schemas/zod.js';
-import { checkHandler, disconnectHandler, reconnectHandler, syncHandler } from '../../domain/jobs/handlers.js';
+import {
+  checkHandler,
+  disconnectHandler,
+  reconnectHandler,
+  suspendHandler,
+  syncHandler,
+  unsuspendHandler,
+} from '../../domain/jobs/handlers.js';
 import type { CheckResult } from '../../domain/sites/check.js';
 import { flag, openPaging, pageOf } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -9,7 +16,7 @@ import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf }
 import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
 import { batchAnswer, runBatch, siteBatchParams } from './batch.js';
-import { chooseByFilter, listFilter, siteFilter, siteSearch } from './filter.js';
+import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from './filter.js';
 import { multiSiteRoute } from './multi-site.js';
 
 const ORDER = {
@@ -150,5 +157,27 @@ export const sites: readonly Route[] = [
     },
     returns: batchAnswer,
     answer: (groups, ctx) => runBatch(ctx, groups),
+  }),
+];
+
+/** Beside the document. */
+export const sitesExtra: readonly Route[] = [
+  multiSiteRoute({
+    path: '/sites/suspend',
+    summary: 'Suspend sites',
+    description: 'They are not contacted until unsuspended. Only those named by include.',
+    work: suspendHandler,
+    params: {},
+    done: 'are suspended',
+    choose: chooseNamed,
+  }),
+  multiSiteRoute({
+    path: '/sites/unsuspend',
+    summary: 'Lift the suspension of sites',
+    description: 'Only those named by include. A site that is disconnected too stays so until reconnected.',
+    work: unsuspendHandler,
+    params: {},
+    done: 'are not suspended any more',
+    choose: chooseNamed,
   }),
 ];

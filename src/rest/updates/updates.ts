@@ -29,7 +29,14 @@ const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
-const entry = { Name: 'Akismet', Version: '5.3', current_version: '5.3', new_version: '5.3.1', active: 1 };
+const entry = {
+  Name: 'Akismet',
+  Version: '5.3',
+  current_version: '5.3',
+  new_version: '5.3.1',
+  site_status: 'connected',
+  active: 1,
+};
 const listed = { 1: { plugins: { 'akismet/akismet.php': entry } } };
 
 /** Sites of one page: the list comes whole for all but very large fleets. */
@@ -42,7 +49,7 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates on offer, by site',
     description:
-      'Keyed by site id, type and slug. Ignored offers and suspended sites are left out. Pages are of sites.',
+      'Keyed by site id, type and slug. Ignored offers are left out; suspended sites are listed. Pages are of sites.',
     params: z.object({
       type: types,
       search,

@@ -10,6 +10,7 @@ import { batchGuard } from './0008_batch_guard.js';
 import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 import { trial } from './0010_trial.js';
 import { jobItems } from './0011_job_items.js';
+import { siteState } from './0012_site_state.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -23,4 +24,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
   { id: 10, name: 'trial', sql: trial },
   { id: 11, name: 'job_items', sql: jobItems },
+  { id: 12, name: 'site_state', sql: siteState },
 ];

@@ -4,11 +4,11 @@ import type { Db } from '../driver/db.js';
 
 export function createDueSites(db: Db) {
   return {
-    /** Sites whose last sync attempt was at `before` or earlier, longest ago first; without suspended and disconnected ones. */
+    /** Sites whose last sync attempt was at `before` or earlier, longest ago first; without suspended ones and those disconnected by hand. */
     async forSync(before: number, limit: number): Promise<number[]> {
       const rows = await db.all(
         `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
-         WHERE s.suspended = 0 AND s.disconnected = 0 AND s.check_state <> -1 AND (d.last_attempt IS NULL OR d.last_attempt <= ?)
+         WHERE s.suspended = 0 AND s.disconnected = 0 AND (d.last_attempt IS NULL OR d.last_attempt <= ?)
          ORDER BY d.last_attempt, s.id LIMIT ?`,
         [before, limit],
       );

@@ -5,6 +5,7 @@ import { sql } from '../driver/db.js';
 import { refreshIgnored } from '../updates/ignored.js';
 import type { Vault } from '../vault/vault.js';
 import { searchText } from './filter.js';
+import { stampStatus } from './status.js';
 
 /** Fields of a site that a caller may set; absent ones keep their value. */
 export interface SiteSettings {
@@ -12,8 +13,9 @@ export interface SiteSettings {
   notes?: string;
   client_id?: number | null;
   tags?: readonly number[];
-  /** Whole URL with the new scheme. */
   url?: string;
+  /** Sent along with a URL of another host or path. */
+  url_key?: string;
   suspended?: boolean;
   admin_username?: string;
   unique_id?: string;
@@ -54,14 +56,18 @@ const SECRET_COLUMNS = ['http_user', 'http_pass', 'unique_id'] as const;
 export function createSiteSettings(db: Db, vault: Vault) {
   return {
     /** Only the given fields change, all in one transaction. Rejects with StorageError `unique` when the URL is taken. */
-    async change(site: { id: number; url: string; name: string }, settings: SiteSettings): Promise<void> {
+    async change(
+      site: { id: number; url: string; name: string },
+      settings: SiteSettings,
+      now: number | null = null,
+    ): Promise<void> {
       const statements = [
         ...siteStatements(site, settings),
         ...detailStatements(site.id, settings),
         ...secretStatements(vault, site.id, settings),
         ...tagStatements(site.id, settings.tags),
       ];
-      if (statements.length > 0) await db.batch(statements);
+      if (statements.length > 0) await db.batch([...statements, stampStatus(now)]);
     },
   };
 }
@@ -70,6 +76,7 @@ function siteStatements(site: { id: number; url: string; name: string }, setting
   const columns: Record<string, Value | undefined> = {
     name: settings.name,
     url: settings.url,
+    url_key: settings.url_key,
     client_id: settings.client_id,
     suspended: settings.suspended,
     search:

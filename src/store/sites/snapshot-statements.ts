@@ -150,6 +150,7 @@ export function detailStatement(siteId: number, snapshot: Snapshot, digest: stri
     health_recommended: snapshot.health?.recommended,
     health_critical: snapshot.health?.critical,
     last_post: snapshot.last_post,
+    door: snapshot.door,
     content_hash: digest,
   };
   const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);

@@ -12,6 +12,8 @@ export interface FleetOffer extends Row {
   site_id: number;
   site_url: string;
   site_name: string;
+  /** Of a list. */
+  site_status?: string;
   type: number;
   slug: string;
   name: string;
@@ -44,6 +46,7 @@ const OFFER = {
   site_id: 'u.site_id',
   site_url: 's.url',
   site_name: 's.name',
+  site_status: 's.status',
   type: 'u.type',
   slug: 'u.slug',
   name: 'u.name',

@@ -1,0 +1,34 @@
+/** Changing a site through the operations (operations §8 S5). */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import { editSite, type SiteEdit } from './edit.js';
+import { getSite, type SiteRef } from './resolve.js';
+import { type SiteView, siteView } from './sites.js';
+
+export interface SiteChange {
+  name?: string | undefined;
+  notes?: string | undefined;
+  client_id?: number | null | undefined;
+  tags?: readonly number[] | undefined;
+  url?: string | undefined;
+  /** Blank clears it. */
+  http_user?: string | undefined;
+  /** Blank clears it. */
+  http_pass?: string | undefined;
+  ssl_verify?: boolean | undefined;
+}
+
+/** Changes only the given fields; what is unknown or wrong is refused before anything is written. Throws as `editSite`. */
+export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Promise<SiteView> {
+  if (change.name === '')
+    throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
+      field: 'name',
+      advice: 'Send a name, or leave the field out to keep the present one.',
+    });
+  const site = await getSite(ctx, ref);
+  const given = Object.entries(change)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => [field, field.startsWith('http_') && value === '' ? null : value] as const);
+  return siteView(ctx, await editSite(ctx, site, Object.fromEntries(given) as SiteEdit));
+}
