@@ -34,6 +34,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
   return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({
     ...shared,
     actor,
+    operation: '',
     request_id,
     signal,
     base_url,

@@ -168,6 +168,11 @@ async function act(
       if (failure.code === 'svc_internal_error')
         ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, slug, action }, 'unexpected failure');
       result.errors.push({ slug, code: failure.code, message: failure.message });
+      ctx.events.emit({
+        name: `${kind}.${action}_failed`,
+        site_id: target.site.id,
+        facts: { slug, code: failure.code },
+      });
     }
     ctx.progress({ done: result.done.length + result.errors.length, total: slugs.length, message: slug });
   }

@@ -1,4 +1,4 @@
-/** Findings of the last sync about a site: abandoned extensions, security issues, changes made on the site itself. */
+/** Findings of the last sync about a site: abandoned extensions, security issues. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -6,7 +6,6 @@ import type { Ctx } from '../context.js';
 import { dateOf } from '../costs/periods.js';
 import { installedExtensions } from '../extensions/extensions.js';
 import { abandonedAfterDays } from '../settings/effects.js';
-import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { isoTime } from './sites.js';
 import { ABANDONED_AFTER_DAYS } from './sync.js';
@@ -115,28 +114,4 @@ async function certificateState(
     valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
     expires,
   };
-}
-
-export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage: number) {
-  const site = await getSite(ctx, ref);
-  requireModule(ctx, 'logs');
-  const { items, total } = await ctx.store.findings.changes(site.id, page, perPage);
-  return {
-    site_id: site.id,
-    changes: items.map((row) => ({
-      id: row.id,
-      type: row.context,
-      description: changeSentence(row),
-      user: row.user_login,
-      timestamp: isoTime(Math.round(row.created * 1000)) ?? '',
-    })),
-    total,
-  };
-}
-
-/** `Activated: Akismet`; only the action when the child names no item. */
-export function changeSentence({ action, item }: { action: string; item: string }): string {
-  const words = action.replace(/[-_]+/g, ' ').trim();
-  const sentence = words === '' ? 'Changed' : words.charAt(0).toUpperCase() + words.slice(1);
-  return item === '' ? sentence : `${sentence}: ${item}`;
 }

@@ -160,7 +160,12 @@ export function createMail(db: Db) {
            ORDER BY i.started_at LIMIT ?`,
           limit,
         ),
-        sql('SELECT context, action, count(*) AS n FROM site_history WHERE at >= ? GROUP BY context, action', since),
+        sql(
+          `SELECT context, action, count(*) AS n FROM action_log WHERE at >= ? AND code = ''
+             AND context IN ('plugin', 'theme', 'core', 'translation') AND action NOT IN ('ignored', 'unignored')
+           GROUP BY context, action`,
+          since,
+        ),
       ]);
       return {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),

@@ -14,18 +14,6 @@ interface AbandonedRow extends Row {
   last_updated: number;
 }
 
-export interface ChangeRow extends Row {
-  id: number;
-  source: string;
-  context: string;
-  action: string;
-  item: string;
-  user_login: string;
-  user_id: number;
-  created: number;
-  duration: number | null;
-}
-
 export function createFindings(db: Db) {
   return {
     /** Items whose last release is at or before `before` (unix seconds), by site URL then slug. */
@@ -98,20 +86,6 @@ export function createFindings(db: Db) {
         disable_health_checking: Number(row.disable_health_checking),
         health_threshold: Number(row.health_threshold),
       }));
-    },
-
-    /** Changes made on the site itself, newest first. */
-    async changes(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
-      const [items = [], counts = []] = await db.read([
-        sql(
-          'SELECT id, source, context, action, item, user_login, user_id, created, duration FROM site_change WHERE site_id = ? ORDER BY created DESC, id DESC LIMIT ? OFFSET ?',
-          siteId,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql('SELECT count(*) AS n FROM site_change WHERE site_id = ?', siteId),
-      ]);
-      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
     },
   };
 }
