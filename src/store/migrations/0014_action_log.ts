@@ -33,4 +33,5 @@ DROP TABLE site_history;
 
 -- Who queued a job, JSON: its deeds are theirs.
 ALTER TABLE job ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+ALTER TABLE tool_job ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 `;
