@@ -114,7 +114,9 @@ describe('reports', () => {
       (await app.rest(`GET /pro-reports/${site}/${segment}?start_date=${day}&end_date=${day}&format=normal`)).body.data
         .rows;
     expect(await report('posts')).toEqual(
-      expect.arrayContaining([expect.objectContaining({ action: 'created', title: 'Opening hours', author: 'Sitefleet' })]),
+      expect.arrayContaining([
+        expect.objectContaining({ action: 'created', title: 'Opening hours', author: 'Sitefleet' }),
+      ]),
     );
     expect(await report('comments')).toEqual(
       expect.arrayContaining([expect.objectContaining({ action: 'approved', author: 'Sitefleet' })]),
@@ -125,7 +127,9 @@ describe('reports', () => {
 it('keeps the end of a site whose own entries go with it', async () => {
   const { url } = (await app.call('get-site', { site_id_or_domain: 2 })) as { url: string };
   await app.call('delete-site', { site_id_or_domain: 2, confirm: true });
-  const rows = await app.db.all('SELECT site_id, context, action, name, operation FROM action_log ORDER BY id DESC LIMIT 1');
+  const rows = await app.db.all(
+    'SELECT site_id, context, action, name, operation FROM action_log ORDER BY id DESC LIMIT 1',
+  );
   expect(rows).toEqual([
     { site_id: null, context: 'site', action: 'deleted', name: url, operation: 'svc/delete-site-v1' },
   ]);

@@ -3,9 +3,9 @@
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
+import type { Call } from '../../src/operation/operation.js';
 import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
-import type { Call } from '../../src/operation/operation.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
 import { type TestApp, type TestOptions, testApp } from '../support/harness.js';
 

@@ -22,7 +22,7 @@ export const editSiteFields = {
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
   tags: z.unknown().optional().describe('Not taken: use groupids.'),
-  notes: plainText(65_535).nullable().optional().describe('Replaces the notes; without markup.'),
+  notes: plainText(65_535).nullable().optional().describe('Replaces the notes.'),
   note: plainText(65_535).nullable().optional().describe('The same as notes.'),
   http_user: clearable(255, 'User of the HTTP login in front of the site.'),
   http_pass: clearable(1024, 'Password of that login.'),
