@@ -4,6 +4,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { TEXT_FROM, takesTextFrom } from './long-texts.js';
 
 /** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
@@ -21,10 +22,13 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
     name: contract.tool,
     title: contract.title,
     description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
-    inputSchema: withMembers(compact(contract.input_schema, true), guarded ? { confirmation_token: TOKEN_IN } : {}),
+    inputSchema: withMembers(compact(contract.input_schema, true), {
+      ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
+      ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
+    }),
     outputSchema: withMembers(compact(contract.output_schema), {
       ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
-      ...(listsOf(contract.output_schema).length > 0 ? { truncated: TRUNCATED } : {}),
+      truncated: TRUNCATED,
     }),
     annotations: {
       readOnlyHint: readonly,
