@@ -34,7 +34,13 @@ export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: nu
     page,
     perPage,
   );
-  return { items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })), total };
+  const looks = await ctx.store.findings.abandonedLooks({ denied: ctx.actor.denied_sites });
+  return {
+    items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })),
+    total,
+    checked_at: looks.unknown > 0 ? null : isoTime(looks.oldest),
+    sites_not_checked: looks.unknown,
+  };
 }
 
 /** Items of a site without a release for long, with what the inventory knows of them. */
@@ -59,6 +65,11 @@ export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | '
     installed: bySlug.has(slug),
     active: bySlug.get(slug)?.active ?? 0,
   }));
+}
+
+/** When the site was last looked at for abandoned items; null while it was not. */
+export async function abandonedCheckedAt(ctx: Ctx, siteId: number): Promise<string | null> {
+  return isoTime((await ctx.store.findings.abandonedLooks({ site_id: siteId, denied: [] })).oldest);
 }
 
 /** More than any site has installed. */

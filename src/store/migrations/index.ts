@@ -9,7 +9,7 @@ import { uniqueId } from './0007_unique_id.js';
 import { batchGuard } from './0008_batch_guard.js';
 import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 import { trial } from './0010_trial.js';
-import { changeDetails } from './0013_change_details.js';
+import { siteFindings } from './0013_site_findings.js';
 import { actionLog } from './0014_action_log.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
@@ -23,6 +23,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 8, name: 'batch_guard', sql: batchGuard },
   { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
   { id: 10, name: 'trial', sql: trial },
-  { id: 13, name: 'change_details', sql: changeDetails },
+  { id: 13, name: 'site_findings', sql: siteFindings },
   { id: 14, name: 'action_log', sql: actionLog },
 ];

@@ -46,6 +46,30 @@ export function createFindings(db: Db) {
       return { items: items as AbandonedRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
+    /** How many of these sites were not looked at yet, and the time of the oldest look; null without any. */
+    async abandonedLooks(filter: {
+      site_id?: number | undefined;
+      denied: readonly number[];
+    }): Promise<{ unknown: number; oldest: number | null }> {
+      const parts = [];
+      const args: Value[] = [];
+      if (filter.site_id !== undefined) {
+        parts.push('site_id = ?');
+        args.push(filter.site_id);
+      }
+      if (filter.denied.length > 0) {
+        parts.push('site_id NOT IN (SELECT value FROM json_each(?))');
+        args.push(idList(filter.denied));
+      }
+      const where = parts.length === 0 ? '1' : parts.join(' AND ');
+      const row = await db.one(
+        `SELECT (SELECT count(*) FROM site_detail WHERE abandoned_known_at IS NULL AND ${where}) AS unknown,
+           (SELECT min(abandoned_known_at) FROM site_detail WHERE ${where}) AS oldest`,
+        [...args, ...args],
+      );
+      return { unknown: Number(row?.unknown ?? 0), oldest: row?.oldest == null ? null : Number(row.oldest) };
+    },
+
     /** Stored security checks of a site by key. */
     async security(siteId: number): Promise<{ check_id: string; value: string }[]> {
       const rows = await db.all('SELECT check_id, value FROM site_security WHERE site_id = ? ORDER BY check_id', [
