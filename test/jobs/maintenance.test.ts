@@ -35,7 +35,11 @@ describe('abandoned items', () => {
 
   it('are found by asking each child, kept over later syncs, and dropped with the plugin', async () => {
     // Nobody has looked: that is not "none".
-    expect(await app.call('get-abandoned-plugins')).toMatchObject({ total: 0, checked_at: null, sites_not_checked: 12 });
+    expect(await app.call('get-abandoned-plugins')).toMatchObject({
+      total: 0,
+      checked_at: null,
+      sites_not_checked: 12,
+    });
     expect(await refreshAbandoned(ctx())).toBe('12 refreshed, 0 failed');
     const found = await app.call('get-abandoned-plugins', { per_page: 200 });
     expect(found).toMatchObject({ checked_at: '2026-11-20T12:00:00Z', sites_not_checked: 0 });

@@ -119,6 +119,22 @@ describe('an alert', () => {
     expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining(sentence)]);
   });
 
+  test('is called delivered once its mail went out, not when nobody was to get one', async () => {
+    const { listAlerts } = await import('../../src/domain/monitoring/alerts.js');
+    const listed = async () =>
+      (await listAlerts(ctx(), undefined, 1, 10)).items.map((one) => [one.kind, one.delivered, one.delivered_at]);
+    await editMail(ctx(), 'ssl_certificate', { disable: 1 });
+    await readers('uptime');
+    await tell(alert('certificate.invalid'), alert('monitor.down', { msg: 'x' }));
+    await sendMail(ctx());
+    expect(box.mails).toHaveLength(1);
+    const now = new Date(app.clock.now()).toISOString().replace('.000Z', 'Z');
+    expect(await listed()).toEqual([
+      ['monitor.down', true, now],
+      ['certificate.invalid', false, null],
+    ]);
+  });
+
   test('a name full of markup and line breaks stays text', async () => {
     await readers('uptime', ['ada@example.com'], {
       heading: 'Alarm for [site.name]',

@@ -21,7 +21,8 @@ describe('what a look told', () => {
     site.state.phpReporting = 'Y';
     await app.call('sync-sites');
     const { security_issues, ssl_status } = await app.call('get-site-security', { site_id_or_domain: 1 });
-    expect(ssl_status).toEqual({ valid: false, expires: null });
+    // Served without TLS: there is no certificate.
+    expect(ssl_status).toEqual({ valid: false, expires: null, checked_at: null });
     const types = pluck(security_issues, 'type');
     expect(types).toEqual(expect.arrayContaining(['debug_disabled', 'db_reporting', 'sslprotocol']));
     expect(types).not.toContain('php_reporting');
@@ -30,7 +31,10 @@ describe('what a look told', () => {
       expect(message).toMatch(/\.$/);
     }
     const never = await app.row('https://never.example/');
-    expect(await app.call('get-site-security', { site_id_or_domain: never })).toMatchObject({ security_issues: [] });
+    expect(await app.call('get-site-security', { site_id_or_domain: never })).toMatchObject({
+      security_issues: [],
+      ssl_status: { valid: null, expires: null, checked_at: null },
+    });
   });
 
   it('changes made on the site, newest first, page by page', async () => {

@@ -13,7 +13,7 @@ export interface MailHead {
 }
 
 /** Alerts as the mails see them. `id` is 0 for a sample. */
-export interface MailedAlert extends Pick<WaitingAlert, 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
+export interface MailedAlert extends Pick<WaitingAlert, 'id' | 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
   kind: AlertKind;
 }
 
@@ -97,10 +97,14 @@ const SINGLE = 10;
 /** Rows of one mail. */
 const ROWS = 200;
 
+/** A mail with the alerts that it tells of. */
+export type AlertMail = NewMail & { alert_ids: number[] };
+
 /** The mails that alerts of one type and the same recipients become. */
-export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): NewMail[] {
-  if (alerts.length <= SINGLE) return alerts.map((alert) => mailOf(type, head, alert, zone));
-  return [together(type, head, alerts, zone)];
+export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): AlertMail[] {
+  if (alerts.length <= SINGLE)
+    return alerts.map((alert) => ({ ...mailOf(type, head, alert, zone), alert_ids: [alert.id] }));
+  return [{ ...together(type, head, alerts, zone), alert_ids: alerts.map(({ id }) => id) }];
 }
 
 function mailOf(type: MailType, head: MailHead, alert: MailedAlert, zone: string): NewMail {

@@ -113,16 +113,24 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
   };
 }
 
-/** `valid` needs an https URL and a good last certificate check; without a check nothing is claimed (operations §5.11). */
+/**
+ * `valid` needs an https URL and a good last certificate check; it is null before the first look. A site without TLS has no
+ * certificate to look at (operations §5.11).
+ */
 async function certificateState(
   ctx: Ctx,
   siteId: number,
   url: string,
-): Promise<{ valid: boolean; expires: string | null }> {
+): Promise<{ valid: boolean | null; expires: string | null; checked_at: string | null }> {
   const certificate = await ctx.store.findings.certificate(siteId);
+  const https = url.startsWith('https:');
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
   return {
-    valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
+    valid:
+      https && certificate === undefined
+        ? null
+        : https && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
     expires,
+    checked_at: isoTime(certificate?.last_check ?? null),
   };
 }

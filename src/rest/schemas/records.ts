@@ -225,7 +225,7 @@ const verdict = z.string().describe('Y is good, N an issue.');
 export const securityShape = z
   .object({
     security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
-    ssl_status: z.object({ valid: z.boolean(), expires: textOrNull() }),
+    ssl_status: z.object({ valid: z.boolean().nullable(), expires: textOrNull(), checked_at: textOrNull() }),
   })
   .catchall(verdict);
 

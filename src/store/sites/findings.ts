@@ -79,11 +79,17 @@ export function createFindings(db: Db) {
     },
 
     /** The result of the last certificate check, if there was one. */
-    async certificate(siteId: number): Promise<{ good: number; valid_to: number | null } | undefined> {
-      const row = await db.one('SELECT good, valid_to FROM site_certificate WHERE site_id = ?', [siteId]);
+    async certificate(
+      siteId: number,
+    ): Promise<{ good: number; valid_to: number | null; last_check: number } | undefined> {
+      const row = await db.one('SELECT good, valid_to, last_check FROM site_certificate WHERE site_id = ?', [siteId]);
       return row === undefined
         ? undefined
-        : { good: Number(row.good), valid_to: row.valid_to === null ? null : Number(row.valid_to) };
+        : {
+            good: Number(row.good),
+            valid_to: row.valid_to === null ? null : Number(row.valid_to),
+            last_check: Number(row.last_check),
+          };
     },
 
     /** Health counts of every site that reported some, without suspended ones. */
