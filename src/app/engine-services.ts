@@ -102,6 +102,7 @@ async function openWriter(
   const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
   const store = createStore(db, await vaultFor(raw, config));
   await store.sites.sealPlain();
+  await store.sites.indexRealNames();
   return { db, store };
 }
 

@@ -1,4 +1,4 @@
-/** Reads the two change logs of a child's answer: what was changed on the site, by whom, and what became of it (§6.7). */
+/** Reads the two change logs of a child's answer: what was changed on the site, by whom, and what became of it (child protocol §6.7). */
 
 import { detailOf, objectName, textAt } from './change-objects.js';
 import { actionOfType, contextOfType, isNoChange, phraseOf, settingOf } from './change-phrases.js';

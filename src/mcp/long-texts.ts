@@ -6,8 +6,8 @@ import type { GroupedOperation } from '../operation/operation.js';
 import type { JsonObject } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-/** Input of the tools whose texts may not fit. Only MCP has it: nothing is cut elsewhere. */
-export const TEXT_FROM = { type: 'integer', description: 'Where cut texts go on.' };
+/** Input of the tools whose texts may not fit. Only MCP has it: nothing is cut elsewhere. `truncated` explains it. */
+export const TEXT_FROM = { type: 'integer' };
 
 /** Texts that people write at length. */
 const LONG = new Set(['note', 'notes']);

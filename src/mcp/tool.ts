@@ -9,7 +9,7 @@ import { TEXT_FROM, takesTextFrom } from './long-texts.js';
 /** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
 
-const TRUNCATED = { type: 'string', description: 'Only when something was cut to fit: what, and how to get the rest.' };
+const TRUNCATED = { type: 'string', description: 'What was cut to fit, and how to get the rest.' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 

@@ -6,8 +6,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-site-changes-v1',
   title: "Read a site's change log",
-  about:
-    'Lists changes people made on the site itself, newest first; source: dashboard for what was done through Sitefleet.',
+  about: 'Lists changes people made on the site itself, or through Sitefleet.',
   instructions: 'As of the last sync. Needs the logs module.',
   run: 'POST',
   effect: 'read',
@@ -15,7 +14,7 @@ export default defineOperation({
 
   input: z.object({
     site_id_or_domain: siteRef,
-    source: z.enum(CHANGE_SOURCES).default('wpadmin'),
+    source: z.enum(CHANGE_SOURCES).default('wpadmin').describe('dashboard: through Sitefleet.'),
     page: page(),
     per_page: perPage(50, 100),
   }),

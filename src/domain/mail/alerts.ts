@@ -4,6 +4,7 @@ import type { MailType } from '../../../schemas/mail.js';
 import type { AlertKind } from '../../core/events.js';
 import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import { wordpressTime } from '../common/time-zones.js';
+import { shownUrl } from '../sites/urls.js';
 import { type MailContent, oneLine, renderHtml, renderText, withTokens } from './layout.js';
 
 export interface MailHead {
@@ -13,7 +14,8 @@ export interface MailHead {
 }
 
 /** Alerts as the mails see them. `id` is 0 for a sample. */
-export interface MailedAlert extends Pick<WaitingAlert, 'id' | 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
+export interface MailedAlert
+  extends Pick<WaitingAlert, 'id' | 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
   kind: AlertKind;
 }
 
@@ -110,7 +112,7 @@ export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedA
 function mailOf(type: MailType, head: MailHead, alert: MailedAlert, zone: string): NewMail {
   const facts = factsOf(alert);
   const what = subjectOf(alert, facts);
-  const url = alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
+  const url = shownUrl(alert.site_url ?? (typeof facts.url === 'string' ? facts.url : ''));
   const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
   const told = sentence(alert, facts);
   const content: MailContent = {

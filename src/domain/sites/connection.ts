@@ -7,7 +7,7 @@ import { abandonedAfterDays } from '../settings/effects.js';
 import { type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
-import { hostOf, storedUrl, withChildsWww } from './urls.js';
+import { shownHost, storedUrl, withChildsWww } from './urls.js';
 
 export interface NewSiteInput {
   url: string;
@@ -56,7 +56,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
     id = await ctx.store.sites.add(
       {
         ...stored,
-        name: input.name === undefined || input.name === '' ? hostOf(stored.url) : input.name,
+        name: input.name === undefined || input.name === '' ? shownHost(stored.url) : input.name,
         client_id: input.client_id ?? null,
         tags: input.tags ?? [],
         admin_username: input.admin,

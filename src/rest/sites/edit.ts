@@ -1,6 +1,7 @@
 /** The settings of a site under their REST names (REST §6.3.1). */
 
 import { plainText } from '../../../schemas/common.js';
+import { email } from '../../../schemas/email.js';
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
@@ -40,7 +41,7 @@ export const editSiteFields = {
   ignore_theme_updates: int01().optional(),
   disablehealthchecking: threeWay('Do not tell of bad health of this site'),
   healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
-  monitoring_emails: csv(z.string().email('must be e-mail addresses, comma-separated').max(191), 20)
+  monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
     .nullable()
     .optional()
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),

@@ -67,7 +67,7 @@ export function createChangeList(db: Db) {
       const where = parts.join(' AND ');
       const way = filter.oldest_first ? 'ASC' : 'DESC';
       const { sources } = filter;
-      const last = page * perPage;
+      const last = Math.min(offset(page, perPage) + perPage, Number.MAX_SAFE_INTEGER);
       // Each source gives no more than this page can need; both together are put in order.
       const rows = sources.map(
         (source) =>
