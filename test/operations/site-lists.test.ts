@@ -212,7 +212,7 @@ describe('internationalised domains', () => {
       const client = await app.call('add-client', { name: 'Jane', client_email });
       expect(await app.call('get-client', { client_id_or_email: client_email })).toMatchObject({
         id: client.id,
-        client_email,
+        email: client_email,
       });
       for (const wrong of [
         'jane@bü cher.example',
