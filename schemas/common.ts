@@ -45,31 +45,12 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
 const ANY_CONTROL = /[\u0000-\u001F\u007F-\u009F]/;
 
-const TAG_START = /[a-zA-Z!/?]/;
-
-/** Without tags, also those that only appear once others are gone (`<<b>i>`). One walk: a pattern would take n² for `<a<a…`. */
-function withoutTags(text: string): string {
-  if (!text.includes('<')) return text;
-  const kept: string[] = [];
-  let open = -1;
-  for (const char of text) {
-    if (char === '>' && open >= 0) {
-      kept.length = open;
-      open = -1;
-      continue;
-    }
-    if (open < 0 && kept.at(-1) === '<' && TAG_START.test(char)) open = kept.length - 1;
-    kept.push(char);
-  }
-  return kept.join('');
-}
-
-/** Human text: trimmed, without markup and control characters (operations §5.4). */
+/** Human text: trimmed, without control characters, and otherwise as given (operations §5.4). Where it is shown, it is escaped. */
 export function plainText(max: number) {
   return z
     .string()
     .max(max)
-    .transform((text) => withoutTags(text.replace(CONTROL, '')).trim());
+    .transform((text) => text.replace(CONTROL, '').trim());
 }
 
 /** Human text on one line, for names: any run of white space is one blank. */

@@ -13,7 +13,7 @@ import { asServiceError } from '../core/errors.js';
 import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
-import type { Ctx } from '../domain/context.js';
+import { type Ctx, withOperation } from '../domain/context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
@@ -155,7 +155,8 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     inline !== null ? inline.ctx(taskCaller(caller)) : readOnlyContext(taskCaller(caller));
   const call: Call = (target, input, caller) =>
     measured(metrics, target.id, async () => {
-      if (inline !== null) return inline.withCtx(taskCaller(caller), (context) => target.call(input, context));
+      if (inline !== null)
+        return inline.withCtx(taskCaller(caller), (context) => target.call(input, withOperation(context, target.id)));
       if (!target.engine) return target.call(input, ctx(caller));
       return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
         ReturnType<typeof target.call>

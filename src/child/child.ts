@@ -223,7 +223,11 @@ export interface ChildSettings {
 export interface ChildContent {
   posts(site: ChildConnection, query: PostsQuery, options?: CallOptions): Promise<ChildPost[]>;
   /** Status of one post of any type; null when the lists do not have it. Types kept out of searches are never listed. */
-  postStatus(site: ChildConnection, id: number, options?: CallOptions): Promise<string | null>;
+  postStatus(
+    site: ChildConnection,
+    id: number,
+    options?: CallOptions,
+  ): Promise<Pick<ChildPost, 'post_status' | 'title' | 'post_type'> | null>;
   postListing(
     site: ChildConnection,
     post: Pick<EditablePost, 'id' | 'post_type' | 'post_status'>,

@@ -163,6 +163,7 @@ const VARIABLES: readonly Variable[] = [
   variable('JOB_DELAY_MS', 'job_delay_ms', 30_000, integer(0, 24 * HOUR), 'Wait between the steps of a job.'),
   variable('JOB_TIMEOUT_MS', 'job_timeout_ms', 4 * HOUR, integer(1000, 30 * 24 * HOUR), 'A job that runs longer ends.'),
   variable('JOB_TTL_MS', 'job_ttl_ms', 24 * HOUR, integer(1000, 365 * 24 * HOUR), 'Ended jobs are kept this long.'),
+  variable('LOG_DAYS', 'log_days', 1096, integer(1, 36_500), 'The log of what was done is kept this many days.'),
   variable('CONCURRENCY', 'concurrency', 50, integer(1, 1000), 'Sites worked on at the same time.'),
   variable('PER_HOST', 'per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
   variable('SITE_TIMEOUT_MS', 'site_timeout_ms', 30_000, integer(100, HOUR), 'Longest call to one site.'),

@@ -51,6 +51,8 @@ export interface Config {
   job_delay_ms: number;
   job_timeout_ms: number;
   job_ttl_ms: number;
+  /** How long the log of what was done through the service is kept. */
+  log_days: number;
   /** Sites worked on at once. */
   concurrency: number;
   /** Requests in flight to one host. */

@@ -2,15 +2,15 @@
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { type TextWindow, textNote, textWindow } from './long-texts.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
-import { cleanText } from './untrusted-text.js';
 
 /** Characters per token of English and JSON, estimated low. Outside of ASCII a character is about a token. */
 const CHARACTERS = 3.5;
 /** Room for the note that says what was cut. */
 const NOTE_TOKENS = 120;
-const TEXT_CAPS = [4000, 1000, 250, 80] as const;
+const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 
 export function estimateTokens(value: unknown): number {
   return tokensOf(JSON.stringify(value) ?? '');
@@ -32,6 +32,8 @@ export interface BudgetParts {
   /** As the caller sent it. */
   input: JsonObject;
   output: JsonObject;
+  /** Where long texts begin, characters. */
+  textFrom?: number;
   maxTokens: number;
   /** Runs the operation with another input, for another page size. */
   rerun(input: JsonObject): Promise<JsonObject>;
@@ -40,8 +42,9 @@ export interface BudgetParts {
 /** The output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
 export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
   const text = JSON.stringify(parts.output);
-  if (tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
-  const output = await shrink(parts);
+  const from = parts.textFrom ?? 0;
+  if (from === 0 && tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
+  const output = from === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
   return { output, text: JSON.stringify(output) };
 }
 
@@ -50,7 +53,7 @@ async function shrink(parts: BudgetParts): Promise<JsonObject> {
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
   const lists = shorterLists(parts, paged ?? parts.output, room);
-  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(lists, room);
+  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room);
 }
 
 /** Requests a smaller page of a paged operation, one that fits and begins at the same item. */
@@ -154,20 +157,14 @@ function howToGoOn(operation: GroupedOperation): string {
     : 'The counts are of all.';
 }
 
-function shorterTexts(output: JsonObject, room: number): JsonObject {
-  let shorter = output;
+/** Texts as long as they fit, from where the caller goes on; `truncated` says which of them do not end here. */
+function shorterTexts({ operation, textFrom = 0 }: BudgetParts, output: JsonObject, room: number): JsonObject {
+  const { truncated: listNote, ...rest } = output;
+  let window = { output: rest, cuts: [] } as TextWindow;
   for (const cap of TEXT_CAPS) {
-    shorter = capTexts(output, cap) as JsonObject;
-    if (estimateTokens(shorter) <= room) break;
+    window = textWindow(rest, textFrom, cap);
+    if (estimateTokens(window.output) <= room) break;
   }
-  return shorter;
-}
-
-function capTexts(value: unknown, max: number): unknown {
-  if (typeof value === 'string') return cleanText(value, max);
-  if (Array.isArray(value)) return value.map((item) => capTexts(item, max));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, name === 'truncated' ? member : capTexts(member, max)]),
-  );
+  const note = [listNote, textNote(operation, window, textFrom)].filter((text) => text !== undefined && text !== '');
+  return { ...(note.length === 0 ? {} : { truncated: note.join(' ') }), ...window.output };
 }

@@ -129,7 +129,7 @@ ${ASK_FIRST}`,
       args,
     ) => `Write the monthly report for the client ${args.client}${args.month === '' ? ', for the last full month' : `, for ${args.month}`}.
 1. svc-get-client-v1 and svc-get-client-sites-v1 for whom and what it is about.
-2. svc-get-site-changes-v1 for each site: what was updated, added or removed in that month?
+2. svc-get-site-changes-v1 for each site, once with source: "dashboard" for what we did, once with source: "wpadmin" for what others changed on the site: what was updated, written, added or removed in that month?
 3. svc-get-site-updates-v1 and svc-get-site-security-v1 for each site: what is still open?
 4. svc-get-client-costs-v1 for the running costs, if there are any.
 5. Write one page for a reader without technical knowledge: what we did, how the sites stand, what we recommend. Only facts from these answers; say where something is not known.`,

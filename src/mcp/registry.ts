@@ -18,6 +18,7 @@ import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
 import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
 import { toolsetOff, unknownTool } from './errors.js';
+import { splitTextFrom } from './long-texts.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import {
   errorResult,
@@ -117,22 +118,24 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     input: JsonObject,
     output: JsonObject,
     caller: Caller,
+    textFrom = 0,
   ): Promise<SerializedOutput> {
     const rerun = (other: JsonObject) => run(operation, other, caller);
-    return fitToBudget({ operation, input, output, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
+    return fitToBudget({ operation, input, output, textFrom, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
   }
 
   async function call(
     name: string,
-    args: unknown,
+    given: unknown,
     caller: Participant,
     elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion> {
     const operation = find(name, caller.actor);
-    if (!isRecord(args)) {
-      const output = await run(operation, args, caller);
+    if (!isRecord(given)) {
+      const output = await run(operation, given, caller);
       return successResult({ output, text: JSON.stringify(output) });
     }
+    const { args, textFrom } = splitTextFrom(operation, given);
     const outcome = await confirmations.guard({
       operation,
       args,
@@ -141,7 +144,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       run: (input) => run(operation, input, caller),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
-    const fitted = await fitOutput(operation, args, outcome, caller);
+    const fitted = await fitOutput(operation, args, outcome, caller, textFrom);
     return successResult(fitted, carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []);
   }
 

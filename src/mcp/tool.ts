@@ -4,11 +4,12 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { TEXT_FROM, takesTextFrom } from './long-texts.js';
 
 /** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
 
-const TRUNCATED = { type: 'string', description: 'Only when something was cut to fit: what, and how to get the rest.' };
+const TRUNCATED = { type: 'string', description: 'What was cut to fit, and how to get the rest.' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 
@@ -21,10 +22,13 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
     name: contract.tool,
     title: contract.title,
     description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
-    inputSchema: withMembers(compact(contract.input_schema, true), guarded ? { confirmation_token: TOKEN_IN } : {}),
+    inputSchema: withMembers(compact(contract.input_schema, true), {
+      ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
+      ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
+    }),
     outputSchema: withMembers(compact(contract.output_schema), {
       ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
-      ...(listsOf(contract.output_schema).length > 0 ? { truncated: TRUNCATED } : {}),
+      truncated: TRUNCATED,
     }),
     annotations: {
       readOnlyHint: readonly,

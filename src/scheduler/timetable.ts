@@ -5,11 +5,12 @@ import { runAudits } from '../domain/audits/queue.js';
 import type { Ctx } from '../domain/context.js';
 import { dropImportKeys } from '../domain/import/keys.js';
 import { reapJobs } from '../domain/jobs/chunk.js';
-import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
+import { reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
 import { deleteExpired } from '../domain/jobs/retention.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { dailyDigest } from '../domain/mail/digest.js';
 import { sendMail } from '../domain/mail/mail.js';
+import { refreshAbandoned } from '../domain/sites/abandoned.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
 
@@ -47,7 +48,7 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'abandoned-refresh',
-    about: 'Looks up abandoned plugins and themes, each site every two days.',
+    about: 'Looks up abandoned plugins and themes: new sites first, each site every two days.',
     pattern: '30 */10 * * * *',
     run: refreshAbandoned,
   },

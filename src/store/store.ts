@@ -25,7 +25,8 @@ import { createMonitorResults } from './monitoring/results.js';
 import { createReportData } from './reports/report-data.js';
 import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
-import { createHistory } from './sites/change-history.js';
+import { createActionLog } from './sites/action-log.js';
+import { createChangeList } from './sites/change-list.js';
 import { createContent } from './sites/content-sites.js';
 import { createDueSites } from './sites/due.js';
 import { createFindings } from './sites/findings.js';
@@ -57,7 +58,8 @@ export function createStore(db: Db, vault: Vault) {
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),
-    history: createHistory(db),
+    actionLog: createActionLog(db),
+    changes: createChangeList(db),
     mail: createMail(db),
     reportData: createReportData(db),
     timeTasks: createTimeTasks(db),

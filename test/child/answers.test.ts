@@ -75,6 +75,12 @@ describe('a real stats answer', () => {
       user_id: 1,
       created: 1795179240.266651,
       duration: 0.01920604705810547,
+      detail: '',
+      summary: '',
+      slug: 'beta-widget/beta-widget.php',
+      old_value: '',
+      new_value: '',
+      not_a_change: false,
     });
     expect(changes.slice(1).map((one) => [one.source, one.child_id, one.item])).toEqual([
       ['logs', '1', ''],

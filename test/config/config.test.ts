@@ -49,6 +49,7 @@ describe('readConfig', () => {
       job_delay_ms: 30_000,
       job_timeout_ms: 14_400_000,
       job_ttl_ms: 86_400_000,
+      log_days: 1096,
       concurrency: 50,
       per_host: 2,
       site_timeout_ms: 30_000,

@@ -183,6 +183,42 @@ describe('large answers', () => {
     expect(estimateTokens(structured(result))).toBeLessThan(MAX);
     expect(structured(result).note).toMatch(/^x+…$/);
   });
+
+  it('says which text was cut, and reading on gives the whole of it', async () => {
+    const { app } = mcp;
+    // Letters of two code units: a cut must not fall within one.
+    const note = Array.from({ length: 9000 }, (_, i) => (i % 7 === 0 ? '😀' : String(i % 10))).join('');
+    const { id } = await app.call('add-client', { name: 'Long', note });
+    const read = async (more: object = {}) => call('svc-get-client-v1', { client_id_or_email: id, ...more });
+    const first = await read();
+    expect(first.truncated).toMatch(
+      new RegExp(
+        `^Texts are cut: note \\(up to \\d+ of ${note.length}\\)\\. Never write a cut text back: .* text_from: \\d+\\.$`,
+      ),
+    );
+    let whole = String(first.note).slice(0, -1);
+    let answer: Record<string, unknown> = first;
+    for (let calls = 0; calls < 100; calls += 1) {
+      const from = /text_from: (\d+)\.$/.exec(String(answer.truncated))?.[1];
+      if (from === undefined) break;
+      answer = await read({ text_from: Number(from) });
+      expect(estimateTokens(answer)).toBeLessThanOrEqual(MAX);
+      whole += String(answer.note).replace(/^…/, '').replace(/…$/, '');
+    }
+    expect(whole).toBe(note);
+    expect(answer.name).toBe('Long');
+    // What a write answers is cut as well, and names the tool to read on with.
+    const written = await call('svc-update-client-v1', { client_id_or_email: id, city: 'Bern' });
+    expect(written.truncated).toMatch(/Read on with svc-get-client-v1, text_from: \d+\.$/);
+    const wrong = await mcp.core.registry.callTool(
+      'svc-get-client-v1',
+      { client_id_or_email: id, text_from: -1 },
+      caller,
+    );
+    expect(wrong).toMatchObject({ isError: true });
+    expect(textOf(wrong as never)).toContain('Field: text_from');
+    await app.call('delete-client', { client_id_or_email: id, confirm: true });
+  });
 });
 
 describe('pageFrom', () => {

@@ -229,7 +229,7 @@ describe('add-client', () => {
   });
 
   test('a blank name is svc_invalid_input, a missing one ability_invalid_input', async () => {
-    for (const name of ['', '   ', '<b></b>', '\u0007']) {
+    for (const name of ['', '   ', '\u0007']) {
       expect(await app.refusal('add-client', { name })).toMatchObject({ code: 'svc_invalid_input', field: 'name' });
     }
     expect(await app.refusal('add-client')).toMatchObject({ code: 'ability_invalid_input', field: 'name' });
@@ -237,19 +237,18 @@ describe('add-client', () => {
   });
 
   test.each([
-    ['<<b>i>Bea', 'Bea'],
-    ['<scr<b>ipt>Bea</<i>script>', 'ipt>Beascript>'],
-    ['<\u0000script>Bea', 'Bea'],
-    ['<<<i>i>i>Bea > Ada < Cyd', 'Bea > Ada < Cyd'],
-    ['I <3 <b', 'I <3 <b'],
-  ])('leaves no markup of %j', async (name, stored) => {
-    expect(await app.call('add-client', { name })).toMatchObject({ name: stored });
-  });
-
-  test('cleans a note of nothing but beginnings of tags in no time', async () => {
-    const started = performance.now();
-    await app.call('add-client', { name: 'Ada', note: '<a'.repeat(32_767) });
-    expect(performance.now() - started).toBeLessThan(300);
+    ['Jane Doe <jane@agency.com>'],
+    ['a<b then c>d'],
+    ['<b>Bea</b> & "Ada" \'Cyd\''],
+    ['<script>alert(1)</script>'],
+    ['&lt;not decoded&gt;'],
+    ['I <3 you'],
+  ])('keeps %j as it was given', async (text) => {
+    const added = await app.call('add-client', { name: text, note: text, city: text });
+    expect(added).toMatchObject({ name: text, note: text, city: text });
+    const client_id_or_email = added.id;
+    expect(await app.call('get-client', { client_id_or_email })).toMatchObject({ name: text, note: text, city: text });
+    expect((await app.call('add-tag', { name: text })).name).toBe(text);
   });
 
   test.each([

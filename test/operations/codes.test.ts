@@ -146,7 +146,7 @@ describe('inputs that contradict each other or name nothing', () => {
     ['activate-site-plugins', { slugs: [] }, 'slugs'],
     ['deactivate-site-plugins', { slugs: [' '] }, 'slugs'],
     ['activate-site-theme', { slug: ' ' }, 'slug'],
-    ['update-site', { name: ' <b></b> ' }, 'name'],
+    ['update-site', { name: ' \u0007 ' }, 'name'],
     ['set-ignored-updates', { action: 'ignore', type: 'plugin', slug: '' }, 'slug'],
     ['set-ignored-updates', { action: 'ignore', type: 'core', slug: 'wordpress' }, 'slug'],
     ['ignore-site-plugins', { action: 'add', slugs: [] }, 'slugs'],

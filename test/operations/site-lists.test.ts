@@ -196,3 +196,36 @@ describe('letters with two lower forms', () => {
     await app.close();
   });
 });
+
+describe('internationalised domains', () => {
+  it('are found by their real name and by the one of the wire, and their e-mail addresses are accepted', async () => {
+    const app = await checkedApp({ sites: 1 });
+    try {
+      const id = await app.row('https://xn--bcher-kva.example/');
+      // As at the start of the service, for sites that were stored before.
+      await app.service.store.sites.indexRealNames();
+      for (const search of ['bücher', 'BÜCHER.example', 'bü', 'xn--bcher'])
+        expect((await app.call('list-sites', { search })).items).toMatchObject([{ id }]);
+      for (const site_id_or_domain of ['bücher.example', 'https://Bücher.example', 'xn--bcher-kva.example'])
+        expect(await app.call('get-site', { site_id_or_domain })).toMatchObject({ id });
+      const client_email = 'jane@bücher.example';
+      const client = await app.call('add-client', { name: 'Jane', client_email });
+      expect(await app.call('get-client', { client_id_or_email: client_email })).toMatchObject({
+        id: client.id,
+        email: client_email,
+      });
+      for (const wrong of [
+        'jane@bü cher.example',
+        'jane@bücher',
+        'jane@bücher.example/x',
+        'bücher.example',
+        'jane@ü@x.de',
+      ])
+        expect(await app.fail('add-client', { name: 'X', client_email: wrong })).toMatchObject({
+          field: 'client_email',
+        });
+    } finally {
+      await app.close();
+    }
+  });
+});

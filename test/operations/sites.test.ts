@@ -49,7 +49,7 @@ describe('add-site and get-site', () => {
     expect(added).toEqual({
       id: 1,
       url: site.url,
-      name: 'My shop on shop.example',
+      name: 'My <b>shop</b> on shop.example',
       status: 'connected',
       client_id: 1,
       wp_version: site.state.wpVersion,

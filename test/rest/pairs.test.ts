@@ -107,9 +107,9 @@ describe('reads', () => {
     const { data, total } = await rest(app, 'GET /sites/1/non-mainwp-changes?per_page=5');
     expect(known.total).toBeGreaterThan(0);
     expect(total).toBe(known.total);
-    expect(data.map((item: Answer) => pick(item, ['id', 'type', 'description', 'user', 'timestamp']))).toEqual(
-      known.changes,
-    );
+    expect(
+      data.map((item: Answer) => pick(item, ['id', 'type', 'description', 'user', 'timestamp', 'source'])),
+    ).toEqual(known.changes);
   });
 
   it('reads the client of a site and its costs', async () => {

@@ -88,6 +88,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     job_delay_ms: 30_000,
     job_timeout_ms: 4 * 3600_000,
     job_ttl_ms: 24 * 3600_000,
+    log_days: 1096,
     concurrency: 50,
     per_host: 50,
     site_timeout_ms: 5_000,

@@ -166,6 +166,7 @@ function testConfig(change: Partial<Config> = {}): Config {
     job_delay_ms: 0,
     job_timeout_ms: 1000,
     job_ttl_ms: 1000,
+    log_days: 1096,
     concurrency: 10,
     per_host: 2,
     site_timeout_ms: 1000,

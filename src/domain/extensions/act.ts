@@ -103,7 +103,14 @@ async function act(
     if (refusal !== null) failures.set(slug, refusal);
   }
   const sent = slugs.filter((slug) => !failures.has(slug));
-  for (const [slug, failure] of await change(ctx, target, kind, action, sent)) failures.set(slug, failure);
+  for (const [slug, failure] of await change(ctx, target, kind, action, sent)) {
+    failures.set(slug, failure);
+    ctx.events.emit({
+      name: `${kind}.${action}_failed`,
+      site_id: target.site.id,
+      facts: { slug, code: failure.code },
+    });
+  }
   const done = slugs.filter((slug) => !failures.has(slug));
   for (const slug of done) ctx.events.emit({ name: `${kind}.${action}d`, site_id: target.site.id, facts: { slug } });
   const errors = slugs.flatMap((slug) => {

@@ -1,6 +1,7 @@
 /** Running jobs, one chunk of sites at a time, under a lease that other processes respect. */
 
 import { asServiceError, type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Origin } from '../../core/events.js';
 import type { JobRow } from '../../store/jobs/jobs.js';
 import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
@@ -20,7 +21,8 @@ export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS):
   const lost = new AbortController();
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
-    await runChunk({ ...ctx, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+    const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
+    await runChunk({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();

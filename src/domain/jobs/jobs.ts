@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
 import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
-import type { Ctx } from '../context.js';
+import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 
@@ -33,6 +33,7 @@ export async function queueJob(
     id: `${type}_${randomUUID()}`,
     type,
     params,
+    origin: originOf(ctx),
     sites: selection.sites.map((site) => site.id),
     refused: selection.errors.map((error) => ({
       site_id: error.site_id ?? 0,

@@ -78,6 +78,7 @@ async function sampleMail(ctx: Ctx, type: MailType, name: string, head: MailHead
   const kinds = Object.keys(SAMPLES) as AlertKind[];
   const kind = kinds.find((one) => one === name) ?? kinds.find((one) => mailTypeOf(one) === type) ?? 'monitor.down';
   const sample = {
+    id: 0,
     key: 'sample',
     kind,
     site_id: 1,

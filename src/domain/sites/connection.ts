@@ -9,7 +9,7 @@ import { abandonedAfterDays } from '../settings/effects.js';
 import { type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
-import { hostOf, storedUrl, withChildsWww } from './urls.js';
+import { shownHost, storedUrl, withChildsWww } from './urls.js';
 
 /** The title is a convenience that must not hold up what has succeeded already. */
 const TITLE_MS = 5_000;
@@ -89,7 +89,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
 /** What a site without a given name is called: as it calls itself, or by its host. */
 async function titleOf(ctx: Ctx, at: ChildAddress, url: string): Promise<string> {
   const title = await ctx.child.title(at, { signal: ctx.signal, timeoutMs: TITLE_MS });
-  return siteName.catch('').parse(title) || hostOf(url);
+  return siteName.catch('').parse(title) || shownHost(url);
 }
 
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {

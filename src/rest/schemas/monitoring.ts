@@ -144,6 +144,7 @@ export const alertShape = z.object({
   kind: z.string(),
   site_id: int(),
   time: z.string(),
-  delivered: z.boolean(),
+  delivered: z.boolean().describe('A mail that tells of it went out. false as well when nobody was to get one.'),
+  delivered_at: textOrNull(),
   facts: z.record(z.unknown()).describe('By kind.'),
 });

@@ -165,9 +165,17 @@ export const changeShape = z.object({
   action: z.string(),
   context: z.string(),
   created: int().describe('Unix seconds.'),
-  duration: z.number(),
+  duration: z.number().nullable(),
   log_site_name: z.string(),
   url: z.string(),
+  source: z.enum(['wpadmin', 'dashboard']),
+  via: z
+    .string()
+    .optional()
+    .describe('The way in: mcp, run, rest, cli, jobs. Of source dashboard only, as what follows.'),
+  operation: z.string().optional().describe('What was called; "" for what the service did by itself.'),
+  result: z.enum(['done', 'failed']).optional(),
+  error_code: z.string().optional().describe('Why it failed; "" when it did not.'),
 });
 
 /** Members that a call which went on as a job answers with. */

@@ -1,6 +1,7 @@
 /** The settings of a site under their REST names (REST §6.3.1). */
 
 import { plainText } from '../../../schemas/common.js';
+import { email } from '../../../schemas/email.js';
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
@@ -24,7 +25,7 @@ export const editSiteFields = {
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
   tags: z.unknown().optional().describe('Not taken: use groupids.'),
-  notes: plainText(65_535).nullable().optional().describe('Replaces the notes; without markup.'),
+  notes: plainText(65_535).nullable().optional().describe('Replaces the notes.'),
   note: plainText(65_535).nullable().optional().describe('The same as notes.'),
   http_user: clearable(255, 'User of the HTTP login in front of the site.'),
   http_pass: clearable(1024, 'Password of that login.'),
@@ -42,7 +43,7 @@ export const editSiteFields = {
   ignore_theme_updates: int01().optional(),
   disablehealthchecking: threeWay('Do not tell of bad health of this site'),
   healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
-  monitoring_emails: csv(z.string().email('must be e-mail addresses, comma-separated').max(191), 20)
+  monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
     .nullable()
     .optional()
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),

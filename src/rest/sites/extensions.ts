@@ -6,7 +6,7 @@ import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { loadLiveSite } from '../../domain/sites/actions.js';
-import { abandonedItems } from '../../domain/sites/findings.js';
+import { abandonedCheckedAt, abandonedItems } from '../../domain/sites/findings.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
@@ -94,7 +94,9 @@ function abandonedRoute(kind: Kind): Route {
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
     params: z.object({ ...sitePath, ...listFilters }),
-    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')),
+    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')).extend({
+      checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
+    }),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
@@ -102,7 +104,8 @@ function abandonedRoute(kind: Kind): Route {
         rest.slug,
         { ...rest, Name: name, Version: version, active },
       ]);
-      return { ...counts, data: Object.fromEntries(entries), site: simpleSite(found) };
+      const checked_at = await abandonedCheckedAt(ctx, found.id);
+      return { ...counts, data: Object.fromEntries(entries), checked_at, site: simpleSite(found) };
     },
   });
 }

@@ -11,6 +11,8 @@ export interface JobRow extends Row {
   id: string;
   type: JobType;
   params: string;
+  /** Who queued it, JSON; '' for the service itself. */
+  origin: string;
   status: JobStatus;
   total: number;
   chunk: number;
@@ -41,6 +43,8 @@ interface NewJob {
   id: string;
   type: JobType;
   params: unknown;
+  /** Who queued it; left out for the service itself. */
+  origin?: unknown;
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */
   begun: boolean;
@@ -95,10 +99,11 @@ export function createJobs(db: Db) {
     async add(job: NewJob, now: number): Promise<void> {
       await db.batch([
         sql(
-          'INSERT INTO job (id, type, params, total, chunk, delay_ms, timeout_ms, created_at, next_run_at, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          'INSERT INTO job (id, type, params, origin, total, chunk, delay_ms, timeout_ms, created_at, next_run_at, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
           job.id,
           job.type,
           '',
+          job.origin === undefined ? '' : JSON.stringify(job.origin),
           job.sites.length,
           job.chunk,
           job.delay_ms,

@@ -11,6 +11,8 @@ import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 import { trial } from './0010_trial.js';
 import { jobItems } from './0011_job_items.js';
 import { siteState } from './0012_site_state.js';
+import { siteFindings } from './0013_site_findings.js';
+import { actionLog } from './0014_action_log.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -25,4 +27,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 10, name: 'trial', sql: trial },
   { id: 11, name: 'job_items', sql: jobItems },
   { id: 12, name: 'site_state', sql: siteState },
+  { id: 13, name: 'site_findings', sql: siteFindings },
+  { id: 14, name: 'action_log', sql: actionLog },
 ];

@@ -59,6 +59,7 @@ export interface SiteRecord extends SiteRow {
   ignore_plugins: number;
   ignore_themes: number;
   abandoned_checked_at: number | null;
+  abandoned_known_at: number | null;
   changes_after: number;
   content_hash: string;
   ssl_version: number;

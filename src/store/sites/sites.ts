@@ -127,6 +127,20 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
+    /** Makes sites whose domain is internationalised findable by its real name, those stored before it was indexed as well. */
+    async indexRealNames(): Promise<void> {
+      const rows = await db.all("SELECT id, name, url, search FROM site WHERE url LIKE '%xn--%'");
+      const stale = rows
+        .map((row) => ({ id: Number(row.id), old: row.search, search: searchText(String(row.name), String(row.url)) }))
+        .filter(({ old, search }) => old !== search);
+      if (stale.length === 0) return;
+      await db.run(
+        `UPDATE site SET search = (SELECT value ->> 'search' FROM json_each(?) WHERE value ->> 'id' = site.id)
+         WHERE id IN (SELECT value ->> 'id' FROM json_each(?))`,
+        [JSON.stringify(stale), JSON.stringify(stale)],
+      );
+    },
+
     async count(filter: SiteFilter): Promise<number> {
       const [rows = []] = await db.read([countStatement(filter)]);
       return Number(rows[0]?.n ?? 0);
@@ -222,7 +236,7 @@ export function createSites(db: Db, vault: Vault) {
       const { changes } = await db.run(
         `UPDATE site SET url = ?, url_key = ?, search = substr(search, 1, instr(search, char(31))) || ? WHERE id = ? AND url <> ?
          AND NOT EXISTS (SELECT 1 FROM site o WHERE o.url = ? AND o.id <> ?)`,
-        [to.url, to.url_key, to.url.toLowerCase(), id, to.url, to.url, id],
+        [to.url, to.url_key, searchText('', to.url).slice(1), id, to.url, to.url, id],
       );
       return changes > 0;
     },
