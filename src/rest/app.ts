@@ -65,7 +65,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
-    const params = parseParams(route, input.fields, path);
+    const params = parseParams(route, input, path);
     const { request_id } = c.env.info;
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;

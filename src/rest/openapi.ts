@@ -120,7 +120,7 @@ function requestBody(
           type: 'object',
           properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
           ...(needed.length > 0 ? { required: needed } : {}),
-          ...(route.strict ? { additionalProperties: false } : {}),
+          additionalProperties: false,
         },
       },
     },

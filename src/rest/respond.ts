@@ -28,7 +28,7 @@ export function answered(
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
-  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(route, answer, query.get('_fields'))));
+  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(route, answer, askedFields(query))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && headers['cache-control'] === undefined) {
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
@@ -40,6 +40,11 @@ export function answered(
   if (file === undefined) headers['content-type'] = 'application/json; charset=UTF-8';
   else Object.assign(headers, fileHeaders(file));
   return new Response(text, { headers });
+}
+
+/** `_fields`, which like every list may be given in parts. */
+function askedFields(query: URLSearchParams): string | null {
+  return query.size === 0 ? null : query.getAll('_fields').join(',');
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */

@@ -151,23 +151,16 @@ describe('every row', () => {
     for (const { on, row, pair } of pairs(routes)) {
       const required = requiredParams(row);
       if (required.length === 0) continue;
-      const reply = await send(on, sample(row), tokens.read_write, on === 'GET' ? undefined : { unknown_key: 1 });
+      // A member that the path overrides, so that the body is not empty.
+      const body = Object.fromEntries(row.pathParams.map((name) => [name, 'x']));
+      const reply = await send(on, sample(row), tokens.read_write, on === 'GET' ? undefined : body);
+      if (reply.body.code === 'empty_body') continue;
       const params = reply.body.data.params as string[];
-      if (row.strict && reply.body.code === 'rest_invalid_param') continue;
       expect([pair, reply.body.code, [...params].sort()]).toEqual([
         pair,
         'rest_missing_callback_param',
         required.sort(),
       ]);
-    }
-  });
-
-  it('refuses unknown keys by name where it is strict', async () => {
-    for (const { on, row, pair } of pairs(routes.filter(({ strict }) => strict))) {
-      const valid = requiredParams(row).length === 0;
-      const reply = await send(on, sample(row), tokens.read_write, { no_such_key: 1 });
-      if (!valid && reply.body.code === 'rest_missing_callback_param') continue;
-      expect([pair, Object.keys(reply.body.data.params)]).toEqual([pair, ['no_such_key']]);
     }
   });
 

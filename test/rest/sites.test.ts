@@ -244,7 +244,7 @@ describe('one site', () => {
     ]);
     expect(bad.body.data.params.suspended).toBe('must be 0 or 1');
     for (const [body, field] of [
-      [{ tags: [1] }, 'tags'],
+      [{ tags: { 1: 'Shops' } }, 'tags'],
       [{ sslversion: 3 }, 'sslversion'],
       [{ name: 'X', groupids: '99' }, 'groupids'],
     ] as const) {

@@ -6,8 +6,9 @@ import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../c
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { aliasesOf } from '../names.js';
 import type { RouteAnswer } from '../route.js';
-import { parseFields } from '../validate.js';
+import { type Naming, parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
 import { applyEdit, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';
@@ -61,18 +62,26 @@ type Groups = z.output<typeof siteBatchParams>;
 type GroupName = keyof Groups;
 type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;
 
-const editItem = z.object({ id: z.unknown(), ...editSiteFields });
+const createItem = addSiteParams.strict();
+const editItem = z.object({ id: z.unknown(), ...editSiteFields }).strict();
+
+/** The other spellings are those of the rows of one site. */
+function namingOf(item: z.AnyZodObject, nullIsAbsent: boolean): Naming {
+  return { aliases: aliasesOf('/sites/', Object.keys(item.shape as object)), inner: {}, nullIsAbsent };
+}
+const CREATE_NAMING = namingOf(createItem, true);
+const EDIT_NAMING = namingOf(editItem, false);
 
 /** In the order they run. Changes of records run one after the other, so that the last of two wins. */
 const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   create: {
     atOnce: AT_ONCE,
-    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(addSiteParams, item))).id }),
+    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(createItem, item, CREATE_NAMING))).id }),
   },
   update: {
     atOnce: 1,
     run: async (ctx, item) => {
-      const { id, ...edit } = parseFields(editItem, item);
+      const { id, ...edit } = parseFields(editItem, item, EDIT_NAMING);
       return { id: (await applyEdit(ctx, await siteOfItem(ctx, id), edit)).id };
     },
   },

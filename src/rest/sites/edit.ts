@@ -21,7 +21,6 @@ export const editSiteFields = {
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
-  tags: z.unknown().optional().describe('Not taken: use groupids.'),
   notes: plainText(65_535).nullable().optional().describe('Replaces the notes; without markup.'),
   note: plainText(65_535).nullable().optional().describe('The same as notes.'),
   http_user: clearable(255, 'User of the HTTP login in front of the site.'),
@@ -73,7 +72,6 @@ export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams)
 }
 
 function requireSense(params: EditSiteParams): void {
-  if (params.tags !== undefined) throw invalidParam('tags', 'is not taken here: send groupids');
   oneOf('sslversion', params.sslversion, [0, 6, 7]);
   oneOf('healththreshold', params.healththreshold, [0, 80, 100]);
 }

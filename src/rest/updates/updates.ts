@@ -2,27 +2,31 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
-import { allSites } from '../../domain/sites/sites.js';
+import { selectionOf } from '../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, updateOfType } from '../../domain/updates/by-type.js';
+import type { SiteFilter } from '../../store/sites/sites.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
 import { requireSlugs } from '../sites/extensions.js';
+import { chooseByFilter, siteChoice } from '../sites/filter.js';
 import { simpleSite, siteOf } from '../sites/references.js';
-import { ignoredByType, typesOf, updatesBySite } from '../views/updates.js';
+import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
-import { alreadyRunning, runOn, suspended } from './run.js';
+import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const typeList = csv(z.enum(['all', ...REST_TYPES]));
+/** The operations say core. */
+const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
+const typeList = csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES])));
 const types = typeList.default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
 /** Of a write: a list that was sent but is empty must not mean everything. */
 const typesToRun = typeList
   .refine((list) => list.length > 0, 'names no type')
   .optional()
   .describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
-const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
+const ignorable = csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'themes'])))
   .default([])
   .describe('all, wp, plugins, themes, comma-separated. Default all.');
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
@@ -84,12 +88,16 @@ export const updates: readonly Route[] = [
     path: '/updates/{id_or_domain}/ignored',
     needs: 'read',
     summary: 'List updates that are ignored on one site',
-    description: 'Its own entries and the global ones.',
+    description: 'Its own entries and the global ones. ignored_types names the types of which it ignores everything.',
     params: z.object({ ...sitePath, type: ignorable, search }),
-    returns: recordOf(ignoredByTypeShape),
+    returns: recordOf(ignoredByTypeShape).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      return { data: await ignoredByType(ctx, site, type, part), site: simpleSite(site) };
+      return {
+        ignored_types: await ignoredTypes(ctx, site),
+        data: await ignoredByType(ctx, site, type, part),
+        site: simpleSite(site),
+      };
     },
   }),
   route({
@@ -98,13 +106,14 @@ export const updates: readonly Route[] = [
     needs: 'write',
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: typesToRun }),
+    params: z.object({ type: typesToRun, ...siteChoice }),
     returns: updateRunShape,
-    answer: async ({ type = [] }, ctx) => {
-      const running = await ctx.store.siteUpdates.runningJob('update');
-      if (running !== undefined) return alreadyRunning(ctx, running);
-      const sites = await allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
-      return runOn(ctx, sites, typesOf(type));
+    answer: async ({ type = [], ...chosen }, ctx) => {
+      const offered: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
+      const selection = await chooseByFilter(ctx, chosen, offered);
+      const named = chosen.include === undefined ? undefined : selection.sites;
+      const running = await runningUpdates(ctx, named);
+      return running === undefined ? runOn(ctx, selection, typesOf(type)) : alreadyRunning(ctx, running);
     },
   }),
   route({
@@ -118,8 +127,8 @@ export const updates: readonly Route[] = [
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       if (site.status === 'suspended') throw suspended(site);
-      const running = await ctx.store.siteUpdates.runningJob('update', site.id);
-      const answer = running === undefined ? await runOn(ctx, [site], []) : alreadyRunning(ctx, running);
+      const running = await runningUpdates(ctx, [site]);
+      const answer = running === undefined ? await runOn(ctx, selectionOf([site]), []) : alreadyRunning(ctx, running);
       return { ...answer, site: simpleSite(site) };
     },
   }),
