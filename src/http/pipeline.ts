@@ -3,7 +3,7 @@
  * responses carry, the count and the log line.
  */
 
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Config } from '../config/types.js';
 import { errorBody, isOurFault, ServiceError } from '../core/errors.js';
@@ -43,10 +43,9 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
   const { log, metrics } = parts;
   const infoOf = requestInfoReader(parts);
   const gate = createGate(parts.config);
-  const limitBody = bodyLimits(parts.maxBody ?? MAX_BODY);
-
   const refused = (error: ServiceError, path: string): Response =>
     envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? errorResponse(error);
+  const limitBody = bodyLimits(parts.maxBody ?? MAX_BODY, refused);
 
   app.use(async (c, next) => {
     // Requests made inside this process may come without bindings.
@@ -93,29 +92,30 @@ export function loggedErrorResponse(
   return errorResponse(error);
 }
 
-export function errorResponse(error: unknown, headers: Record<string, string> = {}): Response {
+export function errorResponse(error: unknown): Response {
   const body = errorBody(error);
-  return Response.json(body, { status: body.data.status, headers });
+  return Response.json(body, { status: body.data.status });
 }
 
 /** Refuses bodies over the limit: by their length where that is announced, else by reading no further than the limit. */
-function bodyLimits(max: number): MiddlewareHandler<HttpEnv> {
-  const chunked = bodyLimit({ maxSize: max, onError: () => tooLarge(max) });
+function bodyLimits(max: number, refused: (error: ServiceError, path: string) => Response): MiddlewareHandler<HttpEnv> {
+  const tooLarge = ({ req }: Context) => {
+    const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
+      advice: 'Split the call into smaller ones.',
+    });
+    const response = refused(error, pathOf(req.url));
+    // The rest of the body is not read, so nothing else can come over this connection.
+    response.headers.set('connection', 'close');
+    return response;
+  };
+  const chunked = bodyLimit({ maxSize: max, onError: tooLarge });
   return async (c, next) => {
     const { method, headers } = c.req.raw;
     if (method !== 'GET' && method !== 'HEAD') {
       // Hono's limit reads the length only after making the body a stream, which most requests can do without.
       if (headers.get('transfer-encoding') !== null) return chunked(c, next);
-      if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(max);
+      if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(c);
     }
     return next();
   };
-}
-
-function tooLarge(max: number): Response {
-  const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
-    advice: 'Split the call into smaller ones.',
-  });
-  // The rest of the body is not read, so nothing else can come over this connection.
-  return errorResponse(error, { connection: 'close' });
 }

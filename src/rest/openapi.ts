@@ -128,8 +128,8 @@ function requestBody(
 }
 
 function responses(route: Route, params: JsonSchema): Operation['responses'] {
-  const cacheable = !route.engine && route.on.includes('GET') && !route.bare;
-  const example = route.example === undefined ? {} : { example: envelope(route, route.example) };
+  const cacheable = !route.engine && route.on.includes('GET');
+  const example = route.example === undefined ? {} : { example: envelope(route.example) };
   return {
     '200': {
       description: 'Done.',
@@ -148,13 +148,12 @@ function fileTypes(params: JsonSchema): Record<string, unknown> {
   return Object.fromEntries(kinds.map((kind) => [`text/${kind}`, { schema: { type: 'string' } }]));
 }
 
-function envelope(route: Route, example: Record<string, unknown>): Record<string, unknown> {
-  return route.bare ? example : { success: 1, ...example };
+function envelope(example: Record<string, unknown>): Record<string, unknown> {
+  return { success: 1, ...example };
 }
 
 function answerSchema(route: Route): JsonSchema {
   const own = jsonSchema(route.returns());
-  if (route.bare) return own;
   const { anyOf, ...rest } = own;
   return Array.isArray(anyOf) ? { ...rest, anyOf: (anyOf as JsonSchema[]).map(enveloped) } : enveloped(own);
 }

@@ -28,7 +28,7 @@ export function answered(
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
-  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(route, answer, askedFields(query))));
+  const text = file?.text ?? JSON.stringify(envelope(pickFields(route, answer, askedFields(query))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && headers['cache-control'] === undefined) {
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
@@ -62,8 +62,7 @@ function fileHeaders({ type, name }: AnswerFile): HeaderFields {
   };
 }
 
-function envelope(route: Route, answer: RouteAnswer): RouteAnswer {
-  if (route.bare) return answer;
+function envelope(answer: RouteAnswer): RouteAnswer {
   return { success: 1, ...answer, ...pagesOf(answer) };
 }
 

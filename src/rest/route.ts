@@ -83,8 +83,6 @@ export interface RouteFacts<P extends AnyObject> {
   returns: z.ZodTypeAny | (() => z.ZodTypeAny);
   /** An answer as it looks, for the interface description, without `success`. */
   example?: RouteAnswer;
-  /** The answer leaves without `success` (the status of a job). */
-  bare?: boolean;
   /** `either`: a user's Basic login is as good as a key. */
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
@@ -116,7 +114,6 @@ export interface Route {
   readonly where: Readonly<Record<string, RegExp>>;
   returns(): z.ZodTypeAny;
   readonly example: RouteAnswer | undefined;
-  readonly bare: boolean;
   readonly login: 'key' | 'either';
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
   readonly changesLogins: boolean;
@@ -160,7 +157,6 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     where: facts.where ?? {},
     returns: typeof returns === 'function' ? returns : () => returns,
     example: facts.example,
-    bare: facts.bare ?? false,
     login: facts.login ?? 'key',
     headers: facts.headers,
     changesLogins: facts.changesLogins ?? false,

@@ -164,6 +164,19 @@ describe('every row', () => {
     }
   });
 
+  it('refuses a body that is too large in the envelope', async () => {
+    const reply = await http.request('http://127.0.0.1/v2/sites/add', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.read_write}`, 'content-length': String(2 ** 21) },
+      body: 'x',
+    });
+    expect([reply.status, await reply.json()]).toMatchObject([
+      413,
+      { success: 0, code: 'svc_rest_request_entity_too_large', data: { status: 413 } },
+    ]);
+    expect(reply.headers.get('connection')).toBe('close');
+  });
+
   it('refuses other methods, naming its own', async () => {
     for (const path of new Set(routes.map(({ path }) => path))) {
       const rows = routes.filter((row) => row.path === path);

@@ -476,7 +476,7 @@ describe('jobs', () => {
     const { job_id, sites_queued } = await rest(app, 'POST /sites/sync');
     expect(sites_queued).toBe(2);
     const status = await app.rest(`GET /jobs/${job_id}`);
-    expect(status.body).toEqual(await app.call('get-batch-job-status', { job_id }));
+    expect(status.body).toEqual({ success: 1, ...(await app.call('get-batch-job-status', { job_id })) });
     const again = await app.call('sync-sites');
     expect([again.queued, again.sites_queued]).toEqual([true, 2]);
     await app.close();

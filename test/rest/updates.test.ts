@@ -88,6 +88,11 @@ describe('ignoring', () => {
     });
     expect((await app.rest('GET /updates/1/ignored?type=themes')).body.data).toEqual({ themes: {} });
     expect((await app.rest('GET /updates/ignored')).body.data).toEqual({ plugins: {}, themes: {}, wp: {} });
+    for (const call of ['POST', 'DELETE']) {
+      const nobody = await app.rest(`${call} /updates/1/ignore/plugins?slug=no/such.php`);
+      expect([nobody.status, nobody.body.code]).toEqual([400, 'svc_rest_invalid_plugins_slugs']);
+      expect(nobody.body.data.errors).toMatchObject([{ slug: 'no/such.php', code: 'not_installed' }]);
+    }
     expect((await app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`)).status).toBe(200);
     expect(Object.keys((await ofSite()).plugins)).toContain(slug);
   });
@@ -96,6 +101,8 @@ describe('ignoring', () => {
     await app.rest('POST /updates/1/ignore/wp');
     await app.rest('POST /updates/1/ignore/plugins');
     expect(await ofSite('type=wp,plugins')).toEqual({});
+    expect((await app.rest('GET /updates/1/ignored')).body.ignored_types).toEqual(['wp', 'plugins']);
+    expect((await app.rest('GET /updates/2/ignored')).body.ignored_types).toEqual([]);
     expect((await app.rest('GET /sites/1')).body.data).toMatchObject({
       is_ignoreCoreUpdates: 1,
       is_ignorePluginUpdates: 1,

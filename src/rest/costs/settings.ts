@@ -16,6 +16,7 @@ import {
 import { editSettings, type GroupView, readSettings } from '../../domain/settings/settings.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
+import { changedMessage } from '../settings/stored-only.js';
 
 const MODULE = 'cost-tracker';
 
@@ -89,7 +90,8 @@ export const costSettings: readonly Route[] = [
     returns: z.object({ message: z.string(), ...costSettingsShape }),
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'cost-tracker', change);
-      return { message: 'The cost tracker settings were changed.', ...(await answerOf(ctx, view)) };
+      const message = changedMessage('The cost tracker settings were changed.', change, view.notes);
+      return { message, ...(await answerOf(ctx, view)) };
     },
   }),
   route({

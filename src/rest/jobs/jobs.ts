@@ -14,10 +14,10 @@ export const jobs: readonly Route[] = [
     on: 'GET',
     path: '/jobs/{job_id}',
     needs: 'read',
-    bare: true,
     login: 'either',
     summary: 'Read how far a job is',
-    description: 'The plain record, without success. Kept for 24 hours after the job ended.',
+    description:
+      'Its members stand beside success, as the operation answers them. Kept for 24 hours after the job ended.',
     params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
     returns: jobStatusShape,
     headers: ({ status }) => ({

@@ -9,6 +9,7 @@ import { editSettings, type GroupView, readSettings } from '../../domain/setting
 import { costSettings } from '../costs/settings.js';
 import { type Route, route } from '../route.js';
 import { backups } from './backups.js';
+import { changedMessage } from './stored-only.js';
 import { toolRoutes } from './tools.js';
 
 const PARTIAL =
@@ -51,7 +52,10 @@ const general = [
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'general', change);
-      return { message: 'The general settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The general settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -78,7 +82,10 @@ const advanced = [
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'advanced', change);
-      return { message: 'The advanced settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The advanced settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -104,7 +111,10 @@ const monitoring = [
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'monitoring', change);
-      return { message: 'The monitoring settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The monitoring settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -158,7 +168,10 @@ const insights = [
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'dashboard-insights', change);
-      return { message: 'The dashboard insights settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The dashboard insights settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -184,7 +197,7 @@ const tools = [
     returns: groupReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'tools', change);
-      return { message: 'The tools settings were changed.', ...groupAnswer(view) };
+      return { message: changedMessage('The tools settings were changed.', change, view.notes), ...groupAnswer(view) };
     },
   }),
 ];

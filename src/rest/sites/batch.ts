@@ -10,7 +10,7 @@ import { aliasesOf } from '../names.js';
 import type { RouteAnswer } from '../route.js';
 import { type Naming, parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
-import { applyEdit, editSiteFields } from './edit.js';
+import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';
 
 export interface BatchItem {
@@ -82,7 +82,9 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
     atOnce: 1,
     run: async (ctx, item) => {
       const { id, ...edit } = parseFields(editItem, item, EDIT_NAMING);
-      return { id: (await applyEdit(ctx, await siteOfItem(ctx, id), edit)).id };
+      const site = await applyEdit(ctx, await siteOfItem(ctx, id), edit);
+      const { message, meta } = editAnswer(edit);
+      return { id: site.id, ...(meta === undefined ? {} : { message }) };
     },
   },
   delete: {

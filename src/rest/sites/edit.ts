@@ -8,6 +8,7 @@ import { editSite, type SiteEdit } from '../../domain/sites/edit.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
 import { csv, flag, ids, int, int01, text } from '../params.js';
+import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';
 
 const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 as the global setting says.`);
@@ -52,10 +53,12 @@ const IDLE = {
     'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
 } as const;
 
-/** `meta.notes` of an edit that sent such settings. */
-export function idleNotes(params: Partial<Record<keyof typeof IDLE, unknown>>) {
+/** Message and `meta.notes` of an edit, which name the settings sent that change nothing here. */
+export function editAnswer(params: EditSiteParams) {
   const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
-  return sent.length === 0 ? {} : { meta: { notes: Object.fromEntries(sent) } };
+  const notes = Object.fromEntries(sent);
+  const message = changedMessage('The site was changed.', params, notes);
+  return sent.length === 0 ? { message } : { message, meta: { notes } };
 }
 
 const editSiteParams = z.object(editSiteFields);

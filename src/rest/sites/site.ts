@@ -28,7 +28,7 @@ import {
 } from '../schemas/records.js';
 import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
-import { applyEdit, editSiteFields, idleNotes } from './edit.js';
+import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
 import { simpleSite, siteOf } from './references.js';
 
@@ -88,10 +88,9 @@ export const site: readonly Route[] = [
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
       return {
-        message: 'The site was changed.',
+        ...editAnswer(params),
         data: await siteRecord(ctx, changed),
         ...(params.groupids === undefined ? {} : { group_updated: true, group_message: 'The tags were replaced.' }),
-        ...idleNotes(params),
       };
     },
   }),
