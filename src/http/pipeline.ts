@@ -5,10 +5,10 @@
 
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { Config } from '../config/types.js';
 import { errorBody, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createGate } from './gate.js';
+import { createCors } from './cors.js';
+import { createGate, type GateRules } from './gate.js';
 import type { HttpEnv, RequestInfo } from './request-info.js';
 import { requestInfoReader } from './request-info.js';
 import { isAmbiguous, pathOf } from './request-url.js';
@@ -21,7 +21,7 @@ export interface Envelope {
 }
 
 export interface PipelineParts {
-  config: Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
+  config: GateRules;
   log: Log;
   newRequestId(): string;
   metrics?: { request(status: number): void } | undefined;
@@ -43,6 +43,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
   const { log, metrics } = parts;
   const infoOf = requestInfoReader(parts);
   const gate = createGate(parts.config);
+  const cors = createCors(parts.config.cors_origins ?? []);
   const refused = (error: ServiceError, path: string): Response =>
     envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? errorResponse(error);
   const limitBody = bodyLimits(parts.maxBody ?? MAX_BODY, refused);
@@ -60,10 +61,13 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
       incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
         ? ambiguous()
         : gate.barrier(verdict, request.method, open.has(path));
-    const response = refusal === undefined ? await limitBody(c, next) : refused(refusal, path);
+    const shared = open.has(path) ? undefined : cors;
+    const response =
+      refusal === undefined ? (shared?.preflight(request) ?? (await limitBody(c, next))) : refused(refusal, path);
     // Without one the routes have answered, and `c.res` is theirs.
     if (response instanceof Response) c.res = response;
     completeHeaders(c.res, info.request_id);
+    shared?.complete(c.res.headers, request);
     metrics?.request(c.res.status);
     logRequest(log, request.method, path, info, c.res.status);
   });

@@ -13,6 +13,7 @@ import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { readOnlyError } from '../core/permission.js';
 import { requireModule } from '../domain/settings/modules.js';
+import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
@@ -49,8 +50,10 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   app.get('/docs', createDocs(parts.routes, parts.version));
   app.get(`${BASE}/openapi.json`, (c) => {
     description ??= JSON.stringify(openApi(parts.routes, parts.version));
-    c.header('Cache-Control', 'public, max-age=300');
-    return c.body(description, 200, { 'Content-Type': 'application/json; charset=UTF-8' });
+    return textResponse(description, c.req.header('accept-encoding') ?? null, {
+      'cache-control': 'public, max-age=300',
+      'content-type': 'application/json; charset=UTF-8',
+    });
   });
 
   async function answer(c: RestContext, headers: HeaderFields): Promise<Response> {

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
 import { errorBody, type ServiceError } from '../core/errors.js';
+import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { endOfPath, pathOf } from '../http/request-url.js';
 import { pickFields } from './fields.js';
@@ -17,12 +18,12 @@ export type RestContext = Context<HttpEnv>;
 export type HeaderFields = Record<string, string>;
 
 /** A successful answer; 304 when the caller has it already. @param headers those it has already */
-export function answered(
+export async function answered(
   c: RestContext,
   route: Route,
   answer: RouteAnswer,
   asked: { query: URLSearchParams; headers: HeaderFields },
-): Response {
+): Promise<Response> {
   const { query, headers } = asked;
   countHeaders(c, answer, query, headers);
   const own = route.headers?.(answer) ?? {};
@@ -39,7 +40,7 @@ export function answered(
   }
   if (file === undefined) headers['content-type'] = 'application/json; charset=UTF-8';
   else Object.assign(headers, fileHeaders(file));
-  return new Response(text, { headers });
+  return textResponse(text, c.req.raw.headers.get('accept-encoding'), headers);
 }
 
 /** `_fields`, which like every list may be given in parts. */
