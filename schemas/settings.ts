@@ -200,6 +200,13 @@ export const COST_TRACKER = {
   decimals: field(whole(0, 4), 2, 'Decimals shown.', { idle: SCREEN }),
 } satisfies Fields;
 
+/** The values of a group as they are answered. */
+export function valuesShape(fields: Fields) {
+  return z.object(
+    Object.fromEntries(Object.entries(fields).map(([name, { schema, about }]) => [name, schema.describe(about)])),
+  );
+}
+
 /** Parameters of an edit: every field may be left out (kept) or null (back to the standard). "" clears a text, too. */
 export function editShape<F extends Fields>(fields: F) {
   return z.object(

@@ -61,7 +61,7 @@ export interface RouteFacts<P extends AnyObject> {
   path: `/${string}`;
   /** Right of the key. A `write` row runs in the engine thread. */
   needs: Right;
-  /** Contacts child sites although it only reads: runs in the engine thread too, and its answer is not cached. */
+  /** Asks child sites while the call runs. A read that does runs in the engine thread too, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
   /** One line, for the interface description. */
@@ -73,6 +73,10 @@ export interface RouteFacts<P extends AnyObject> {
    * params.ts: values from a query are text. Give each field a `.describe(…)` where its name does not say it all.
    */
   params: P;
+  /** The same parameters as they are described, where `params` leaves to `answer` to judge them. */
+  described?: AnyObject;
+  /** Statuses of refusals beside those that its right, its path, its module and asking the sites bring with them. */
+  fails?: readonly number[];
   /** Codes of wrong parameters in `data.details`, where the routes document has one of their own (REST §6.10). */
   inner?: InnerCodes;
   /** `required`: a call without any parameter beside the path is refused as `empty_body`. */
@@ -107,6 +111,8 @@ export interface Route {
   readonly summary: string;
   readonly description: string;
   readonly params: AnyObject;
+  readonly described: AnyObject;
+  readonly fails: readonly number[];
   /** Parses the parameters as `params` does; undefined when they do not match. */
   readonly quick: (given: unknown) => Record<string, unknown> | undefined;
   readonly naming: Naming & { names: readonly string[] };
@@ -148,6 +154,8 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     summary: facts.summary,
     description: facts.description ?? '',
     params,
+    described: facts.described ?? params,
+    fails: facts.fails ?? [],
     quick: (given) => {
       quick ??= compileInputParser(params);
       return quick(given);

@@ -1,6 +1,6 @@
 /** Routes of the cost tracker's settings, with its product types and payment methods (REST §6.10.5). */
 
-import { COST_TRACKER, editShape } from '../../../schemas/settings.js';
+import { COST_TRACKER, editShape, valuesShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
 import {
@@ -39,11 +39,11 @@ const listed = { slug: z.string(), title: z.string(), custom: z.boolean() };
 const costSettingsShape = {
   data: z
     .object({
+      ...valuesShape(COST_TRACKER).shape,
       product_categories: z.array(z.object({ ...listed, color: z.string(), icon: z.string() })),
       payment_methods: z.record(z.string()),
       payment_method_list: z.array(z.object(listed)),
     })
-    .passthrough()
     .describe('The settings beside both lists.'),
   meta: z.object({ notes: z.record(z.string()) }),
 };

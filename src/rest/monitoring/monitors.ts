@@ -172,6 +172,7 @@ export const monitors: readonly Route[] = [
     on: 'POST',
     path: '/monitors/{id_or_domain}/check',
     needs: 'write',
+    live: true,
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes a minute at most.',
     params: z.object(sitePath),

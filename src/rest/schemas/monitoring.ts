@@ -7,6 +7,7 @@ const textOrNull = () => z.string().nullable();
 const figure = () => z.number().nullable();
 const bit = () => z.union([z.literal(0), z.literal(1)]);
 
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const word = z.enum(['up', 'down', 'pending', 'first', 'unknown']);
 
 export const monitorBasicShape = z.object({ id: int(), url: z.string(), last_status: word });
@@ -142,5 +143,5 @@ export const alertShape = z.object({
   site_id: int(),
   time: z.string(),
   delivered: z.boolean(),
-  facts: z.record(z.unknown()).describe('By kind.'),
+  facts: z.record(z.union([scalar, z.array(scalar)])).describe('By kind.'),
 });

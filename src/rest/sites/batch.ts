@@ -8,6 +8,7 @@ import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne }
 import type { SiteRow } from '../../store/sites/sites.js';
 import { aliasesOf } from '../names.js';
 import type { RouteAnswer } from '../route.js';
+import { errorDataShape } from '../schemas/records.js';
 import { type Naming, parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
 import { applyEdit, editAnswer, editSiteFields } from './edit.js';
@@ -45,7 +46,7 @@ const result = z.object({
   id: z.number().int().describe('0 where the item names no site.'),
   success: z.union([z.literal(0), z.literal(1)]),
   message: z.string().optional(),
-  error: z.object({ code: z.string(), message: z.string(), data: z.record(z.unknown()) }).optional(),
+  error: z.object({ code: z.string(), message: z.string(), data: errorDataShape }).optional(),
 });
 
 /** Only the groups that were sent appear. */
@@ -57,6 +58,16 @@ export const batchAnswer = z.object({
 function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): Record<K, T> {
   return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
 }
+
+/** The groups as they are described: what an item has to look like is judged when its turn comes. */
+export const describedBatch = z.object({
+  ...mapShape(siteBatchParams.shape, () => z.array(z.union([z.number().int(), z.string()])).optional()),
+  create: z.array(addSiteParams).optional().describe('Sites to add.'),
+  update: z
+    .array(z.object({ id: z.union([z.number().int(), z.string()]), ...editSiteFields }))
+    .optional()
+    .describe('Changes, each with the id of its site.'),
+});
 
 type Groups = z.output<typeof siteBatchParams>;
 type GroupName = keyof Groups;

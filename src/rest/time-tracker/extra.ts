@@ -32,6 +32,7 @@ export const timeTrackerExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
+    fails: [404],
     summary: 'Add a bucket of hours',
     params: z.object({
       ...z.object(bucketFields).partial().shape,

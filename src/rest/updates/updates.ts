@@ -7,6 +7,7 @@ import { REST_TYPES, type RestType, updateOfType } from '../../domain/updates/by
 import type { SiteFilter } from '../../store/sites/sites.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
+import { exampleOffer } from '../schemas/examples.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
 import { requireSlugs } from '../sites/extensions.js';
@@ -32,8 +33,7 @@ const ignorable = csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'th
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
-const entry = { Name: 'Akismet', Version: '5.3', current_version: '5.3', new_version: '5.3.1', active: 1 };
-const listed = { 1: { plugins: { 'akismet/akismet.php': entry } } };
+const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1 } } } };
 
 /** Sites of one page: the list comes whole for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
@@ -104,6 +104,7 @@ export const updates: readonly Route[] = [
     on: ACT,
     path: '/updates/update',
     needs: 'write',
+    live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
     params: z.object({ type: typesToRun, ...siteChoice }),
@@ -120,6 +121,7 @@ export const updates: readonly Route[] = [
     on: ACT,
     path: '/updates/{id_or_domain}/update',
     needs: 'write',
+    live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
     params: z.object({ ...sitePath }),
@@ -136,6 +138,7 @@ export const updates: readonly Route[] = [
     on: ACT,
     path: '/updates/{id_or_domain}/update/wp',
     needs: 'write',
+    live: true,
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
     params: z.object(sitePath),
@@ -169,6 +172,7 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     on: ACT,
     path: `/updates/{id_or_domain}/update/${type}`,
     needs: 'write',
+    live: true,
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
     params: z.object({ ...sitePath, slug: slugParam }),
