@@ -34,7 +34,14 @@ describe('lists', () => {
       update: { slug: plugin?.slug, new_version: '99.1' },
     });
     expect(body.data[1].wp).toEqual({
-      platform: { Name: 'WordPress', current: '6.8.7', new: '7.2', current_version: '6.8.7', new_version: '7.2' },
+      platform: {
+        Name: 'WordPress',
+        current: '6.8.7',
+        new: '7.2',
+        current_version: '6.8.7',
+        new_version: '7.2',
+        site_status: 'connected',
+      },
     });
     const one = await app.rest('GET /updates/1');
     expect(one.body).toMatchObject({ success: 1, total: 1, data: { 1: body.data[1] }, site: { id: 1 } });
@@ -64,7 +71,10 @@ describe('lists', () => {
     );
     expect(pages.flat().sort()).toEqual(Object.keys((await bySite()).data).sort());
     await app.rest('POST /sites/1/suspend');
-    expect(Object.keys((await bySite()).data)).not.toContain('1');
+    const suspended = Object.values((await bySite()).data[1].plugins as Record<string, { site_status: string }>);
+    expect(suspended.map(({ site_status }) => site_status)).toContain('suspended');
+    await app.rest('POST /updates/update');
+    expect(slugs()).not.toEqual([]);
     expect((await app.rest('GET /updates?type=nonsense')).body.data.params).toHaveProperty('type[0]');
   });
 });

@@ -1,10 +1,15 @@
 /** Schemas of the update records, for the interface description. */
 
+import { siteStatus } from '../../../schemas/site.js';
 import { appliedEntry, runSummary } from '../../../schemas/update.js';
 import { z } from '../../../schemas/zod.js';
 import { ignoredShape, queuedShape } from './records.js';
 
-const versions = { current_version: z.string(), new_version: z.string() };
+const versions = {
+  current_version: z.string(),
+  new_version: z.string(),
+  site_status: siteStatus.describe('Updates of a suspended site are listed, but not applied.'),
+};
 const installedOffer = z.object({
   Name: z.string(),
   Version: z.string(),

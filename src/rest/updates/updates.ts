@@ -33,7 +33,7 @@ const ignorable = csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'th
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
-const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1 } } } };
+const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
 
 /** Sites of one page: the list comes whole for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
@@ -45,7 +45,7 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates on offer, by site',
     description:
-      'Keyed by site id, type and slug. Ignored offers and suspended sites are left out. Pages are of sites.',
+      'Keyed by site id, type and slug. Ignored offers are left out; suspended sites are listed, marked by site_status. Pages are of sites.',
     params: z.object({
       type: types,
       search,

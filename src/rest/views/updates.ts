@@ -44,8 +44,9 @@ function put(site: Record<string, Record<string, object>> | undefined, offer: Si
   ofType[offer.slug] = offerView(offer, type);
 }
 
-function offerView({ slug, name, current_version, new_version, active }: SiteOffer, type: RestType): object {
-  const versions = { current_version, new_version };
+function offerView(offer: SiteOffer, type: RestType): object {
+  const { slug, name, current_version, new_version, active, site_status } = offer;
+  const versions = { current_version, new_version, site_status };
   if (type === 'wp') return { Name: name, current: current_version, new: new_version, ...versions };
   if (type === 'translations') return { Name: name, slug, Version: current_version, ...versions };
   return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
