@@ -45,12 +45,12 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const match = createMatcher(parts.routes);
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
-  let description: string | undefined;
+  let description: Promise<string> | undefined;
 
   app.get('/docs', createDocs(parts.routes, parts.version));
-  app.get(`${BASE}/openapi.json`, (c) => {
-    description ??= JSON.stringify(openApi(parts.routes, parts.version));
-    return textResponse(description, c.req.header('accept-encoding') ?? null, {
+  app.get(`${BASE}/openapi.json`, async (c) => {
+    description ??= openApi(parts.routes, parts.version).then((made) => JSON.stringify(made));
+    return textResponse(await description, c.req.header('accept-encoding') ?? null, {
       'cache-control': 'public, max-age=300',
       'content-type': 'application/json; charset=UTF-8',
     });

@@ -116,6 +116,7 @@ export function nameRecords(): Naming {
   /** The description belongs to the place, not to the record: OpenAPI 3.1 lets it stand beside a reference. */
   function named(schema: JsonSchema): JsonSchema {
     const inner = within(schema);
+    if (!RECORD_FORMS.some((form) => form in inner)) return inner;
     const { description, ...record } = inner;
     const name = names.get(JSON.stringify(record));
     if (name === undefined) return inner;
@@ -139,6 +140,9 @@ export function nameRecords(): Naming {
   }
   return { named, schemas };
 }
+
+/** What a record is made of: scalars are not looked up. */
+const RECORD_FORMS = ['properties', 'items', 'anyOf'] as const;
 
 /** Members whose values are no schemas. */
 const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'required', 'example', 'examples']);

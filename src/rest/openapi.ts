@@ -1,5 +1,6 @@
 /** The OpenAPI description, generated from the rows that also validate requests, so the two cannot differ. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonSchema, jsonSchema } from '../operation/contract.js';
 import { GROUPS, type Naming, nameRecords, PARAMETERS, RESPONSES, SECURITY_SCHEMES } from './openapi-components.js';
 import type { HttpMethod, Route } from './route.js';
@@ -43,8 +44,8 @@ Answers are \`{"success": 1, "message", "total", "data", …}\`; errors \`{"succ
 Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
 Stored reads carry an \`ETag\`. With \`_fields=id,name\` a read answers only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`.`;
 
-/** @param version of the program */
-export function openApi(routes: readonly Route[], version: string): OpenApi {
+/** Made row by row in turns, so that other requests are answered meanwhile. @param version of the program */
+export async function openApi(routes: readonly Route[], version: string): Promise<OpenApi> {
   const paths: OpenApi['paths'] = {};
   const naming = nameRecords();
   for (const route of routes) {
@@ -54,6 +55,7 @@ export function openApi(routes: readonly Route[], version: string): OpenApi {
     const params = describedParams(route);
     const answers = responses(route, params, naming);
     for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, answers);
+    await nextTurn();
   }
   return {
     openapi: '3.1.0',
