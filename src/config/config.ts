@@ -17,6 +17,7 @@ import {
   issuerUrl,
   mailAddress,
   oneOf,
+  origins,
   password,
   scopeToken,
   secretKey,
@@ -119,6 +120,13 @@ const VARIABLES: readonly Variable[] = [
     baseUrl,
     'Address under which clients reach the service, used in links such as `status_url`. Calls by another name are refused; on loopback, where the names of this machine are answered too, also without it.',
     { shown: 'http://HOST:PORT' },
+  ),
+  variable(
+    'CORS_ORIGINS',
+    'cors_origins',
+    [],
+    origins,
+    'Origins whose pages may call from a browser, comma-separated: `https://app.example,http://localhost:3000`. They need a token of their own; a login that the browser remembers is not sent.',
   ),
   variable(
     'SECRET_KEY',

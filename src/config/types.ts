@@ -36,6 +36,8 @@ export interface Config {
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */
   base_url: string | null;
+  /** Origins whose pages may call from a browser. */
+  cors_origins: readonly string[];
   secret_key: string | null;
   secret_key_file: string | null;
   admin_user: string | null;

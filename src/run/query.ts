@@ -13,6 +13,23 @@ type Fields = Map<string, unknown>;
 /** Names of input fields: `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that begins like them. */
 const INPUT = /^input(?:$|\[)/;
 
+/** What WordPress and its clients add to any address. */
+const FOREIGN = /^(?:_|rest_route$)/;
+
+/**
+ * Refuses names beside `input`. A flat query such as `?page=2` would not be seen, and no input means "all sites" to many operations.
+ * @throws ServiceError `ability_invalid_input` that names the field
+ */
+export function refuseFlatQuery(query: URLSearchParams): void {
+  for (const name of query.keys()) {
+    if (INPUT.test(name) || FOREIGN.test(name)) continue;
+    const field = name.slice(0, 80);
+    throw invalidInput(field, `${field} stands in the address outside of input, so it would not be seen.`, FORMS);
+  }
+}
+
+const FORMS = 'Send fields of a GET or DELETE as input[name]=value, those of a POST in the body {"input": {…}}.';
+
 /** Whether a query string carries input. */
 export function hasQueryInput(query: URLSearchParams): boolean {
   for (const [name, value] of query) if (INPUT.test(name) && value !== '') return true;

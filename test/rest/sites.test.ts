@@ -244,7 +244,7 @@ describe('one site', () => {
     ]);
     expect(bad.body.data.params.suspended).toBe('must be 0 or 1');
     for (const [body, field] of [
-      [{ tags: [1] }, 'tags'],
+      [{ tags: { 1: 'Shops' } }, 'tags'],
       [{ sslversion: 3 }, 'sslversion'],
       [{ name: 'X', groupids: '99' }, 'groupids'],
     ] as const) {
@@ -424,7 +424,9 @@ describe('plugins and themes', () => {
     const parent = themes.find((t) => t.slug === activeTheme)?.parent;
     const other = themes.find((t) => t.slug !== activeTheme && t.slug !== parent && t.parent === '')?.slug ?? '';
     const refused = await app.rest(`DELETE /sites/1/themes/delete?slug=${activeTheme}`);
-    expect([refused.status, refused.body.code]).toEqual([502, 'svc_rest_delete_themes_action']);
+    expect([refused.status, refused.body.code]).toEqual([409, 'svc_rest_conflict']);
+    expect(refused.body.data.errors).toMatchObject([{ slug: activeTheme, code: 'theme_in_use' }]);
+    expect(refused.body.message).toContain('switch the site to another theme first');
     const switched = await app.rest('POST /sites/1/themes/activate', { body: { slug: other } });
     expect(switched.body.data).toMatchObject({ activate: { slug: other }, deactivate: { slug: activeTheme } });
     expect(app.fleet.site(0).state.activeTheme).toBe(other);

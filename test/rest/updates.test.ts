@@ -71,9 +71,10 @@ describe('lists', () => {
     );
     expect(pages.flat().sort()).toEqual(Object.keys((await bySite()).data).sort());
     await app.rest('POST /sites/1/suspend');
-    const listed = await bySite();
-    const offersOfOne = Object.values(listed.data[1].plugins as Record<string, object>);
-    expect(offersOfOne[0]).toMatchObject({ site_status: 'suspended' });
+    const suspended = Object.values((await bySite()).data[1].plugins as Record<string, { site_status: string }>);
+    expect(suspended.map(({ site_status }) => site_status)).toContain('suspended');
+    await app.rest('POST /updates/update');
+    expect(slugs()).not.toEqual([]);
     expect((await app.rest('GET /updates?type=nonsense')).body.data.params).toHaveProperty('type[0]');
   });
 });
@@ -97,6 +98,11 @@ describe('ignoring', () => {
     });
     expect((await app.rest('GET /updates/1/ignored?type=themes')).body.data).toEqual({ themes: {} });
     expect((await app.rest('GET /updates/ignored')).body.data).toEqual({ plugins: {}, themes: {}, wp: {} });
+    for (const call of ['POST', 'DELETE']) {
+      const nobody = await app.rest(`${call} /updates/1/ignore/plugins?slug=no/such.php`);
+      expect([nobody.status, nobody.body.code]).toEqual([400, 'svc_rest_invalid_plugins_slugs']);
+      expect(nobody.body.data.errors).toMatchObject([{ slug: 'no/such.php', code: 'not_installed' }]);
+    }
     expect((await app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`)).status).toBe(200);
     expect(Object.keys((await ofSite()).plugins)).toContain(slug);
   });
@@ -105,6 +111,8 @@ describe('ignoring', () => {
     await app.rest('POST /updates/1/ignore/wp');
     await app.rest('POST /updates/1/ignore/plugins');
     expect(await ofSite('type=wp,plugins')).toEqual({});
+    expect((await app.rest('GET /updates/1/ignored')).body.ignored_types).toEqual(['wp', 'plugins']);
+    expect((await app.rest('GET /updates/2/ignored')).body.ignored_types).toEqual([]);
     expect((await app.rest('GET /sites/1')).body.data).toMatchObject({
       is_ignoreCoreUpdates: 1,
       is_ignorePluginUpdates: 1,

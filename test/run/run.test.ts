@@ -53,7 +53,7 @@ describe('GET input (operations §1.3)', () => {
     ['?input[wide]=0', { wide: false }],
     ['?input=%7B%22page%22%3A2%7D', { page: 2 }],
     ['?input=[]', {}],
-    ['?other=1&inputs=2&_locale=user', {}],
+    ['?_locale=user&_fields=x&rest_route=x', {}],
   ])('%s', async (query, expected) => {
     const answer = await call(`${V1}${LOOK}${query}`);
     expect(answer.body).toEqual({ ...NOTHING, ...expected, caller: 'user:1:run' });
@@ -76,6 +76,9 @@ describe('GET input (operations §1.3)', () => {
     ['?input={"page":1}&input[page]=2', 'input'],
     ['?input[__proto__]=x', '__proto__'],
     ['?input[constructor]=x', 'constructor'],
+    ['?page=2', 'page'],
+    ['?inputs=2', 'inputs'],
+    ['?input[page]=2&status=any', 'status'],
     ['?input[toString][]=x', 'toString'],
     ['?input[nosuch]=x', 'nosuch'],
     ['?input={"__proto__":{"page":9}}', '__proto__'],
@@ -86,6 +89,12 @@ describe('GET input (operations §1.3)', () => {
     expect(status).toBe(400);
     expect(({} as Record<string, unknown>).page).toBeUndefined();
   });
+});
+
+it('a POST with fields in its address is refused, and does nothing', async () => {
+  const path = `${WORK}?page=2`;
+  const { status, body } = await post(path, { input: {} });
+  expect([status, body.code, body.data.field]).toEqual([400, 'ability_invalid_input', 'page']);
 });
 
 describe('POST input (operations §1.4)', () => {

@@ -74,6 +74,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     host: '127.0.0.1',
     port: 8787,
     base_url: null,
+    cors_origins: [],
     secret_key: randomBytes(32).toString('hex'),
     secret_key_file: null,
     admin_user: null,

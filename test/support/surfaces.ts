@@ -151,6 +151,7 @@ function testConfig(change: Partial<Config> = {}): Config {
     host: '127.0.0.1',
     port: 0,
     base_url: null,
+    cors_origins: [],
     secret_key: null,
     secret_key_file: null,
     admin_user: null,

@@ -15,11 +15,10 @@ export const jobs: readonly Route[] = [
     on: 'GET',
     path: '/jobs/{job_id}',
     needs: 'read',
-    bare: true,
     login: 'either',
     summary: 'Read how far a job is',
     description:
-      'The plain record, without success. What was done item by item comes by page. Kept for 24 hours after the job ended.',
+      'Its members stand beside success, as the operation answers them. What was done item by item comes by page. Kept for 24 hours after the job ended.',
     params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
     returns: jobStatusShape,
     headers: ({ status }) => ({

@@ -11,6 +11,45 @@ const bit = () => z.union([z.literal(0), z.literal(1)]);
 
 export const simpleSiteShape = siteListItem;
 
+/** `data` of an error. */
+export const errorDataShape = z
+  .object({
+    status: int(),
+    field: z.string().optional(),
+    advice: z.string().optional().describe('What the caller can do next.'),
+    params: z
+      .union([z.record(z.string()), z.array(z.string())])
+      .optional()
+      .describe('The reason for each wrong parameter; of missing ones a list.'),
+    details: z
+      .record(z.object({ code: z.string(), message: z.string() }))
+      .optional()
+      .describe('By parameter.'),
+    retry_after: z.number().optional().describe('Seconds.'),
+  })
+  .passthrough();
+
+export const errorShape = z.object({
+  success: z.literal(0),
+  code: z.string(),
+  message: z.string(),
+  data: errorDataShape,
+});
+
+export const failedShape = z
+  .array(
+    z
+      .object({
+        site_id: int().optional(),
+        slug: z.string().optional(),
+        id: z.union([int(), z.string()]).optional(),
+        code: z.string(),
+        message: z.string(),
+      })
+      .passthrough(),
+  )
+  .describe('Items that failed, while others succeeded.');
+
 export const countShape = z.object({ total: int(), count: int().describe('The same as total.') });
 
 /** A list that comes in pages. */
@@ -73,7 +112,10 @@ export const ignoredShape = z
   .record(z.object({ Name: z.string(), ignored_versions: z.array(z.string()) }))
   .describe('By slug; all_versions for every version.');
 
-const contents = (what: string) => z.array(z.record(z.unknown())).describe(`Recent ${what} as the site reported them.`);
+const contents = (what: string) =>
+  z
+    .array(z.record(z.union([z.string(), z.number(), z.boolean()])))
+    .describe(`Recent ${what} as the site reported them.`);
 
 export const siteShape = siteListItem.extend({
   client_name: textOrNull(),
@@ -119,7 +161,7 @@ export const siteShape = siteListItem.extend({
   recent_posts: contents('posts'),
   recent_pages: contents('pages'),
   recent_comments: contents('comments'),
-  categories: z.array(z.unknown()).describe('As the site reported them.'),
+  categories: z.array(z.string()).describe('As the site reported them.'),
   wp_upgrades: z.object({ current: z.string(), new: z.string() }).nullable(),
   plugin_upgrades: z.record(offerShape).describe('By slug.'),
   theme_upgrades: z.record(offerShape).describe('By slug.'),

@@ -9,7 +9,7 @@ import { ignoredShape, queuedShape } from './records.js';
 const versions = {
   current_version: z.string(),
   new_version: z.string(),
-  site_status: siteStatus.describe('Of its site; updates of a suspended one are not applied.'),
+  site_status: siteStatus.describe('Updates of a suspended site are listed, but not applied.'),
 };
 const installedOffer = z.object({
   Name: z.string(),

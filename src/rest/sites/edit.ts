@@ -10,6 +10,7 @@ import { editSite, type SiteEdit } from '../../domain/sites/edit.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
 import { csv, flag, ids, int, int01, text } from '../params.js';
+import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';
 
 const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 as the global setting says.`);
@@ -24,7 +25,6 @@ export const editSiteFields = {
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
-  tags: z.unknown().optional().describe('Not taken: use groupids.'),
   notes: plainText(65_535).nullable().optional().describe('Replaces the notes.'),
   note: plainText(65_535).nullable().optional().describe('The same as notes.'),
   http_user: clearable(255, 'User of the HTTP login in front of the site.'),
@@ -56,10 +56,12 @@ const IDLE = {
     'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
 } as const;
 
-/** `meta.notes` of an edit that sent such settings. */
-export function idleNotes(params: Partial<Record<keyof typeof IDLE, unknown>>) {
+/** Message and `meta.notes` of an edit, which name the settings sent that change nothing here. */
+export function editAnswer(params: EditSiteParams) {
   const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
-  return sent.length === 0 ? {} : { meta: { notes: Object.fromEntries(sent) } };
+  const notes = Object.fromEntries(sent);
+  const message = changedMessage('The site was changed.', params, notes);
+  return sent.length === 0 ? { message } : { message, meta: { notes } };
 }
 
 const editSiteParams = z.object(editSiteFields);
@@ -89,7 +91,6 @@ function moveInRestWords(error: unknown): unknown {
 }
 
 function requireSense(params: EditSiteParams): void {
-  if (params.tags !== undefined) throw invalidParam('tags', 'is not taken here: send groupids');
   if (params.url !== undefined && params.protocol !== undefined)
     throw invalidParam('protocol', 'is part of url: send one of them');
   oneOf('sslversion', params.sslversion, [0, 6, 7]);

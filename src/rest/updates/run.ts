@@ -3,7 +3,7 @@
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { updateHandler } from '../../domain/jobs/handlers.js';
-import { selectionOf } from '../../domain/sites/resolve.js';
+import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -11,10 +11,10 @@ import { type ItemError, itemError } from '../errors.js';
 import type { RouteAnswer } from '../route.js';
 
 /** Every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
-export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): Promise<RouteAnswer> {
+export async function runOn(ctx: Ctx, selection: Selection, typeNumbers: number[]): Promise<RouteAnswer> {
   const began = isoTime(ctx.clock.now());
   const params = { types: typeNumbers, specific_items: [] };
-  const answer = await runOrQueue(ctx, updateHandler, selectionOf(sites), params);
+  const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {
@@ -47,6 +47,18 @@ export async function runOn(ctx: Ctx, sites: SiteRow[], typeNumbers: number[]): 
     ...answer.continued,
     last_time_start_batch_updates: began,
   };
+}
+
+/** A job that still has one of these sites to update; of the whole fleet any. */
+export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undefined) {
+  const { siteUpdates } = ctx.store;
+  const any = await siteUpdates.runningJob('update');
+  if (any === undefined || sites === undefined) return any;
+  for (const { id } of sites) {
+    const running = await siteUpdates.runningJob('update', id);
+    if (running !== undefined) return running;
+  }
+  return undefined;
 }
 
 /** Somebody asked before: the answer names the job that is on it. */

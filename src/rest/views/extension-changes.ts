@@ -22,6 +22,9 @@ export interface ItemFailure {
 
 /** Flags of what is never changed: must-use plugins and the child plugin itself. */
 const PROTECTED = 1 | 2;
+const PARENT_ACTIVE = 4;
+/** In `errors`: a theme that is active, or the parent of the one that is. */
+const IN_USE = 'theme_in_use';
 
 export interface Outcome {
   done: NamedExtension[];
@@ -46,7 +49,7 @@ export async function changePlugins(
   return outcome;
 }
 
-/** Deletes themes; the active one and its parent are refused. Fails as `changePlugins`. */
+/** Deletes themes; the active one and its parent are refused, `svc_rest_conflict` when nothing else was sent. Fails as `changePlugins`. */
 export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await bySlug(ctx, target, 'theme');
   const result = await deleteThemes(ctx, target, slugs);
@@ -96,9 +99,18 @@ async function judged(
   const failed = errors.map(({ slug, code, message }) => {
     const row = after.get(slug) ?? before.get(slug);
     if (row === undefined) return { slug, code: 'not_installed', message };
+    if (kind === 'theme' && isInUse(row)) return { slug, code: IN_USE, message: inUse(row, message) };
     return { slug, code: isRefusal(code) && (row.flags & PROTECTED) !== 0 ? 'protected_item' : code, message };
   });
   return { done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))), failed };
+}
+
+/** What a site shows itself with cannot be deleted. */
+const isInUse = ({ active, flags }: ExtensionRow) => active === 1 || (flags & PARENT_ACTIVE) !== 0;
+
+function inUse({ active }: ExtensionRow, message: string): string {
+  const what = active === 1 ? 'the active theme' : 'the parent of the active theme';
+  return `This is ${what}: switch the site to another theme first. ${message}`;
 }
 
 function named(slug: string, row: ExtensionRow | undefined): NamedExtension {
@@ -117,7 +129,8 @@ function requireSome({ done, failed }: Outcome, refused: ErrorCode, unusable: Er
   if (done.length > 0 || first === undefined) return;
   const sent = failed.filter(({ code }) => code !== 'not_installed' && code !== 'protected_item');
   const own = WHOLE_CALL.find((known) => sent.some(({ code }) => code === known));
-  const code = own ?? (sent.length > 0 ? refused : unusable);
+  const used = sent.length > 0 && sent.every(({ code }) => code === IN_USE);
+  const code = own ?? (used ? 'svc_rest_conflict' : sent.length > 0 ? refused : unusable);
   throw new ServiceError(code, failed.length === 1 ? first.message : 'None of the items could be changed.', {
     field: 'slug',
     advice: 'data.errors has the reason for each.',

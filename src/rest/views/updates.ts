@@ -2,6 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Ctx } from '../../domain/context.js';
+import { loadRecord } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';
@@ -66,4 +67,11 @@ export async function ignoredByType(
   return Object.fromEntries(
     wanted.flatMap((word) => (word === 'all' ? [] : [[word, ignoredView(entries, REST_TYPES.indexOf(word))]])),
   );
+}
+
+/** Types of which a site ignores everything. */
+export async function ignoredTypes(ctx: Ctx, site: SiteRow): Promise<string[]> {
+  const { ignore_core, ignore_plugins, ignore_themes } = await loadRecord(ctx, site.id);
+  const flags = { wp: ignore_core, plugins: ignore_plugins, themes: ignore_themes };
+  return Object.entries(flags).flatMap(([type, on]) => (on === 1 ? [type] : []));
 }

@@ -6,10 +6,11 @@ import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
+import type { SiteRow } from '../sites/sites.js';
 
 export interface SiteOffer extends Row {
   site_id: number;
-  site_status: string;
+  site_status: SiteRow['status'];
   type: number;
   slug: string;
   name: string;
@@ -49,7 +50,7 @@ function joined(parts: readonly Part[]): Part {
 function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
   const hidden = [...exclude, ...denied];
   return joined([
-    { text: '1', args: [] },
+    { text: 'TRUE', args: [] },
     ...(ids === undefined ? [] : [{ text: 's.id IN (SELECT value FROM json_each(?))', args: [idList(ids)] }]),
     ...(hidden.length === 0 ? [] : [{ text: 's.id NOT IN (SELECT value FROM json_each(?))', args: [idList(hidden)] }]),
   ]);
