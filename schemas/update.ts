@@ -59,6 +59,13 @@ export const updateError = z.object({
   message: z.string(),
 });
 
+/** What a `dry_run` of updates on many sites shows: counts of all, and the first of the updates. */
+export const updatePreview = {
+  dry_run: z.literal(true).optional(),
+  would_affect: updateSummary.extend({ sites: z.number().int() }).optional(),
+  would_update: z.array(fleetUpdateEntry).optional().describe('The first 200; list-updates-v1 has all.'),
+};
+
 export const runSummary = z.object({
   total_updated: z.number().int(),
   total_errors: z.number().int(),

@@ -288,6 +288,7 @@ export async function openMcp(config: Config, parts: { log: Log; clock: Clock; i
     readOnly: config.read_only,
     toolsets: config.toolsets,
     confirm: config.confirm,
+    confirmTimeoutMs: config.confirm_timeout_ms,
     maxTokens: config.mcp_max_tokens,
     version: VERSION,
     newRequestId: randomUUID,

@@ -2,29 +2,19 @@
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { estimateTextTokens, tokenWeight } from './token-estimate.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-/** Characters per token of English and JSON, estimated low. Outside of ASCII a character is about a token. */
-const CHARACTERS = 3.5;
 /** Room for the note that says what was cut. */
 const NOTE_TOKENS = 120;
+/** Tokens that one character can be estimated at. */
+const MOST_PER_CHARACTER = 2.1;
 const TEXT_CAPS = [4000, 1000, 250, 80] as const;
 
 export function estimateTokens(value: unknown): number {
-  return tokensOf(JSON.stringify(value) ?? '');
-}
-
-function tokensOf(text: string): number {
-  return Math.ceil(weightOf(text));
-}
-
-/** Tokens with fractions, so that the weights of texts add up. */
-function weightOf(text: string): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-  const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]+/g, '').length;
-  return (text.length - wide) / CHARACTERS + wide;
+  return estimateTextTokens(JSON.stringify(value) ?? '');
 }
 
 export interface BudgetParts {
@@ -40,7 +30,9 @@ export interface BudgetParts {
 /** The output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
 export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
   const text = JSON.stringify(parts.output);
-  if (tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
+  // Few answers are so long that they have to be measured: no text has more tokens than this.
+  if (text.length * MOST_PER_CHARACTER <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens)
+    return { output: parts.output, text };
   const output = await shrink(parts);
   return { output, text: JSON.stringify(output) };
 }
@@ -73,8 +65,7 @@ async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject
 }
 
 function pageOf({ operation, input }: BudgetParts): { page: number; per_page: number } | undefined {
-  const parsed = operation.input.safeParse(input);
-  const { page, per_page } = (parsed.success ? parsed.data : {}) as { page?: number; per_page?: number };
+  const { page, per_page } = (operation.parse(input) ?? {}) as { page?: number; per_page?: number };
   return page === undefined || per_page === undefined ? undefined : { page, per_page };
 }
 
@@ -129,11 +120,11 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
 
 /** Drops items from the end of a list until it weighs `over` tokens less. Each item is serialized at most twice: there may be thousands. */
 function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
-  const all = weightOf(JSON.stringify(items));
+  const all = tokenWeight(JSON.stringify(items));
   let count = 0;
   let weight = 0;
   while (count < items.length) {
-    const next = weight + weightOf(`${JSON.stringify(items[count])},`);
+    const next = weight + tokenWeight(`${JSON.stringify(items[count])},`);
     if (next > all - over) break;
     weight = next;
     count += 1;

@@ -16,7 +16,14 @@ import { fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
-import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
+import {
+  asksPeople,
+  ConfirmationQuestion,
+  Confirmations,
+  type Elicitation,
+  isGuarded,
+  principalOf,
+} from './confirm.js';
 import { toolsetOff, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import {
@@ -37,6 +44,8 @@ export interface RegistryParts {
   toolsets: readonly Toolset[];
   /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
+  /** How long a person who is asked to confirm has to answer. */
+  confirmTimeoutMs?: number;
   /** Largest output in estimated tokens. */
   maxTokens?: number;
   clock: Clock;
@@ -68,11 +77,13 @@ export interface ToolRegistry {
 }
 
 const MAX_TOKENS = 20_000;
+/** Time to answer a question where none is configured. */
+export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
   const policy = parts.confirm ?? 'confirm';
-  const confirmations = new Confirmations(policy, parts.clock);
+  const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
   const runningCalls = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
@@ -102,13 +113,14 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation;
   }
 
-  /** Runs the operation. Equal calls of an operation on many sites share one run. */
+  /** Runs the operation. Equal calls of an operation on many sites share one run; a preview shows the present state. */
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
-    const output = operation.multi
-      ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
-          invoke(operation, args, alone),
-        )
-      : await invoke(operation, args, caller);
+    const output =
+      operation.multi && operation.parse(args)?.dry_run !== true
+        ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
+            invoke(operation, args, alone),
+          )
+        : await invoke(operation, args, caller);
     return cleanValue(output);
   }
 
@@ -139,6 +151,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       actor: caller.actor,
       elicitation,
       run: (input) => run(operation, input, caller),
+      isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
     const fitted = await fitOutput(operation, args, outcome, caller);
@@ -184,7 +197,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     mayElicit(name) {
       const operation = typeof name === 'string' ? byName.get(name) : undefined;
-      return policy === 'elicit' && operation?.effect === 'destroy';
+      return asksPeople(policy) && operation !== undefined && isGuarded(operation);
     },
   };
 }
@@ -195,6 +208,5 @@ function isRecord(value: unknown): value is JsonObject {
 
 /** Equal for equal calls of one principal, regardless of the spelling of the arguments. */
 function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
-  const parsed = operation.input.safeParse(args ?? {});
-  return canonicalJson([principalOf(actor), actor.rights, operation.id, parsed.success ? parsed.data : args]);
+  return canonicalJson([principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args]);
 }

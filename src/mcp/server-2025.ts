@@ -75,7 +75,7 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
     const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
     // The elicitation is of the kind `now`, so a question is never returned; refused all the same.
-    return outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded()) : outcome;
+    return outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded(true)) : outcome;
   });
   serveResources(core, server, actor);
   serveSubscriptions(core, server, actor);
@@ -187,7 +187,7 @@ async function ask(extra: Extra, message: string, timeout: number): Promise<Conf
   const params = { mode: 'form' as const, message, requestedSchema: CONFIRM_FORM };
   try {
     const request = { method: 'elicitation/create' as const, params };
-    const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout });
+    const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout, signal: extra.signal });
     return replyOf(action, content);
   } catch (error) {
     if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';

@@ -4,6 +4,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { isGuarded, usesTokens } from './confirm.js';
 
 /** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
@@ -12,11 +13,11 @@ const TRUNCATED = { type: 'string', description: 'Only when something was cut to
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 
-/** @param policy confirmation policy: destructive tools show the token when it requires one */
+/** @param policy confirmation policy: guarded tools show the token when it requires one */
 export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool {
   const contract = contractOf(operation);
-  const { readonly, destructive, idempotent, instructions } = contract.annotations;
-  const guarded = destructive && policy !== 'confirm';
+  const { readonly, idempotent, instructions } = contract.annotations;
+  const guarded = isGuarded(operation) && usesTokens(policy);
   return {
     name: contract.tool,
     title: contract.title,
@@ -28,7 +29,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool
     }),
     annotations: {
       readOnlyHint: readonly,
-      destructiveHint: destructive,
+      destructiveHint: operation.replaces,
       idempotentHint: idempotent,
       openWorldHint: reachesOut(operation),
     },

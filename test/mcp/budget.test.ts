@@ -98,7 +98,7 @@ describe('large answers', () => {
     expect(ids).toHaveLength(60);
   });
 
-  it.each([320, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
+  it.each([230, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
     const { operations, invoke } = mcp.app.service;
     const parts = { log: silent, clock: systemClock, readOnly: false, toolsets: TOOLSETS };
     const registry = createToolRegistry({ operations, invoke, ...parts, maxTokens: 20_000 });
