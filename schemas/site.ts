@@ -40,4 +40,5 @@ export const site = siteListItem.extend({
   admin_username: z.string(),
   child_version: z.string(),
   notes: z.string(),
+  tags: z.array(z.object({ id: z.number().int(), name: z.string() })),
 });

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/update-site-v1',
   title: 'Change site settings',
-  about: 'Changes the stored name, notes, client or tags of a site.',
+  about: 'Changes the stored name, notes, client or tags of a site. tags replaces: to keep present ones use add_tags.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
@@ -17,7 +17,9 @@ export default defineOperation({
     name: siteName.optional().describe('Not blank.'),
     notes: plainText(65_535).optional().describe('Replaces the notes.'),
     client_id: id().nullable().optional().describe('null unassigns.'),
-    tags: list(id()).optional().describe('All tag ids from now on; [] = none.'),
+    tags: list(id()).optional().describe('REPLACES all tags by these ids; [] = none.'),
+    add_tags: list(id()).optional().describe('Tag ids to add; others stay.'),
+    remove_tags: list(id()).optional().describe('Tag ids to take off.'),
   }),
 
   output: site,

@@ -16,7 +16,7 @@ export interface SiteEdit extends Omit<SiteSettings, 'url'> {
  * `svc_rest_site_exists` when another site has the address under the new scheme.
  */
 export async function editSite(ctx: Ctx, site: SiteRow, { protocol, ...edit }: SiteEdit): Promise<SiteRow> {
-  await requireLinks(ctx, edit.client_id ?? undefined, edit.tags);
+  await requireLinks(ctx, edit.client_id ?? undefined, { tags: edit.tags ?? [] });
   const url = protocol === undefined ? undefined : site.url.replace(/^https?:/, `${protocol}:`);
   const change: SiteSettings = { ...edit, ...(url === undefined || url === site.url ? {} : { url }) };
   try {

@@ -1,7 +1,7 @@
 /** Reading and changing site records. */
 
 import { ServiceError } from '../../core/errors.js';
-import type { SiteFilter, SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
@@ -21,6 +21,7 @@ export interface SiteView {
   admin_username: string;
   child_version: string;
   notes: string;
+  tags: { id: number; name: string }[];
   stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
 }
 
@@ -28,7 +29,7 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-export function siteView(site: SiteRecord): SiteView {
+export function siteView(site: TaggedSite): SiteView {
   return {
     id: site.id,
     url: site.url,
@@ -41,6 +42,7 @@ export function siteView(site: SiteRecord): SiteView {
     admin_username: site.admin_username,
     child_version: site.child_version,
     notes: site.notes,
+    tags: JSON.parse(site.tags_json) as SiteView['tags'],
   };
 }
 
@@ -62,12 +64,12 @@ export function allSites(ctx: Ctx, filter: SiteFilter = {}): Promise<SiteRow[]> 
 }
 
 /** The stored record of one site, by reference. */
-export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<SiteRecord> {
+export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<TaggedSite> {
   const { id } = await getSite(ctx, ref);
   return loadRecord(ctx, id);
 }
 
-export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
+export async function loadRecord(ctx: Ctx, id: number): Promise<TaggedSite> {
   const record = await ctx.store.sites.record(id);
   if (record === undefined)
     throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
@@ -75,7 +77,7 @@ export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
 }
 
 /** Counts leave ignored offers out, like list-updates (operations §5.3). */
-export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
+export async function siteWithStats(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   const { offers } = await ctx.store.inventory.read(site.id);
   const open = offers.filter((offer) => offer.ignored === 0);
   return {
@@ -93,7 +95,10 @@ export interface SiteChange {
   name?: string | undefined;
   notes?: string | undefined;
   client_id?: number | null | undefined;
+  /** Replaces all tags. */
   tags?: readonly number[] | undefined;
+  add_tags?: readonly number[] | undefined;
+  remove_tags?: readonly number[] | undefined;
 }
 
 /** Changes only the given fields; unknown clients and tags are refused before anything is written. */
@@ -103,8 +108,10 @@ export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Pr
       field: 'name',
       advice: 'Send a name, or leave the field out to keep the present one.',
     });
+  refuseContradictingTags(change);
   const { id } = await getSite(ctx, ref);
-  await requireLinks(ctx, change.client_id ?? undefined, change.tags);
+  const { tags = [], add_tags = [], remove_tags = [] } = change;
+  await requireLinks(ctx, change.client_id ?? undefined, { tags, add_tags, remove_tags });
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   try {
     await ctx.store.sites.update(id, given);
@@ -116,24 +123,42 @@ export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Pr
   return siteView(await loadRecord(ctx, id));
 }
 
-/** Refuses an unknown client or tag by name, in one round trip. */
+/** `tags` says all that is to be, so nothing can be added to it or taken from it in the same call. */
+function refuseContradictingTags({ tags, add_tags = [], remove_tags = [] }: SiteChange): void {
+  const field = add_tags.length > 0 ? 'add_tags' : 'remove_tags';
+  if (tags !== undefined && add_tags.length + remove_tags.length > 0)
+    throw new ServiceError('svc_invalid_input', `tags and ${field} are both given, and tags replaces all tags.`, {
+      field,
+      advice: 'Send tags to replace all tags, or add_tags and remove_tags to change some of them.',
+    });
+  const both = add_tags.find((id) => remove_tags.includes(id));
+  if (both !== undefined)
+    throw new ServiceError('svc_invalid_input', `Tag ${both} is both in add_tags and in remove_tags.`, {
+      field: 'remove_tags',
+      advice: 'Name each tag in one of the two lists.',
+    });
+}
+
+/** Refuses an unknown client or tag by name, in one round trip. @param tagLists lists of tag ids by the field they came in */
 export async function requireLinks(
   ctx: Ctx,
   clientId: number | undefined,
-  tags: readonly number[] | undefined,
+  tagLists: Readonly<Record<string, readonly number[]>>,
 ): Promise<void> {
-  if (clientId === undefined && (tags === undefined || tags.length === 0)) return;
-  const unknown = await ctx.store.sites.unknownLinks(clientId, tags ?? []);
+  const tags = [...new Set(Object.values(tagLists).flat())];
+  if (clientId === undefined && tags.length === 0) return;
+  const unknown = await ctx.store.sites.unknownLinks(clientId, tags);
   if (unknown.client !== null) {
     throw new ServiceError('svc_client_not_found', `client_id: no client has the id ${unknown.client}.`, {
       field: 'client_id',
       advice: 'Find the right id with list-clients-v1.',
     });
   }
-  const [tag] = unknown.tags;
-  if (tag !== undefined) {
-    throw new ServiceError('svc_tag_not_found', `tags: no tag has the id ${tag}.`, {
-      field: 'tags',
+  for (const [field, ids] of Object.entries(tagLists)) {
+    const tag = ids.find((id) => unknown.tags.includes(id));
+    if (tag === undefined) continue;
+    throw new ServiceError('svc_tag_not_found', `${field}: no tag has the id ${tag}.`, {
+      field,
       advice: 'Find the right ids with list-tags-v1.',
       data: { tag_ids: unknown.tags },
     });

@@ -28,6 +28,11 @@ export type { NewSite, SiteConnection, SiteRecord, SiteRow } from './rows.js';
 /** How often another id is tried when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;
 
+/** A site with its tags, by name, as the JSON of a list of `id` and `name`. */
+export interface TaggedSite extends SiteRecord {
+  tags_json: string;
+}
+
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
   const { seal } = createSecretSealer(vault);
@@ -121,9 +126,11 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
-    record(id: number): Promise<SiteRecord | undefined> {
-      return db.one<SiteRecord>(
-        'SELECT s.*, s.status, d.* FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id = ?',
+    record(id: number): Promise<TaggedSite | undefined> {
+      return db.one<TaggedSite>(
+        `SELECT s.*, s.status, d.*, (SELECT json_group_array(json_object('id', id, 'name', name)) FROM (
+           SELECT t.id, t.name FROM site_tag st JOIN tag t ON t.id = st.tag_id WHERE st.site_id = s.id ORDER BY t.name_key, t.id
+         )) AS tags_json FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id = ?`,
         [id],
       );
     },
@@ -179,7 +186,14 @@ export function createSites(db: Db, vault: Vault) {
     /** Only the given fields change. `tags` replaces. */
     async update(
       id: number,
-      change: { name?: string; notes?: string; client_id?: number | null; tags?: readonly number[] },
+      change: {
+        name?: string;
+        notes?: string;
+        client_id?: number | null;
+        tags?: readonly number[];
+        add_tags?: readonly number[];
+        remove_tags?: readonly number[];
+      },
     ): Promise<void> {
       const statements: Statement[] = [];
       if (change.name !== undefined) {
@@ -198,6 +212,16 @@ export function createSites(db: Db, vault: Vault) {
         statements.push(sql('UPDATE site SET client_id = ? WHERE id = ?', change.client_id, id));
       if (change.tags !== undefined) {
         statements.push(sql('DELETE FROM site_tag WHERE site_id = ?', id), ...tagStatements(id, change.tags));
+      }
+      statements.push(...tagStatements(id, change.add_tags ?? []));
+      if (change.remove_tags !== undefined && change.remove_tags.length > 0) {
+        statements.push(
+          sql(
+            'DELETE FROM site_tag WHERE site_id = ? AND tag_id IN (SELECT value FROM json_each(?))',
+            id,
+            idList(change.remove_tags),
+          ),
+        );
       }
       if (statements.length > 0) await db.batch(statements);
     },
