@@ -71,7 +71,14 @@ describe('nowhere to write', () => {
           { id: 0, method: 'initialize', params: greeting },
           { id: 1, method: 'tools/call', params: call },
         ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-        const { code, err } = await programs.run(env, [command], command === 'stdio' ? lines.join('') : '');
+        const { code, out, err } = await programs.run(env, [command], command === 'stdio' ? lines.join('') : '');
+        // The assistant's user can mend it, and sees no log.
+        if (command === 'stdio')
+          expect(out).toMatch(
+            new RegExp(
+              `svc_storage_unavailable: The .* cannot be kept in .*Next step: Let this user write there, .*${setting}`,
+            ),
+          );
         expect([command, code]).toEqual([command, 1]);
         expect(err).toContain('a part of the path is no folder');
         expect(err).toContain(`Let this user write there, or name another file with ${setting}.`);

@@ -317,3 +317,39 @@ describe('a server that stops', () => {
     await own.close();
   });
 });
+
+describe('storage that fails', () => {
+  it('is explained to who can mend it, and no detail of it to others', async () => {
+    const { db } = mcp.app;
+    const read = db.read.bind(db);
+    const failure = Object.assign(new Error('gone'), {
+      name: 'StorageError',
+      kind: 'corrupt',
+      publicMessage: { message: 'The database file fleet.db is damaged.', advice: 'Run "sitefleet check".' },
+    });
+    db.read = () => Promise.reject(failure);
+    try {
+      const said: string[] = [];
+      for (const [way, change] of [
+        [['2025-11-25', 'stdio'], {}],
+        [['2026-07-28', 'http'], {}],
+        [['2025-11-25', 'http'], { authorization: mcp.read }],
+        [['2026-07-28', 'stdio'], { actor: { ...LOCAL, rights: ['read'] } }],
+      ] as const) {
+        const driver = await connect([...way], { ...mcp.target, ...(change as Partial<Target>) });
+        open.push(driver);
+        said.push(textOf(await driver.call('svc-list-tags-v1')));
+      }
+      for (const text of said.slice(0, 2))
+        expect(text).toMatch(
+          /^svc_storage_unavailable: The database file fleet\.db is damaged\.\nNext step: Run "sitefleet check"/,
+        );
+      for (const text of said.slice(2))
+        expect(text).toBe(
+          'svc_storage_unavailable: The database does not answer at the moment.\nNext step: Try again in a minute; then tell the operator.',
+        );
+    } finally {
+      db.read = read;
+    }
+  });
+});
