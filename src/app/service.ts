@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auth, VerifyAccessToken } from '../auth/auth.js';
 import { databaseFile } from '../config/config.js';
-import { vaultFor } from '../config/secret-key.js';
+import { passingVault, vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
@@ -217,7 +217,13 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp()]);
       if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
-      const built = createHttpApp({ ...surfaces, mcp: shared, ready, metrics: counts });
+      const built = createHttpApp({
+        ...surfaces,
+        mcp: shared,
+        sessionSeal: passingVault(config),
+        ready,
+        metrics: counts,
+      });
       closeHttp = built.close;
       return built.app;
     },

@@ -98,8 +98,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return permissionError(actor, operation.needs, parts.readOnly);
   }
 
+  /**
+   * A client with an access token asks for more rights when a call needs them (`requireScope` in `http.ts`), so it has to see
+   * what it could ask for.
+   */
   function visibleTo(actor: Actor): GroupedOperation[] {
-    return operations.filter((operation) => visibilityError(operation, actor) === undefined);
+    const reachable: Actor = actor.type === 'token' ? { ...actor, rights: ['read', 'write'] } : actor;
+    return operations.filter((operation) => visibilityError(operation, reachable) === undefined);
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
@@ -161,7 +166,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   return {
     runningCalls,
     listTools(actor) {
-      const key = [...actor.rights].sort().join();
+      const key = [actor.type === 'token', ...[...actor.rights].sort()].join();
       const known = lists.get(key);
       if (known !== undefined) return known;
       const tools = visibleTo(actor).map((operation) => toolOf(operation, policy));

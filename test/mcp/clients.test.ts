@@ -256,21 +256,26 @@ describe('a client that hangs up', () => {
 });
 
 describe('sessions', () => {
-  it('a restarted server: old sessions are told to begin anew, statelessness needs nothing', async () => {
-    const legacy = await connect(['2025-11-25', 'http'], mcp.target);
+  it('a restarted server: sessions go on, and their clients can still be asked', async () => {
+    const asked: string[] = [];
+    const answer: Target['answer'] = async ({ message }) => {
+      asked.push(message);
+      return { action: 'decline' };
+    };
+    const legacy = await connect(['2025-11-25', 'http'], { ...mcp.target, answer });
     const modern = await connect(['2026-07-28', 'http'], mcp.target);
+    open.push(legacy, modern);
     await legacy.listTools();
     await mcp.restart();
     // The first try may still meet the connection that was just closed.
-    const refused = legacy
+    const tools = await legacy
       .listTools()
       .catch((error: Error) => (error.message === 'fetch failed' ? legacy.listTools() : Promise.reject(error)));
-    await expect(refused).rejects.toThrow(/initialize again/);
-    const again = await connect(['2025-11-25', 'http'], mcp.target);
-    open.push(again, modern);
-    expect(await again.listTools()).toHaveLength(operations.length);
+    expect(tools).toHaveLength(operations.length);
+    const refused = await legacy.call('svc-delete-site-v1', { site_id_or_domain: 1, confirm: true });
+    expect(textOf(refused)).toContain('The user declined.');
+    expect(asked).toHaveLength(1);
     expect(await modern.listTools()).toHaveLength(operations.length);
-    await legacy.close().catch(() => undefined);
   });
 
   it('fifty at once', async () => {

@@ -22,6 +22,7 @@ import { mcpEnvelope } from '../../src/mcp/http-errors.js';
 import type { ToolRegistry } from '../../src/mcp/registry.js';
 import { createMcpServer } from '../../src/mcp/server-2025.js';
 import { createModernServer } from '../../src/mcp/server-2026.js';
+import type { SessionSeal } from '../../src/mcp/session-ids.js';
 import { defineOperation, type GroupedOperation, type Invoke } from '../../src/operation/operation.js';
 import { createRunApp } from '../../src/run/app.js';
 import { createDenials } from '../../src/store/access/denials.js';
@@ -212,12 +213,13 @@ export interface Surfaces {
 export async function startSurfaces(
   change: Partial<Config> & {
     maxSessions?: number;
+    sessionSeal?: SessionSeal;
     maxBody?: number;
     notReady?: string[];
     beforeHash?: () => Promise<void>;
   } = {},
 ): Promise<Surfaces> {
-  const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
+  const { maxSessions, sessionSeal, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig(configChange);
   const db = await openDb(':memory:');
   await migrate(db, migrations);
@@ -277,6 +279,7 @@ export async function startSurfaces(
       basic_challenge: config.basic_challenge,
     },
     ...(maxSessions === undefined ? {} : { maxSessions }),
+    ...(sessionSeal === undefined ? {} : { sessionSeal }),
     servers: {
       legacy: (actor) => createMcpServer(core, actor),
       modern: (actor) => createModernServer(core, actor),
