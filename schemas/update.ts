@@ -3,10 +3,17 @@
 import { list } from './common.js';
 import { z } from './zod.js';
 
+/** A type as answers name it is the filter of it, too. */
+const ofFilters = (type: unknown) =>
+  type === 'plugin' || type === 'theme' || type === 'translation' ? `${type}s` : type;
+
 /** Update types in filters and summaries (operations §5.5). */
-export const updateTypes = list(z.enum(['core', 'plugins', 'themes', 'translations']))
+export const updateTypes = list(z.preprocess(ofFilters, z.enum(['core', 'plugins', 'themes', 'translations'])))
   .default([])
   .describe('Empty = all types.');
+
+/** And the other way round, for inputs that name one. */
+export const asInAnswers = (type: unknown) => (type === 'plugins' || type === 'themes' ? type.slice(0, -1) : type);
 
 /** Update types in entries. */
 const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);

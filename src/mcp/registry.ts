@@ -26,6 +26,7 @@ import {
 } from './confirm.js';
 import { toolsetOff, unknownTool } from './errors.js';
 import { carriesSiteText, toolOf } from './tool.js';
+import { toolNamer, withToolNames } from './tool-names.js';
 import {
   errorResult,
   hasText,
@@ -89,7 +90,10 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
     byName.set(operation.id, operation);
+    // As people and our own texts abbreviate it.
+    byName.set(operation.id.replace(/^svc\//, ''), operation);
   }
+  const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
 
   /** Why the principal is not offered the operation; undefined when it is. */
@@ -169,7 +173,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const key = [actor.type === 'token', ...[...actor.rights].sort()].join();
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy));
+      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy, nameTools));
       lists.set(key, tools);
       return tools;
     },
@@ -182,7 +186,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
         if (isOurFault(known)) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
-        return errorResult(known);
+        return errorResult(withToolNames(known, nameTools));
       }
     },
 
@@ -192,8 +196,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     },
 
     async read(id, args, caller) {
-      const operation = find(id, caller.actor);
-      return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+      try {
+        const operation = find(id, caller.actor);
+        return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+      } catch (error) {
+        throw withToolNames(asServiceError(error), nameTools);
+      }
     },
 
     rightFor(name) {

@@ -70,7 +70,7 @@ describe('the shape of the input', () => {
     ['null for a required site', 'get-site', { site_id_or_domain: null }, 'site_id_or_domain', /not null/],
     ['client 0', 'update-site', { site_id_or_domain: 1, client_id: 0 }, 'client_id', /1 or more/],
     ['a long name', 'update-site', { site_id_or_domain: 1, name: 'x'.repeat(256) }, 'name', /at most 255 characters/],
-    ['an unknown type', 'list-updates', { types: ['core', 'plugin'] }, 'types[1]', /must be one of/],
+    ['an unknown type', 'list-updates', { types: ['core', 'addon'] }, 'types[1]', /must be one of/],
     ['an empty tag name', 'add-tag', { name: '' }, 'name', /must not be empty/],
     ['a color by name', 'update-tag', { tag_id: 1, color: 'red' }, 'color', /must be a hex color/],
     [
