@@ -3,7 +3,6 @@
  * is restored from its id after a restart, after it made room for others, and in another process with the same key.
  */
 
-import type { Vault } from '../store/vault/vault.js';
 import type { JsonObject } from './tool-result.js';
 
 /** What a client said in `initialize` that later calls depend on. */
@@ -13,7 +12,11 @@ export interface SessionFacts {
   elicitation?: JsonObject | undefined;
 }
 
-export type SessionSeal = Pick<Vault, 'seal' | 'open'>;
+/** Encrypts and authenticates a text for one place, and opens it again only there; `open` throws for anything else. */
+export interface SessionSeal {
+  seal(plain: string, place: string): string;
+  open(sealed: string, place: string): string;
+}
 
 /** A client that is away for longer has to initialize again. */
 const LIFETIME_MS = 30 * 24 * 60 * 60_000;
