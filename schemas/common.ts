@@ -74,8 +74,8 @@ export const siteRef = integerOrText().describe('Id or domain.');
 
 export const clientRef = integerOrText().describe('Id or e-mail.');
 
-/** `whenEmpty` says what an empty list means. */
-export const siteRefs = (whenEmpty: string) => list(integerOrText()).describe(`Ids or domains; ${whenEmpty}.`);
+/** `rule` says what an empty list means, before anything else is said: an empty search result must not become the whole fleet. */
+export const siteRefs = (rule: string) => list(integerOrText()).describe(`${rule} Ids or domains.`);
 
 export const page = () => int(1).default(1).describe('Page.');
 export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
@@ -107,9 +107,11 @@ export const queuedFields = {
 
 /** The job on which a call goes on whose time was up; absent when all was done. */
 export const continuedFields = { job_id: z.string().optional(), status_url: z.string().optional() };
+/** The switch of a call on many sites that shows what would happen. */
+export const dryRun = bool().default(false).describe('Previews only.');
 
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
 export const confirmation = {
   confirm: bool().default(false).describe('Goes ahead.'),
-  dry_run: bool().default(false).describe('Previews only.'),
+  dry_run: dryRun,
 };

@@ -57,4 +57,5 @@ export const site = siteListItem.extend({
   notes: z.string(),
   ...statusReason.shape,
   last_check: lastCheck,
+  tags: z.array(z.object({ id: z.number().int(), name: z.string() })),
 });

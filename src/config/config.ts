@@ -85,7 +85,8 @@ function defaultText(value: unknown): string {
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 const VARIABLES: readonly Variable[] = [
   variable(
@@ -206,9 +207,16 @@ const VARIABLES: readonly Variable[] = [
   variable(
     'CONFIRM',
     'confirm',
-    'confirm',
+    'ask',
     oneOf(CONFIRM_POLICIES),
-    'What destructive MCP tools need: `confirm` (their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person asked through the client; clients that cannot ask need the preview).',
+    'What MCP tools that delete, or that change several sites at an empty list, need: `ask` (a person, asked through the client; for clients that cannot ask as `confirm`), `confirm` (for deletions their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person; clients that cannot ask need the preview).',
+  ),
+  variable(
+    'CONFIRM_TIMEOUT_MS',
+    'confirm_timeout_ms',
+    5 * MINUTE,
+    integer(1000, HOUR),
+    'How long a person who is asked has to answer.',
   ),
   variable(
     'MCP_MAX_TOKENS',

@@ -18,8 +18,11 @@ export const MODULES = [
 
 export type ModuleName = (typeof MODULES)[number];
 
-/** `confirm`: nothing more. `preview`: a token from a preview of the same call. `elicit`: a person, asked by the client. */
-export const CONFIRM_POLICIES = ['confirm', 'preview', 'elicit'] as const;
+/**
+ * `ask`: a person, where the client can ask one. `confirm`: nothing more than the operations themselves require. `preview`: a
+ * token from a preview of the same call. `elicit`: a person; where the client cannot ask one, the token.
+ */
+export const CONFIRM_POLICIES = ['ask', 'confirm', 'preview', 'elicit'] as const;
 
 export type ConfirmPolicy = (typeof CONFIRM_POLICIES)[number];
 
@@ -77,8 +80,10 @@ export interface Config {
   mail_from: string | null;
   /** REST requests of one key per minute; 0 = no limit. */
   rest_rate_limit: number;
-  /** What a destructive MCP tool needs besides `confirm: true`. */
+  /** What deletions, and changes of the whole fleet, need over MCP besides their own `confirm: true`. */
   confirm: ConfirmPolicy;
+  /** How long a person who is asked has to answer. */
+  confirm_timeout_ms: number;
   /** Largest answer of one MCP call, in estimated tokens. */
   mcp_max_tokens: number;
   /** Authorization server whose access tokens `/mcp` accepts; null = none. */

@@ -244,6 +244,20 @@ export function storageFailure(error: unknown): ServiceError | null {
   return new ServiceError('svc_storage_unavailable', message, { advice, cause: error });
 }
 
+/**
+ * A failure as callers without the right to write may read it. What is wrong with the storage, and where it is, is for those
+ * who can mend it; the log has it in any case.
+ */
+export function withoutStorageDetail(error: unknown): unknown {
+  const known = asServiceError(error);
+  if (known.code !== 'svc_storage_unavailable') return error;
+  const advice = 'Try again in a minute; then tell the operator.';
+  return new ServiceError(known.code, 'The database does not answer at the moment.', {
+    advice,
+    cause: known.cause ?? known,
+  });
+}
+
 function isPublicMessage(value: unknown): value is { message: string; advice: string } {
   return typeof value === 'object' && value !== null && 'message' in value && 'advice' in value;
 }

@@ -5,7 +5,7 @@ interface ToolsetFacts {
   folder: string;
   label: string;
   description: string;
-  /** What its tools together may cost each conversation with an assistant, in estimated tokens; a test holds them to it. */
+  /** What its tools together may cost each conversation with an assistant, in tokens (o200k); a test holds them to it. */
   max_tokens: number;
 }
 

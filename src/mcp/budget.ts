@@ -3,28 +3,18 @@
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { type TextWindow, textNote, textWindow } from './long-texts.js';
+import { estimateTextTokens, tokenWeight } from './token-estimate.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
 
-/** Characters per token of English and JSON, estimated low. Outside of ASCII a character is about a token. */
-const CHARACTERS = 3.5;
 /** Room for the note that says what was cut. */
 const NOTE_TOKENS = 120;
+/** Tokens that one character can be estimated at. */
+const MOST_PER_CHARACTER = 2.1;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 
 export function estimateTokens(value: unknown): number {
-  return tokensOf(JSON.stringify(value) ?? '');
-}
-
-function tokensOf(text: string): number {
-  return Math.ceil(weightOf(text));
-}
-
-/** Tokens with fractions, so that the weights of texts add up. */
-function weightOf(text: string): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-  const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]+/g, '').length;
-  return (text.length - wide) / CHARACTERS + wide;
+  return estimateTextTokens(JSON.stringify(value) ?? '');
 }
 
 export interface BudgetParts {
@@ -43,7 +33,9 @@ export interface BudgetParts {
 export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
   const text = JSON.stringify(parts.output);
   const from = parts.textFrom ?? 0;
-  if (from === 0 && tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
+  // Few answers are so long that they have to be measured: no text has more tokens than this.
+  const short = text.length * MOST_PER_CHARACTER <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
+  if (from === 0 && short) return { output: parts.output, text };
   const output = from === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
   return { output, text: JSON.stringify(output) };
 }
@@ -76,8 +68,7 @@ async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject
 }
 
 function pageOf({ operation, input }: BudgetParts): { page: number; per_page: number } | undefined {
-  const parsed = operation.input.safeParse(input);
-  const { page, per_page } = (parsed.success ? parsed.data : {}) as { page?: number; per_page?: number };
+  const { page, per_page } = (operation.parse(input) ?? {}) as { page?: number; per_page?: number };
   return page === undefined || per_page === undefined ? undefined : { page, per_page };
 }
 
@@ -132,11 +123,11 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
 
 /** Drops items from the end of a list until it weighs `over` tokens less. Each item is serialized at most twice: there may be thousands. */
 function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
-  const all = weightOf(JSON.stringify(items));
+  const all = tokenWeight(JSON.stringify(items));
   let count = 0;
   let weight = 0;
   while (count < items.length) {
-    const next = weight + weightOf(`${JSON.stringify(items[count])},`);
+    const next = weight + tokenWeight(`${JSON.stringify(items[count])},`);
     if (next > all - over) break;
     weight = next;
     count += 1;

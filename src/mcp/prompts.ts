@@ -168,7 +168,8 @@ export class Prompts {
       // Quoted, so that the value stays one name and never reads as a further step.
       args[argument.name] = value === '' ? '' : JSON.stringify(cleanText(value, MAX_ARGUMENT));
     }
-    return { description: prompt.description, text: `${prompt.text(args)}\n${SITE_TEXT_WARNING}` };
+    const text = offeredSteps(prompt.text(args), (tool) => this.#registry.offers(tool, actor));
+    return { description: prompt.description, text: `${text}\n${SITE_TEXT_WARNING}` };
   }
 
   /** Where the completions of an argument come from; undefined when it has none. */
@@ -176,4 +177,18 @@ export class Prompts {
     return PROMPTS.find((prompt) => prompt.name === name)?.arguments.find((entry) => entry.name === argument)
       ?.completedBy;
   }
+}
+
+const TOOL = /svc-[a-z]+(?:-[a-z]+)*-v\d+/g;
+
+/** A task without the steps, and the asides in brackets, that name a tool which is not offered; the others are numbered anew. */
+function offeredSteps(text: string, offers: (tool: string) => boolean): string {
+  const isOffered = (part: string) => (part.match(TOOL) ?? []).every(offers);
+  let step = 0;
+  return text
+    .replace(/ \(svc-[^)]*\)/g, (aside) => (isOffered(aside) ? aside : ''))
+    .split('\n')
+    .filter(isOffered)
+    .map((line) => line.replace(/^\d+\./, () => `${++step}.`))
+    .join('\n');
 }

@@ -16,10 +16,18 @@ import { fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
-import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
+import {
+  asksPeople,
+  ConfirmationQuestion,
+  Confirmations,
+  type Elicitation,
+  isGuarded,
+  principalOf,
+} from './confirm.js';
 import { toolsetOff, unknownTool } from './errors.js';
 import { splitTextFrom } from './long-texts.js';
 import { carriesSiteText, toolOf } from './tool.js';
+import { toolNamer, withToolNames } from './tool-names.js';
 import {
   errorResult,
   hasText,
@@ -38,6 +46,8 @@ export interface RegistryParts {
   toolsets: readonly Toolset[];
   /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
+  /** How long a person who is asked to confirm has to answer. */
+  confirmTimeoutMs?: number;
   /** Largest output in estimated tokens. */
   maxTokens?: number;
   clock: Clock;
@@ -69,17 +79,22 @@ export interface ToolRegistry {
 }
 
 const MAX_TOKENS = 20_000;
+/** Time to answer a question where none is configured. */
+export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
   const policy = parts.confirm ?? 'confirm';
-  const confirmations = new Confirmations(policy, parts.clock);
+  const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
   const runningCalls = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
     byName.set(operation.id, operation);
+    // As people and our own texts abbreviate it.
+    byName.set(operation.id.replace(/^svc\//, ''), operation);
   }
+  const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
 
   /** Why the principal is not offered the operation; undefined when it is. */
@@ -88,8 +103,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return permissionError(actor, operation.needs, parts.readOnly);
   }
 
+  /**
+   * A client with an access token asks for more rights when a call needs them (`requireScope` in `http.ts`), so it has to see
+   * what it could ask for.
+   */
   function visibleTo(actor: Actor): GroupedOperation[] {
-    return operations.filter((operation) => visibilityError(operation, actor) === undefined);
+    const reachable: Actor = actor.type === 'token' ? { ...actor, rights: ['read', 'write'] } : actor;
+    return operations.filter((operation) => visibilityError(operation, reachable) === undefined);
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
@@ -103,13 +123,14 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation;
   }
 
-  /** Runs the operation. Equal calls of an operation on many sites share one run. */
+  /** Runs the operation. Equal calls of an operation on many sites share one run; a preview shows the present state. */
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
-    const output = operation.multi
-      ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
-          invoke(operation, args, alone),
-        )
-      : await invoke(operation, args, caller);
+    const output =
+      operation.multi && operation.parse(args)?.dry_run !== true
+        ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
+            invoke(operation, args, alone),
+          )
+        : await invoke(operation, args, caller);
     return cleanValue(output);
   }
 
@@ -142,6 +163,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       actor: caller.actor,
       elicitation,
       run: (input) => run(operation, input, caller),
+      isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
     const fitted = await fitOutput(operation, args, outcome, caller, textFrom);
@@ -151,10 +173,10 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   return {
     runningCalls,
     listTools(actor) {
-      const key = [...actor.rights].sort().join();
+      const key = [actor.type === 'token', ...[...actor.rights].sort()].join();
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy));
+      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy, nameTools));
       lists.set(key, tools);
       return tools;
     },
@@ -167,7 +189,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
         if (isOurFault(known)) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
-        return errorResult(known);
+        return errorResult(withToolNames(known, nameTools));
       }
     },
 
@@ -177,8 +199,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     },
 
     async read(id, args, caller) {
-      const operation = find(id, caller.actor);
-      return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+      try {
+        const operation = find(id, caller.actor);
+        return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+      } catch (error) {
+        throw withToolNames(asServiceError(error), nameTools);
+      }
     },
 
     rightFor(name) {
@@ -187,7 +213,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     mayElicit(name) {
       const operation = typeof name === 'string' ? byName.get(name) : undefined;
-      return policy === 'elicit' && operation?.effect === 'destroy';
+      return asksPeople(policy) && operation !== undefined && isGuarded(operation);
     },
   };
 }
@@ -198,6 +224,5 @@ function isRecord(value: unknown): value is JsonObject {
 
 /** Equal for equal calls of one principal, regardless of the spelling of the arguments. */
 function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
-  const parsed = operation.input.safeParse(args ?? {});
-  return canonicalJson([principalOf(actor), actor.rights, operation.id, parsed.success ? parsed.data : args]);
+  return canonicalJson([principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args]);
 }

@@ -1,7 +1,7 @@
 /** Validates parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
 
 import { z } from '../../schemas/zod.js';
-import { MAX_ISSUES } from '../../schemas/zod-internals.js';
+import { definitionOf, MAX_ISSUES } from '../../schemas/zod-internals.js';
 import { ServiceError } from '../core/errors.js';
 import { tooLong } from '../validation/lengths.js';
 import { type InnerCodes, invalidParam, invalidParams, missingParams } from './errors.js';
@@ -89,7 +89,7 @@ function takesList(schema: z.ZodTypeAny | undefined): boolean {
   if (schema instanceof z.ZodEffects) return takesList(schema.innerType());
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return takesList(schema.unwrap());
   if (schema instanceof z.ZodDefault) return takesList(schema.removeDefault());
-  return schema instanceof z.ZodPipeline && takesList(schema._def.in);
+  return schema instanceof z.ZodPipeline && takesList(definitionOf(schema).in as z.ZodTypeAny);
 }
 
 interface Sent extends Naming {

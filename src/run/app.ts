@@ -18,7 +18,7 @@ import type { GroupedOperation, Invoke } from '../operation/operation.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery-entries.js';
 import { createDiscovery } from './discovery-routes.js';
-import { hasQueryInput, queryInput, refuseFlatQuery } from './query.js';
+import { hasQueryInput, queryInput, refuseStrayParameters } from './query.js';
 import { errorResponse, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
@@ -110,13 +110,16 @@ function requireMethod(method: string, operation: GroupedOperation): void {
 
 async function readInput(c: RunContext, operation: GroupedOperation): Promise<Record<string, unknown>> {
   const query = queryOf(c.req.url);
-  refuseFlatQuery(query);
-  if (c.req.method !== 'POST') return queryInput(query, contractOf(operation).input_schema);
+  if (c.req.method !== 'POST') {
+    refuseStrayParameters(query, (field) => `Send input[${field}]=value, or input[${field}][]=value for a list.`);
+    return queryInput(query, contractOf(operation).input_schema);
+  }
   if (hasQueryInput(query)) {
     throw new ServiceError('ability_invalid_input', 'A POST takes its input from the body, not from the address.', {
       field: 'input',
       advice: 'Send the body {"input": {…}} as JSON.',
     });
   }
+  refuseStrayParameters(query, (field) => `Send the body {"input": {"${field}": …}} as JSON.`);
   return bodyInput(await c.req.arrayBuffer(), c.req.header('content-type'), operation.engine);
 }

@@ -44,7 +44,10 @@ describe('get-site-plugins, get-site-themes', () => {
       total: 2,
       plugins: [{ version: '1.0', update_version: '2.0' }, {}],
     });
-    expect(await app.call('get-site-plugins', { ...OF, has_update: false })).toMatchObject({ total: 8 });
+    const without = await app.call('get-site-plugins', { ...OF, has_update: 'false' });
+    expect(without.total).toBe(6);
+    expect(without.plugins.every((plugin: { update_version: unknown }) => plugin.update_version === null)).toBe(true);
+    expect(await app.call('get-site-plugins', { ...OF, has_update: null })).toMatchObject({ total: 8 });
   });
 
   it('know one active theme, or none', async () => {

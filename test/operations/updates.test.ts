@@ -77,6 +77,10 @@ describe('list-updates, get-site-updates', () => {
     expect(some.errors).toMatchObject([
       { site_id: 0, site_url: 'nowhere.example', type: 'site', slug: '', code: 'svc_site_not_found' },
     ]);
+    // The words of the answers are taken, too.
+    expect(await app.call('list-updates', { types: ['theme', 'plugin', 'plugins'] })).toEqual(
+      await app.call('list-updates', { types: ['plugins', 'themes'] }),
+    );
     expect(await app.call('list-updates', { types: ['plugins'], page: 2, per_page: 4 })).toMatchObject({
       total: 6,
       updates: [{ site_id: 3 }, { site_id: 3 }],

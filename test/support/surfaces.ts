@@ -22,6 +22,7 @@ import { mcpEnvelope } from '../../src/mcp/http-errors.js';
 import type { ToolRegistry } from '../../src/mcp/registry.js';
 import { createMcpServer } from '../../src/mcp/server-2025.js';
 import { createModernServer } from '../../src/mcp/server-2026.js';
+import type { SessionSeal } from '../../src/mcp/session-ids.js';
 import { defineOperation, type GroupedOperation, type Invoke } from '../../src/operation/operation.js';
 import { createRunApp } from '../../src/run/app.js';
 import { createDenials } from '../../src/store/access/denials.js';
@@ -178,7 +179,8 @@ function testConfig(change: Partial<Config> = {}): Config {
     pagespeed_url: 'http://127.0.0.1:9/',
     smtp_url: null,
     mail_from: null,
-    confirm: 'confirm',
+    confirm: 'ask',
+    confirm_timeout_ms: 300_000,
     mcp_max_tokens: 20_000,
     oauth_issuer: null,
     oauth_jwks_url: null,
@@ -214,12 +216,13 @@ export interface Surfaces {
 export async function startSurfaces(
   change: Partial<Config> & {
     maxSessions?: number;
+    sessionSeal?: SessionSeal;
     maxBody?: number;
     notReady?: string[];
     beforeHash?: () => Promise<void>;
   } = {},
 ): Promise<Surfaces> {
-  const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
+  const { maxSessions, sessionSeal, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig(configChange);
   const db = await openDb(':memory:');
   await migrate(db, migrations);
@@ -264,6 +267,7 @@ export async function startSurfaces(
     readOnly: config.read_only,
     toolsets: config.toolsets,
     confirm: config.confirm,
+    confirmTimeoutMs: config.confirm_timeout_ms,
     maxTokens: config.mcp_max_tokens,
     version: '0.0.0',
     newRequestId,
@@ -278,6 +282,7 @@ export async function startSurfaces(
       basic_challenge: config.basic_challenge,
     },
     ...(maxSessions === undefined ? {} : { maxSessions }),
+    ...(sessionSeal === undefined ? {} : { sessionSeal }),
     servers: {
       legacy: (actor) => createMcpServer(core, actor),
       modern: (actor) => createModernServer(core, actor),

@@ -13,7 +13,7 @@ export default defineOperation({
   idempotent: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs('empty = all').default([]),
+    site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
     types: updateTypes,
     page: page(),
     per_page: perPage(50, 200),

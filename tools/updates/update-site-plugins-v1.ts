@@ -13,6 +13,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
 
   input: z.object({ site_id_or_domain: siteRef, slugs: slugs.default([]).describe('Empty = all.') }),
 

@@ -44,7 +44,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   }
   const address = storedUrl(input.url);
   await refuseKnown(ctx, address);
-  await requireLinks(ctx, input.client_id, input.tags);
+  await requireLinks(ctx, input.client_id, { tags: input.tags ?? [] });
   const at: ChildAddress = {
     url: address.url,
     http_user: input.http_user ?? null,

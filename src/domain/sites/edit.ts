@@ -1,7 +1,7 @@
 /** Changing the settings of one site (operations §8 S5, REST §6.3.1). */
 
 import type { SiteSettings } from '../../store/sites/settings.js';
-import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import type { SiteRecord, SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
@@ -20,8 +20,9 @@ export async function editSite(
   ctx: Ctx,
   site: SiteRow,
   { protocol, url: wanted, ...edit }: SiteEdit,
-): Promise<SiteRecord> {
-  await requireLinks(ctx, edit.client_id ?? undefined, edit.tags);
+): Promise<TaggedSite> {
+  const { tags = [], add_tags = [], remove_tags = [] } = edit;
+  await requireLinks(ctx, edit.client_id ?? undefined, { tags, add_tags, remove_tags });
   const move = wanted === undefined ? null : await verifyMove(ctx, site.id, wanted, edit);
   const url = move?.to.url ?? (protocol === undefined ? site.url : site.url.replace(/^https?:/, `${protocol}:`));
   const change: SiteSettings = { ...edit, ...(url === site.url ? {} : { url }), ...move?.to };

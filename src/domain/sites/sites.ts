@@ -1,7 +1,7 @@
 /** Reading and changing site records. */
 
 import { ServiceError } from '../../core/errors.js';
-import type { SiteFilter, SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
@@ -30,11 +30,12 @@ export interface SiteView {
   /** Since when it is not connected; null = unknown, or connected. */
   status_since: string | null;
   last_check: { reachable: boolean | null; http_status: number | null; checked_at: string | null };
+  tags: { id: number; name: string }[];
   stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
 }
 
 /** A site as the operations answer it, with why it is not connected. */
-export async function siteView(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
+export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   const reason = (await statusReasons(ctx, [site])).get(site.id);
   const visit = lastVisit(site);
   return {
@@ -53,6 +54,7 @@ export async function siteView(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
     status_since: null,
     ...reason,
     last_check: { ...visit, checked_at: isoTime(visit.checked_at) },
+    tags: JSON.parse(site.tags_json) as SiteView['tags'],
   };
 }
 
@@ -81,12 +83,12 @@ export function allSites(ctx: Ctx, filter: SiteFilter = {}): Promise<SiteRow[]> 
 }
 
 /** The stored record of one site, by reference. */
-export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<SiteRecord> {
+export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<TaggedSite> {
   const { id } = await getSite(ctx, ref);
   return loadRecord(ctx, id);
 }
 
-export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
+export async function loadRecord(ctx: Ctx, id: number): Promise<TaggedSite> {
   const record = await ctx.store.sites.record(id);
   if (record === undefined)
     throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
@@ -94,7 +96,7 @@ export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
 }
 
 /** Counts leave ignored offers out, like list-updates (operations §5.3). */
-export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
+export async function siteWithStats(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   const { offers } = await ctx.store.inventory.read(site.id);
   const open = offers.filter((offer) => offer.ignored === 0);
   return {
@@ -108,24 +110,26 @@ export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteVie
   };
 }
 
-/** Refuses an unknown client or tag by name, in one round trip. */
+/** Refuses an unknown client or tag by name, in one round trip. @param tagLists lists of tag ids by the field they came in */
 export async function requireLinks(
   ctx: Ctx,
   clientId: number | undefined,
-  tags: readonly number[] | undefined,
+  tagLists: Readonly<Record<string, readonly number[]>>,
 ): Promise<void> {
-  if (clientId === undefined && (tags === undefined || tags.length === 0)) return;
-  const unknown = await ctx.store.sites.unknownLinks(clientId, tags ?? []);
+  const tags = [...new Set(Object.values(tagLists).flat())];
+  if (clientId === undefined && tags.length === 0) return;
+  const unknown = await ctx.store.sites.unknownLinks(clientId, tags);
   if (unknown.client !== null) {
     throw new ServiceError('svc_client_not_found', `client_id: no client has the id ${unknown.client}.`, {
       field: 'client_id',
       advice: 'Find the right id with list-clients-v1.',
     });
   }
-  const [tag] = unknown.tags;
-  if (tag !== undefined) {
-    throw new ServiceError('svc_tag_not_found', `tags: no tag has the id ${tag}.`, {
-      field: 'tags',
+  for (const [field, ids] of Object.entries(tagLists)) {
+    const tag = ids.find((id) => unknown.tags.includes(id));
+    if (tag === undefined) continue;
+    throw new ServiceError('svc_tag_not_found', `${field}: no tag has the id ${tag}.`, {
+      field,
       advice: 'Find the right ids with list-tags-v1.',
       data: { tag_ids: unknown.tags },
     });

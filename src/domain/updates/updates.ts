@@ -24,11 +24,11 @@ export interface Summary {
   total: number;
 }
 
-function typeNumbers(groups: readonly TypeGroup[]): number[] {
+export function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
 }
 
-function offerEntry(offer: FleetOffer) {
+export function offerEntry(offer: FleetOffer) {
   return {
     site_id: offer.site_id,
     site_url: offer.site_url,
@@ -41,13 +41,18 @@ function offerEntry(offer: FleetOffer) {
   };
 }
 
-function summaryOf(counts: ReadonlyMap<number, number>): Summary {
+export function summaryOf(counts: ReadonlyMap<number, number>): Summary {
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map((_, number) => counts.get(number) ?? 0);
   return { core, plugins, themes, translations, total: core + plugins + themes + translations };
 }
 
 /** A site-level entry for an identifier that named no usable site (operations §6). */
-function unresolved(error: { identifier: SiteRef; site_id: number | null; code: string; message: string }): ApplyError {
+export function unresolved(error: {
+  identifier: SiteRef;
+  site_id: number | null;
+  code: string;
+  message: string;
+}): ApplyError {
   return {
     site_id: error.site_id ?? 0,
     site_url: String(error.identifier),
@@ -135,7 +140,7 @@ export async function runUpdates(
   };
 }
 
-function siteError(site: SiteRow, error: ServiceError): ApplyError {
+export function siteError(site: SiteRow, error: ServiceError): ApplyError {
   return {
     site_id: site.id,
     site_url: site.url,
@@ -152,7 +157,7 @@ export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'] });
 }
 
-async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
+export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
 }
 

@@ -12,7 +12,10 @@ export interface SiteSettings {
   name?: string;
   notes?: string;
   client_id?: number | null;
+  /** Replaces all tags. */
   tags?: readonly number[];
+  add_tags?: readonly number[];
+  remove_tags?: readonly number[];
   url?: string;
   /** Sent along with a URL of another host or path. */
   url_key?: string;
@@ -65,7 +68,7 @@ export function createSiteSettings(db: Db, vault: Vault) {
         ...siteStatements(site, settings),
         ...detailStatements(site.id, settings),
         ...secretStatements(vault, site.id, settings),
-        ...tagStatements(site.id, settings.tags),
+        ...tagStatements(site.id, settings),
       ];
       if (statements.length > 0) await db.batch([...statements, stampStatus(now)]);
     },
@@ -105,12 +108,26 @@ function secretStatements(vault: Vault, id: number, settings: SiteSettings): Sta
   return updateOf('site_secret', 'site_id', id, columns);
 }
 
-function tagStatements(id: number, tags: readonly number[] | undefined): Statement[] {
-  if (tags === undefined) return [];
-  return [
-    sql('DELETE FROM site_tag WHERE site_id = ?', id),
-    sql('INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)', id, JSON.stringify(tags)),
-  ];
+function tagStatements(id: number, { tags, add_tags = [], remove_tags = [] }: SiteSettings): Statement[] {
+  const added = [...(tags ?? []), ...add_tags];
+  const statements = tags === undefined ? [] : [sql('DELETE FROM site_tag WHERE site_id = ?', id)];
+  if (added.length > 0)
+    statements.push(
+      sql(
+        'INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)',
+        id,
+        JSON.stringify(added),
+      ),
+    );
+  if (remove_tags.length > 0)
+    statements.push(
+      sql(
+        'DELETE FROM site_tag WHERE site_id = ? AND tag_id IN (SELECT value FROM json_each(?))',
+        id,
+        JSON.stringify(remove_tags),
+      ),
+    );
+  return statements;
 }
 
 function updateOf(table: string, key: string, id: number, columns: Record<string, Value | undefined>): Statement[] {

@@ -31,6 +31,11 @@ const LAST_ATTEMPT = 20;
 /** A mark to set or lift. */
 export type SiteMarks = { suspended: boolean } | { disconnected: boolean };
 
+/** A site with its tags, by name, as the JSON of a list of `id` and `name`. */
+export interface TaggedSite extends SiteRecord {
+  tags_json: string;
+}
+
 /** The later of two marks is the one that the status shows: `disconnected` 2 stands over a suspension. */
 const MARKS = {
   suspended: {
@@ -42,10 +47,12 @@ const MARKS = {
   reconnected: { set: 'disconnected = 0', differs: 'disconnected <> 0' },
 } as const;
 
-const RECORD = `SELECT s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
-    m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at
-  FROM site s JOIN site_detail d ON d.site_id = s.id
+const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
+  m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at`;
+const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id
   LEFT JOIN monitor m ON m.site_id = s.id LEFT JOIN site_certificate t ON t.site_id = s.id`;
+const TAGS = `(SELECT json_group_array(json_object('id', id, 'name', name)) FROM (
+  SELECT g.id, g.name FROM site_tag st JOIN tag g ON g.id = st.tag_id WHERE st.site_id = s.id ORDER BY g.name_key, g.id))`;
 
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
@@ -155,14 +162,17 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
-    record(id: number): Promise<SiteRecord | undefined> {
-      return db.one<SiteRecord>(`${RECORD} WHERE s.id = ?`, [id]);
+    record(id: number): Promise<TaggedSite | undefined> {
+      return db.one<TaggedSite>(`SELECT ${RECORD_COLUMNS}, ${TAGS} AS tags_json FROM ${RECORD_TABLES} WHERE s.id = ?`, [
+        id,
+      ]);
     },
 
     records(ids: readonly number[]): Promise<SiteRecord[]> {
-      return db.all<SiteRecord>(`${RECORD} WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.url_key, s.id`, [
-        idList(ids),
-      ]);
+      return db.all<SiteRecord>(
+        `SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.url_key, s.id`,
+        [idList(ids)],
+      );
     },
 
     /**
