@@ -5,13 +5,11 @@ import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
-/** What an update job tells before it has done anything. */
-const NO_ITEMS = {
-  summary: { total_updated: 0, total_errors: 0, sites_updated: 0 },
-  items: [],
-  items_total: 0,
-  page: 1,
-  per_page: 50,
+/** What a job that tells its items tells before it has done anything. */
+const NO_ITEMS = { items: [], items_total: 0, page: 1, per_page: 50 };
+const NOTHING_DONE: Record<string, object> = {
+  update: { summary: { total_updated: 0, total_errors: 0, sites_updated: 0 }, ...NO_ITEMS },
+  check: NO_ITEMS,
 };
 
 let app: CheckedApp;
@@ -68,7 +66,7 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
       completed_at: null,
       errors: [{ site_id: 0, code: 'svc_site_not_found', message: expect.any(String) }],
       job_timed_out: false,
-      ...(type === 'update' ? NO_ITEMS : {}),
+      ...NOTHING_DONE[type],
     });
     await drain();
     expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({

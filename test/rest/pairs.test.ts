@@ -63,9 +63,11 @@ describe('reads', () => {
 
   it('reads a site', async () => {
     for (const id of [1, 2, 3]) {
-      const known = await app.call('get-site', { site_id_or_domain: id, include_stats: true });
+      const { tags, ...known } = await app.call('get-site', { site_id_or_domain: id, include_stats: true });
       const { data } = await rest(app, `GET /sites/${id}`);
       expect(pick(data, Object.keys(known))).toEqual(known);
+      // The routes document has them by their id.
+      expect(data.tags).toEqual(Object.fromEntries(tags.map((tag: Answer) => [tag.id, tag.name])));
     }
   });
 

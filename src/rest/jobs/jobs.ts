@@ -20,8 +20,10 @@ export const jobs: readonly Route[] = [
     description:
       'Its members stand beside success, as the operation answers them. What was done item by item comes by page. Kept for 24 hours after the job ended.',
     params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
-    returns: jobStatusShape,
-    headers: ({ status }) => ({
+    returns: jobStatusShape.extend({ pages: z.number().int().optional().describe('Of the items.') }),
+    headers: ({ status, items_total, pages }) => ({
+      // `total` is of sites, the pages are of items.
+      ...(pages === undefined ? {} : { 'X-Total': String(items_total), 'X-WP-Total': String(items_total) }),
       'Cache-Control': 'no-store',
       ...(status === 'queued' || status === 'processing' ? { 'Retry-After': String(POLL_S) } : {}),
     }),
@@ -32,7 +34,10 @@ export const jobs: readonly Route[] = [
           advice: 'Use the job_id of a queued answer.',
         });
       }
-      return { ...(await jobStatus(ctx, job_id, page, per_page)) };
+      const status = await jobStatus(ctx, job_id, page, per_page);
+      return status.items_total === undefined
+        ? { ...status }
+        : { ...status, pages: Math.ceil(status.items_total / per_page) };
     },
   }),
 ];
