@@ -34,7 +34,15 @@ const OUTSIDE = new Set([
 const FOUND = new Set(['svc_domain_tld_unsupported']);
 
 /** What moves by itself, or by the request as such. */
-const RESTLESS = new Set(['lease', 'schedule_run', 'action_log', 'idempotency', 'mail', 'sqlite_sequence']);
+const RESTLESS = new Set([
+  'lease',
+  'schedule_run',
+  'action_log',
+  'idempotency',
+  'mail',
+  'site_count',
+  'sqlite_sequence',
+]);
 
 async function digest(db: Db): Promise<string> {
   const tables = await db.all(
@@ -43,7 +51,10 @@ async function digest(db: Db): Promise<string> {
   const names = tables.map(({ name }) => String(name)).filter((name) => !RESTLESS.has(name));
   const contents = await db.read(names.map((name) => ({ sql: `SELECT * FROM "${name}"`, args: [] })));
   // The last use of a key is no change of what it opens, nor is a fresh look at a site one of what it holds.
-  const looks = { last_access: null, last_sync: null, last_attempt: null };
+  // An answer of the child also lifts a failed sync, and with it the status.
+  const error = { sync_error: '', sync_error_code: '', sync_error_quoted: 0 };
+  const times = { last_access: null, last_sync: null, last_attempt: null, status_since: null };
+  const looks = { ...times, ...error, status: '', content_hash: '' };
   const plain = contents.map((rows) => rows.map((row) => ({ ...row, ...looks })));
   return createHash('sha256')
     .update(JSON.stringify([names, plain]))
