@@ -36,6 +36,12 @@ const FACTS = {
     description: 'Follow work that goes on in the background.',
     max_tokens: 500,
   },
+  insight: {
+    folder: 'insight',
+    label: 'Insight',
+    description: 'Questions about the whole fleet, answered in one call.',
+    max_tokens: 1400,
+  },
 } as const satisfies Record<string, ToolsetFacts>;
 
 export type Toolset = keyof typeof FACTS;

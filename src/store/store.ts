@@ -12,6 +12,7 @@ import { createMembers } from './cluster/members.js';
 import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
+import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
 import { createMail } from './mail/mail.js';
@@ -52,6 +53,7 @@ export function createStore(db: Db, vault: Vault) {
     inventory: createInventory(db),
     updates: createUpdates(db),
     findings: createFindings(db),
+    fleetSearch: createFleetSearch(db),
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),

@@ -191,6 +191,7 @@ export const CASES: readonly OperationCase[] = [
   operation('get-batch-job-status', ['svc_job_not_found', 'ability_invalid_input'], async ({ app }) => ({
     job_id: (await app.call('sync-sites', {})).job_id ?? 'sync_00000000-0000-0000-0000-000000000000',
   })),
+  operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
   // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
     ...site,

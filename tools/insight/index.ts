@@ -1,0 +1,4 @@
+import type { Operation } from '../../src/operation/operation.js';
+import searchFleet from './search-fleet-v1.js';
+
+export const insight: readonly Operation[] = [searchFleet];
