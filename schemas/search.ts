@@ -49,6 +49,16 @@ export const searchText = () => z.string().max(255).default('');
 export const version = () => z.string().trim().min(1).max(100).optional();
 export const days = () => int(0, 36_500).optional();
 
+/** Filters of lists and runs of updates. */
+export const offerFilters = {
+  search: searchText().describe('Part of its slug or name.'),
+  slug: z.string().trim().min(1).max(255).optional().describe('One slug or name.'),
+  exclude_slugs: listOrOne(z.string().trim().min(1).max(255)).default([]).describe('Slugs or names.'),
+  tag_ids: idList().describe('Of sites; any of them.'),
+  client_ids: idList().describe('Of sites; any of them.'),
+  level: levels().describe('How far it goes.'),
+};
+
 export const searchAnswer = z.object({
   columns: z.array(z.string()).optional(),
   rows: z

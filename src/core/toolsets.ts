@@ -21,7 +21,7 @@ const FACTS = {
     folder: 'updates',
     label: 'Updates',
     description: 'Find, apply and ignore core, plugin, theme and translation updates.',
-    max_tokens: 2700,
+    max_tokens: 3200,
   },
   clients: {
     folder: 'clients',

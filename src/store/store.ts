@@ -40,6 +40,7 @@ import { createTimeBuckets } from './time-tracker/buckets.js';
 import { createTimeSettings } from './time-tracker/settings.js';
 import { createTimeTasks } from './time-tracker/tasks.js';
 import { createSiteUpdates } from './updates/by-site.js';
+import { createNarrowedUpdates } from './updates/narrowing.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
 
@@ -52,6 +53,7 @@ export function createStore(db: Db, vault: Vault) {
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
+    narrowedUpdates: createNarrowedUpdates(db),
     findings: createFindings(db),
     fleetSearch: createFleetSearch(db),
     clients: createClients(db),

@@ -154,8 +154,8 @@ describe('published files', () => {
 });
 
 /** Estimated tokens that the operations of the interface may cost a conversation; a toolset declares its own beside its name. */
-const INTERFACE_TOKENS = 10_300;
-/** What further toolsets that are on by default may add. */
+const INTERFACE_TOKENS = 10_900;
+/** What further toolsets that are on by default may add to 10,300, which those of the interface had without further filters. */
 const FURTHER_TOKENS = 1_800;
 const TOOL_TOKENS = 600;
 /** One tool whose filters stand for many calls of others. */
@@ -190,7 +190,7 @@ describe('the catalogue for models', () => {
   it('stays small: every conversation pays for it', () => {
     const ofInterface = new Set(Object.values(CATALOGUE).flatMap((facts) => facts.map(({ name }) => `svc/${name}-v1`)));
     expect(costOf(operations.filter(({ id }) => ofInterface.has(id)))).toBeLessThan(INTERFACE_TOKENS);
-    expect(costOf(operations)).toBeLessThan(INTERFACE_TOKENS + FURTHER_TOKENS);
+    expect(costOf(operations)).toBeLessThan(10_300 + FURTHER_TOKENS);
   });
 
   it.each(TOOLSETS)('%s keeps to the budget it declares', (toolset) => {

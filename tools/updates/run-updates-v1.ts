@@ -1,5 +1,6 @@
 import { queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
+import { offerFilters } from '../../schemas/search.js';
 import { appliedEntry, runSummary, updateError, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
@@ -18,6 +19,7 @@ export default defineOperation({
   input: z.object({
     site_ids_or_domains: siteRefs('empty = all with updates').default([]),
     types: updateTypes,
+    ...offerFilters,
     specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
   }),
 
@@ -29,6 +31,6 @@ export default defineOperation({
     total_errors: z.number().int().optional(),
   }),
 
-  handle: ({ site_ids_or_domains, types, specific_items }, ctx) =>
-    runUpdates(ctx, site_ids_or_domains, types, specific_items),
+  handle: ({ site_ids_or_domains, types, specific_items, ...filters }, ctx) =>
+    runUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),
 });

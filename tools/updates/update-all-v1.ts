@@ -1,4 +1,5 @@
 import { queuedFields, siteRefs } from '../../schemas/common.js';
+import { offerFilters } from '../../schemas/search.js';
 import { runSummary, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
@@ -14,7 +15,7 @@ export default defineOperation({
   idempotent: false,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('empty = all but suspended').default([]) }),
+  input: z.object({ site_ids_or_domains: siteRefs('empty = all but suspended').default([]), ...offerFilters }),
 
   output: z.object({
     ...queuedFields,
@@ -31,8 +32,8 @@ export default defineOperation({
     total_errors: z.number().int().optional(),
   }),
 
-  async handle({ site_ids_or_domains }, ctx) {
-    const answer = await runUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended);
+  async handle({ site_ids_or_domains, ...filters }, ctx) {
+    const answer = await runUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters);
     if (answer.queued) return answer;
     const count = (type: string) => answer.updated.filter((item) => item.type === type).length;
     return {

@@ -1,6 +1,6 @@
 /** The search over the fleet: filters that combine, chosen columns, or counts by a value. */
 
-import { type Group, ITEM_FIELDS, LEVELS, type Level, type SearchField } from '../../../schemas/search.js';
+import { type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
 import { ServiceError } from '../../core/errors.js';
 import type { FleetFilter, ItemFilter, MonitorState, OfferFilter } from '../../store/fleet/search-filter.js';
 import type { SiteStatus } from '../../store/sites/rows.js';
@@ -8,6 +8,7 @@ import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
 import { compareVersions } from '../updates/versions.js';
+import { levelNumbers } from './levels.js';
 import { packagesCalled } from './packages.js';
 import { cellsOf, columnsOf } from './search-cells.js';
 
@@ -166,11 +167,6 @@ async function shownItem(ctx: Ctx, asked: FleetSearch, kind: number, packages: r
     active: item_state === undefined ? undefined : item_state === 'active',
     offer: asksItemUpdate(asked) ? levelNumbers(asked.level) : undefined,
   };
-}
-
-/** Numbers of levels, as stored with the offers. */
-export function levelNumbers(levels: readonly Level[]): number[] {
-  return levels.map((level) => LEVELS.indexOf(level));
 }
 
 const STANDARD = 6;

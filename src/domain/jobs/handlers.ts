@@ -17,6 +17,7 @@ import {
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { type ApplyResult, applyOffers } from '../updates/apply.js';
+import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
@@ -40,6 +41,8 @@ export interface UpdateParams {
   types: number[];
   /** Exact slugs; empty = all. */
   specific_items: string[];
+  /** Filters on the offers; absent in jobs of earlier versions. */
+  limits?: OfferLimits;
 }
 
 export interface SyncParams {
@@ -125,7 +128,9 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     requireVersion(target);
     // Offers are read when the work starts, not when it was requested: a job may have waited, or have run before.
     const offers = (await ctx.store.updates.ofSites([target.site.id], params.types)).filter(
-      (offer) => params.specific_items.length === 0 || params.specific_items.includes(offer.slug),
+      (offer) =>
+        (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
+        (params.limits === undefined || withinLimits(offer, params.limits)),
     );
     if (offers.length === 0) return { updated: [], errors: [] };
     return applyOffers(ctx, target, offers);

@@ -1,9 +1,11 @@
 /** Routes of the updates (REST §6.13). */
 
+import { LEVELS } from '../../../schemas/search.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { allSites } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType, updateOfType } from '../../domain/updates/by-type.js';
+import { narrowingOf, narrowSites } from '../../domain/updates/narrowing.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
@@ -25,6 +27,20 @@ const typesToRun = typeList
 const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
   .default([])
   .describe('all, wp, plugins, themes, comma-separated. Default all.');
+/** Filters of what is updated. Of a write: a list that was sent but is empty must not mean everything. */
+const filled = <T extends z.ZodTypeAny>(list: T) =>
+  list.refine((members: unknown[]) => members.length > 0, 'holds nothing').optional();
+const ofItems = {
+  slug: filled(slugs()).describe('Only these: slugs or names, comma-separated.'),
+  exclude_slugs: filled(slugs()).describe('Not these: slugs or names, comma-separated.'),
+  level: filled(csv(z.enum(LEVELS))).describe(
+    'patch, minor, major, comma-separated: which number of the version changes.',
+  ),
+};
+const ofSites = {
+  tag_ids: filled(ids()).describe('Sites with any of these tags, comma-separated.'),
+  client_ids: filled(ids()).describe('Sites of any of these clients, comma-separated.'),
+};
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
@@ -47,12 +63,15 @@ export const updates: readonly Route[] = [
       search,
       include: ids().optional(),
       exclude: ids().optional(),
+      ...ofItems,
+      ...ofSites,
       ...paging(PAGE.standard, PAGE.max),
     }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
     returns: mapOf(offersOfSite, 'site id'),
-    answer: async ({ type, page, per_page, ...asked }, ctx) => {
-      const found = await updatesBySite(ctx, { ...asked, types: typesOf(type) }, page, per_page);
+    answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
+      const asked = { types: typesOf(type), search: part, include, exclude, filters };
+      const found = await updatesBySite(ctx, asked, page, per_page);
       return { total: found.total, page, per_page, data: found.data };
     },
   }),
@@ -98,13 +117,15 @@ export const updates: readonly Route[] = [
     needs: 'write',
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: typesToRun }),
+    params: z.object({ type: typesToRun, search, ...ofItems, ...ofSites }),
     returns: updateRunShape,
-    answer: async ({ type = [] }, ctx) => {
+    answer: async ({ type = [], ...filters }, ctx) => {
+      const narrowing = await narrowingOf(ctx, filters);
       const running = await ctx.store.siteUpdates.runningJob('update');
       if (running !== undefined) return alreadyRunning(ctx, running);
       const sites = await allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
-      return runOn(ctx, sites, typesOf(type));
+      if (narrowing === undefined) return runOn(ctx, sites, typesOf(type));
+      return runOn(ctx, await narrowSites(ctx, sites, narrowing, typesOf(type), false), typesOf(type), narrowing);
     },
   }),
   route({
@@ -113,13 +134,14 @@ export const updates: readonly Route[] = [
     needs: 'write',
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
-    params: z.object({ ...sitePath }),
+    params: z.object({ ...sitePath, search, ...ofItems }),
     returns: updateRunShape,
-    answer: async ({ id_or_domain }, ctx) => {
+    answer: async ({ id_or_domain, ...filters }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
+      const narrowing = await narrowingOf(ctx, filters);
       if (site.status === 'suspended') throw suspended(site);
       const running = await ctx.store.siteUpdates.runningJob('update', site.id);
-      const answer = running === undefined ? await runOn(ctx, [site], []) : alreadyRunning(ctx, running);
+      const answer = running === undefined ? await runOn(ctx, [site], [], narrowing) : alreadyRunning(ctx, running);
       return { ...answer, site: simpleSite(site) };
     },
   }),
