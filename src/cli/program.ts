@@ -71,6 +71,15 @@ program
   });
 
 program
+  .command('brief')
+  .description('what needs a person now, worst first, and what was done')
+  .option('--since <time>', 'ISO 8601; default: 24 hours ago')
+  .option('--json', 'print JSON')
+  .action(async (options: { since?: string; json?: boolean }) =>
+    (await import('./brief.js')).showBrief(readConfig(), options),
+  );
+
+program
   .command('migrate')
   .description('bring the database to the newest schema')
   .option('--json', 'print JSON')

@@ -12,6 +12,7 @@ import { createMembers } from './cluster/members.js';
 import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
+import { createFleetBrief } from './fleet/brief.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
@@ -55,6 +56,7 @@ export function createStore(db: Db, vault: Vault) {
     updates: createUpdates(db),
     narrowedUpdates: createNarrowedUpdates(db),
     findings: createFindings(db),
+    fleetBrief: createFleetBrief(db),
     fleetSearch: createFleetSearch(db),
     clients: createClients(db),
     tags: createTags(db),

@@ -192,6 +192,7 @@ export const CASES: readonly OperationCase[] = [
     job_id: (await app.call('sync-sites', {})).job_id ?? 'sync_00000000-0000-0000-0000-000000000000',
   })),
   operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
+  operation('get-fleet-brief', ['svc_invalid_input'], {}, { since: '2020-01-01' }),
   // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
     ...site,
