@@ -55,9 +55,14 @@ program
 program
   .command('stdio')
   .description('MCP on stdin and stdout, for assistants on this machine')
-  .action(async () => {
+  .option(
+    '--toolsets <names>',
+    'only these groups of tools, comma-separated; lean: a few tools that find and run the others',
+  )
+  .option('--readonly', 'only tools that change nothing')
+  .action(async (options: { toolsets?: string; readonly?: boolean }) => {
     const { stdio } = await import('./stdio.js');
-    await stdio(readConfig());
+    await stdio(readConfig(), options);
   });
 
 program

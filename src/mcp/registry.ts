@@ -17,7 +17,9 @@ import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
 import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
-import { toolsetOff, unknownTool } from './errors.js';
+import { notChosen, toolOff, toolsetOff, unknownTool } from './errors.js';
+import { leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
+import { RUN_OPERATION } from './messages.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import {
   errorResult,
@@ -35,6 +37,8 @@ export interface RegistryParts {
   log: Log;
   readOnly: boolean;
   toolsets: readonly Toolset[];
+  /** Ids of operations that alone are offered, when there are any, and of those that never are. */
+  tools?: { allow: readonly string[]; block: readonly string[] };
   /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
   /** Largest output in estimated tokens. */
@@ -71,6 +75,7 @@ const MAX_TOKENS = 20_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
+  const { allow = [], block = [] } = parts.tools ?? {};
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock);
   const runningCalls = new CallDeduplication(parts.clock);
@@ -83,8 +88,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
-    if (!parts.toolsets.includes(operation.group)) return toolsetOff(toolName(operation.id), operation.group);
-    return permissionError(actor, operation.needs, parts.readOnly);
+    const { id, group, needs } = operation;
+    if (!parts.toolsets.includes(group)) return toolsetOff(toolName(id), group);
+    if (allow.length > 0 && !allow.includes(id)) return toolOff(toolName(id));
+    if (block.includes(id)) return toolOff(toolName(id));
+    if (actor.tools?.toolsets?.includes(group) === false) return notChosen(toolName(id), 'toolsets');
+    if (actor.tools?.read_only === true && needs !== 'read') return notChosen(toolName(id), 'readonly');
+    return permissionError(actor, needs, parts.readOnly);
   }
 
   function visibleTo(actor: Actor): GroupedOperation[] {
@@ -148,17 +158,26 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   return {
     runningCalls,
     listTools(actor) {
-      const key = [...actor.rights].sort().join();
+      const key = JSON.stringify([[...actor.rights].sort(), actor.tools]);
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy));
+      const visible = visibleTo(actor);
+      const tools = actor.tools?.lean ? leanTools(visible, policy) : visible.map((one) => toolOf(one, policy));
       lists.set(key, tools);
       return tools;
     },
 
     async callTool(name, args, caller, elicitation) {
       try {
-        return await call(name, args ?? {}, caller, elicitation);
+        if (caller.actor.tools?.lean === true && name === SEARCH_OPERATIONS) {
+          const output = searchOperations(visibleTo(caller.actor), policy, args ?? {});
+          return successResult({ output, text: JSON.stringify(output) });
+        }
+        const meant =
+          caller.actor.tools?.lean === true && name === RUN_OPERATION
+            ? operationCall(args)
+            : { name, input: args ?? {} };
+        return await call(meant.name, meant.input, caller, elicitation);
       } catch (error) {
         const known = asServiceError(error);
         if (isOurFault(known)) {

@@ -66,7 +66,7 @@ class SessionServer extends Server {
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   const server = new SessionServer(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
-    instructions: core.instructions,
+    instructions: core.instructionsFor(actor()),
     jsonSchemaValidator: NO_VALIDATOR,
   });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: core.registry.listTools(actor()) }));
