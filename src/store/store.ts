@@ -41,6 +41,7 @@ import { createTimeBuckets } from './time-tracker/buckets.js';
 import { createTimeSettings } from './time-tracker/settings.js';
 import { createTimeTasks } from './time-tracker/tasks.js';
 import { createSiteUpdates } from './updates/by-site.js';
+import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
 import { createNarrowedUpdates } from './updates/narrowing.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
@@ -54,6 +55,7 @@ export function createStore(db: Db, vault: Vault) {
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
+    ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),
     findings: createFindings(db),
     fleetBrief: createFleetBrief(db),

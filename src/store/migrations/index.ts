@@ -10,6 +10,7 @@ import { batchGuard } from './0008_batch_guard.js';
 import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 import { trial } from './0010_trial.js';
 import { search } from './0025_search.js';
+import { ignoredUntil } from './0026_ignored_until.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -23,4 +24,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
   { id: 10, name: 'trial', sql: trial },
   { id: 25, name: 'search', sql: search },
+  { id: 26, name: 'ignored_until', sql: ignoredUntil },
 ];
