@@ -126,6 +126,11 @@ export function createFleetSearch(db: Db) {
       return { rows, total: keys.length, sites, unknown };
     },
 
+    /** Chosen columns of these sites, in their order. */
+    columns(ids: readonly number[], columns: readonly SearchColumn[]): Promise<Row[]> {
+      return columnsOf(db, [...ids], undefined, columns);
+    },
+
     /** Values with their numbers of sites, the most frequent first. */
     async groups(
       filter: FleetFilter,
