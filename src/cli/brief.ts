@@ -3,10 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
-import { ServiceError } from '../core/errors.js';
 import type { Brief } from '../domain/fleet/brief.js';
 import { createLog } from '../telemetry/log.js';
-import { CommandError } from './accounts.js';
 import { print, printJson } from './output.js';
 import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';
@@ -22,9 +20,6 @@ export async function showBrief(config: Config, options: { since?: string; json?
     const brief = (await service.invoke(operation, input, caller)) as unknown as Brief;
     if (options.json === true) printJson(brief);
     else print(briefText(brief));
-  } catch (error) {
-    if (error instanceof ServiceError) throw new CommandError(`${error.message} ${error.advice ?? ''}`.trim());
-    throw error;
   } finally {
     await service.stop();
   }

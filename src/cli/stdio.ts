@@ -3,13 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createService, openMcp, type Service } from '../app/service.js';
 import type { Config } from '../config/types.js';
-import type { Actor, ToolChoice } from '../core/actor.js';
+import type { Actor } from '../core/actor.js';
 import { systemClock } from '../core/clock.js';
-import { ServiceError } from '../core/errors.js';
 import { serveStdio } from '../mcp/stdio.js';
 import { toolChoice, withToolChoice } from '../mcp/tool-choice.js';
 import { createLog } from '../telemetry/log.js';
-import { CommandError } from './accounts.js';
 import { stopSignal } from './stop.js';
 import { assertWritable } from './writable.js';
 
@@ -23,19 +21,12 @@ export function localActor(via: 'mcp' | 'cli'): Actor {
   return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via, denied_sites: [] };
 }
 
-/** A mistake on the command line is told there, not to the assistant. */
-function choiceOf({ toolsets, readonly }: { toolsets?: string; readonly?: boolean }): ToolChoice | undefined {
-  try {
-    return toolChoice({ toolsets, readonly: readonly === true ? '1' : undefined });
-  } catch (error) {
-    if (error instanceof ServiceError) throw new CommandError(`--${error.message} ${error.advice ?? ''}`.trim());
-    throw error;
-  }
-}
-
 /** Answers the greeting before anything is opened: an assistant that starts us waits for it. */
 export async function stdio(config: Config, chosen: { toolsets?: string; readonly?: boolean } = {}): Promise<void> {
-  const actor = withToolChoice(localActor('mcp'), choiceOf(chosen));
+  const actor = withToolChoice(
+    localActor('mcp'),
+    toolChoice({ toolsets: chosen.toolsets, readonly: chosen.readonly === true ? '1' : undefined }),
+  );
   const asked = stopSignal();
   const broken = new AbortController();
   const signal = AbortSignal.any([asked, broken.signal]);

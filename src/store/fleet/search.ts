@@ -78,20 +78,17 @@ export function createFleetSearch(db: Db) {
      * of those whose slug or name holds the text. `term` is lower-case ASCII, the only letters that SQLite folds.
      */
     async packagesCalled(kind: number, term: string): Promise<number[]> {
-      const [exact = [], holding = []] = await db.read([
-        sql(
-          `SELECT id FROM package WHERE kind = ? AND (lower(slug) IN (?, ? || '.php') OR lower(name) = ?
-             OR substr(lower(slug), 1, length(?) + 1) = ? || '/')`,
-          ...[kind, term, term, term, term, term],
-        ),
-        sql(
-          'SELECT id FROM package WHERE kind = ? AND (instr(lower(slug), ?) > 0 OR instr(lower(name), ?) > 0)',
-          kind,
-          term,
-          term,
-        ),
-      ]);
-      return (exact.length > 0 ? exact : holding).map((row) => Number(row.id));
+      const exact = await db.all(
+        `SELECT id FROM package WHERE kind = ? AND (lower(slug) IN (?, ? || '.php') OR lower(name) = ?
+           OR substr(lower(slug), 1, length(?) + 1) = ? || '/')`,
+        [kind, term, term, term, term, term],
+      );
+      if (exact.length > 0) return exact.map((row) => Number(row.id));
+      const holding = await db.all(
+        'SELECT id FROM package WHERE kind = ? AND (instr(lower(slug), ?) > 0 OR instr(lower(name), ?) > 0)',
+        [kind, term, term],
+      );
+      return holding.map((row) => Number(row.id));
     },
 
     /** The versions of these packages that any site has. */
