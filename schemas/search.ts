@@ -30,7 +30,7 @@ const SITE_FIELDS = [
 ] as const;
 /** Columns of the plugin or theme that is searched for. */
 export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
-export const SEARCH_FIELDS = [...SITE_FIELDS, ...ITEM_FIELDS] as const;
+const SEARCH_FIELDS = [...SITE_FIELDS, ...ITEM_FIELDS] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
 export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] as const;

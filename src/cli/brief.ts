@@ -26,7 +26,7 @@ export async function showBrief(config: Config, options: { since?: string; json?
 }
 
 /** The brief for a terminal. Texts of sites stand in it, so nothing that a terminal would obey is let through. */
-export function briefText({ as_of, since, sites, needs_attention, updates_on_offer, done, not_known }: Brief): string {
+function briefText({ as_of, since, sites, needs_attention, updates_on_offer, done, not_known }: Brief): string {
   const { core, plugins, themes, translations } = updates_on_offer;
   const lines = [
     `${as_of}  ${sites.total} sites: ${sites.connected} connected, ${sites.disconnected} disconnected, ${sites.suspended} suspended`,

@@ -60,7 +60,7 @@ describe('the catalogue', () => {
         return prompts.get(prompt.name, args, LOCAL).text;
       }),
     );
-    expect(texts).toHaveLength(12);
+    expect(texts).toHaveLength(14);
     for (const tool of texts.join('\n').match(/svc-[a-z0-9-]+/g) ?? [])
       expect([tool, names.has(tool)]).toEqual([tool, true]);
   });

@@ -13,7 +13,7 @@ import { packagesCalled } from './packages.js';
 import { cellsOf, columnsOf } from './search-cells.js';
 
 /** A search as it is asked for. Empty lists and texts filter nothing. */
-export interface FleetSearch {
+interface FleetSearch {
   search: string;
   status: SiteStatus | 'any';
   tag_ids: readonly number[];

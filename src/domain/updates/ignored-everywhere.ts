@@ -7,7 +7,7 @@ import { isoTime } from '../sites/sites.js';
 import { UPDATE_TYPES } from './apply.js';
 import { CORE_SLUG, type IgnorableType } from './ignored.js';
 
-export interface EverywhereChange {
+interface EverywhereChange {
   action: 'ignore' | 'unignore';
   type: IgnorableType;
   /** Slug, folder or name. */

@@ -5,7 +5,7 @@ import { sql } from '../driver/db.js';
 import { except, type Fragment } from '../driver/sql-fragments.js';
 
 /** Instants in milliseconds. */
-export interface BriefClock {
+interface BriefClock {
   now: number;
   /** Work since then is told. */
   since: number;

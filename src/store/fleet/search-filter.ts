@@ -6,7 +6,7 @@ import { idList, sitePredicate } from '../sites/filter.js';
 import type { SiteStatus } from '../sites/rows.js';
 
 export type MonitorState = 'up' | 'down' | 'pending' | 'paused' | 'unknown';
-export type VersionColumn = 'wp_version' | 'php_version' | 'child_version';
+type VersionColumn = 'wp_version' | 'php_version' | 'child_version';
 
 /** Offers that are not ignored. Empty lists = any. */
 export interface OfferFilter {
@@ -47,7 +47,12 @@ export interface FleetFilter {
   items: readonly ItemFilter[];
 }
 
-const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
+export const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
+
+/** ` WHERE …`, or nothing when every site fits. */
+export const where = (condition: Fragment): Fragment =>
+  condition.text === '' ? condition : join([fragment(' WHERE '), condition]);
+
 const texts = (values: readonly string[]) => JSON.stringify(values);
 const IN = 'IN (SELECT value FROM json_each(?))';
 

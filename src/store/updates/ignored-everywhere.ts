@@ -4,7 +4,7 @@ import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { refreshIgnoredEverywhere } from './ignored.js';
 
-export interface EverywhereEntry {
+interface EverywhereEntry {
   /** Number of the update type. */
   type: number;
   slug: string;

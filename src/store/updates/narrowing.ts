@@ -19,7 +19,7 @@ export interface Narrowing {
   clients: readonly number[];
 }
 
-export interface NarrowedQuery {
+interface NarrowedQuery {
   narrowing: Narrowing;
   /** Numbers of the update types; empty = all. */
   types: readonly number[];
