@@ -120,10 +120,13 @@ export function createFleetBrief(db: Db) {
           limit,
         ),
         sql(`SELECT s.status, count(*) AS n FROM site s WHERE 1${hidden.text} GROUP BY 1`, ...hidden.args),
-        sql(
-          `SELECT u.type, count(*) AS n FROM site_update u JOIN site s ON s.id = u.site_id WHERE u.ignored = 0${hidden.text} GROUP BY 1`,
-          ...hidden.args,
-        ),
+        // The kept counter is of all sites.
+        denied.length === 0
+          ? sql('SELECT type, n FROM update_count')
+          : sql(
+              `SELECT u.type, count(*) AS n FROM site_update u WHERE u.ignored = 0${except('u.site_id', denied).text} GROUP BY 1`,
+              ...hidden.args,
+            ),
         sql(
           `SELECT h.context, h.action, count(*) AS n, count(DISTINCT h.site_id) AS sites FROM ${LOG} h JOIN site s ON s.id = h.site_id
            WHERE h.at >= ?${hidden.text} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
