@@ -178,6 +178,27 @@ describe('the lean list', () => {
     await driver.close();
   });
 
+  it.each(HTTP)('asks a person before it destroys through run-operation, %s', async (...way) => {
+    const own = await mcpApp({ sites: 1, config: { confirm: 'elicit' } });
+    const { id } = await own.app.call('add-tag', { name: 'doomed' });
+    const questions: string[] = [];
+    for (const action of ['decline', 'accept'] as const) {
+      const driver = await open(way, {
+        ...own.target,
+        url: `${own.url}?toolsets=lean`,
+        answer: async ({ message }) => {
+          questions.push(message);
+          return action === 'accept' ? { action, content: { confirm: true } } : { action };
+        },
+      });
+      await driver.call('run-operation', { operation: 'svc-delete-tag-v1', input: { tag_id: id, confirm: true } });
+      await driver.close();
+      expect(await own.app.call('list-tags')).toMatchObject({ total: action === 'accept' ? 0 : 1 });
+    }
+    expect(questions).toHaveLength(2);
+    await own.close();
+  });
+
   it('is bounded by the rest of the choice', async () => {
     const driver = await open(['2026-07-28', 'http'], {
       ...mcp.target,
