@@ -1,6 +1,7 @@
 /** Schemas of clients that more than one operation uses. */
 
 import { int, lineText, list, plainText, timestamp } from './common.js';
+import { email } from './email.js';
 import { z } from './zod.js';
 
 const clientStatus = z.enum(['active', 'suspended']);
@@ -45,7 +46,7 @@ export const clientHead = { client_id: clientId, client_name: clientName };
 const EMAIL_MAX = 191;
 const EMAIL_RULE = 'must be an e-mail address such as name@example.com';
 
-export const clientEmail = z.string().trim().max(EMAIL_MAX).email(EMAIL_RULE);
+export const clientEmail = email(EMAIL_MAX, EMAIL_RULE);
 
 /** `""` is allowed and clears the address. */
 export const clientEmailOrNone = z

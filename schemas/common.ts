@@ -45,31 +45,12 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
 const ANY_CONTROL = /[\u0000-\u001F\u007F-\u009F]/;
 
-const TAG_START = /[a-zA-Z!/?]/;
-
-/** Without tags, also those that only appear once others are gone (`<<b>i>`). One walk: a pattern would take n² for `<a<a…`. */
-function withoutTags(text: string): string {
-  if (!text.includes('<')) return text;
-  const kept: string[] = [];
-  let open = -1;
-  for (const char of text) {
-    if (char === '>' && open >= 0) {
-      kept.length = open;
-      open = -1;
-      continue;
-    }
-    if (open < 0 && kept.at(-1) === '<' && TAG_START.test(char)) open = kept.length - 1;
-    kept.push(char);
-  }
-  return kept.join('');
-}
-
-/** Human text: trimmed, without markup and control characters (operations §5.4). */
+/** Human text: trimmed, without control characters, and otherwise as given (operations §5.4). Where it is shown, it is escaped. */
 export function plainText(max: number) {
   return z
     .string()
     .max(max)
-    .transform((text) => withoutTags(text.replace(CONTROL, '')).trim());
+    .transform((text) => text.replace(CONTROL, '').trim());
 }
 
 /** Human text on one line, for names: any run of white space is one blank. */
@@ -93,8 +74,8 @@ export const siteRef = integerOrText().describe('Id or domain.');
 
 export const clientRef = integerOrText().describe('Id or e-mail.');
 
-/** `whenEmpty` says what an empty list means. */
-export const siteRefs = (whenEmpty: string) => list(integerOrText()).describe(`Ids or domains; ${whenEmpty}.`);
+/** `rule` says what an empty list means, before anything else is said: an empty search result must not become the whole fleet. */
+export const siteRefs = (rule: string) => list(integerOrText()).describe(`${rule} Ids or domains.`);
 
 export const page = () => int(1).default(1).describe('Page.');
 export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
@@ -124,8 +105,13 @@ export const queuedFields = {
   notice: z.string().optional().describe('What is unusual about how this job will run.'),
 };
 
+/** The job on which a call goes on whose time was up; absent when all was done. */
+export const continuedFields = { job_id: z.string().optional(), status_url: z.string().optional() };
+/** The switch of a call on many sites that shows what would happen. */
+export const dryRun = bool().default(false).describe('Previews only.');
+
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
 export const confirmation = {
   confirm: bool().default(false).describe('Goes ahead.'),
-  dry_run: bool().default(false).describe('Previews only.'),
+  dry_run: dryRun,
 };

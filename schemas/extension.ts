@@ -10,6 +10,7 @@ export const extensionEntry = z.object({
   version: z.string(),
   active: z.boolean(),
   update_version: z.string().nullable(),
+  must_use: z.literal(true).optional().describe('Always active, cannot be changed.'),
 });
 
 /** `folder/file.php` of a plugin, folder name of a theme: exact and case-sensitive. */

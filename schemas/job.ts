@@ -1,12 +1,37 @@
 /** Schemas of jobs. */
 
+import { runSummary } from './update.js';
 import { z } from './zod.js';
 
-/** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */
 /** Kinds of queued work; `src/domain/jobs/handlers.ts` has a handler for each. */
-export const JOB_TYPES = ['sync', 'update', 'reconnect', 'disconnect', 'check', 'suspend'] as const;
+export const JOB_TYPES = [
+  'sync',
+  'update',
+  'reconnect',
+  'disconnect',
+  'check',
+  'suspend',
+  'unsuspend',
+  'extension',
+] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
+/** What a job did on a site, or failed to do: then with `code` and `message`. */
+const jobItem = z.object({
+  site_id: z.number().int(),
+  type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']).optional().describe('Of an update.'),
+  slug: z.string().optional(),
+  name: z.string().optional(),
+  old_version: z.string().optional(),
+  new_version: z.string().optional(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  reachable: z.boolean().optional().describe('Of a check, as are the next two.'),
+  http_status: z.number().int().optional(),
+  response_time_ms: z.number().int().optional(),
+});
+
+/** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */
 export const jobStatus = z.object({
   job_id: z.string(),
   type: z.enum(JOB_TYPES),
@@ -22,4 +47,9 @@ export const jobStatus = z.object({
   job_timed_out: z.boolean(),
   job_error_code: z.string().optional(),
   job_error_message: z.string().optional(),
+  summary: runSummary.optional().describe('Of an update job.'),
+  items: z.array(jobItem).optional().describe('One page of what was done and what failed, item by item.'),
+  items_total: z.number().int().optional(),
+  page: z.number().int().optional(),
+  per_page: z.number().int().optional(),
 });

@@ -35,7 +35,7 @@ export const postItem = z.object({
 });
 export type PostItem = z.output<typeof postItem>;
 
-const galleryImage = z.object({
+export const galleryImage = z.object({
   id: z.number().int(),
   src: z.string(),
   title: z.string(),

@@ -16,6 +16,7 @@ const SITE_FIELDS = [
   'name',
   'status',
   'reason',
+  'since',
   'wp',
   'php',
   'child',

@@ -69,7 +69,7 @@ export const GENERAL = {
     '0 = always ask before updates, 1 = not for single ones, 2 = never.',
     { idle: SCREEN },
   ),
-  check_http_response: field(onOff, 0, 'Visit a site after updates and tell when it is not up.'),
+  check_http_response: field(onOff, 1, 'Visit a site after updates and tell when it is not up.'),
   check_http_response_method: field(z.enum(['head', 'get']), 'head', 'How it is visited.', {
     idle: 'Every visit is a GET, as a browser would make it: head would miss broken pages.',
   }),
@@ -147,7 +147,11 @@ export const ADVANCED = {
   svc_optimize: field(onOff, 1, 'Optimise for shared hosting.', {
     idle: 'Not acted on: only what is stored is asked for, and every query is bounded, whatever the hosting.',
   }),
-  svc_wp_cron: field(onOff, 1, 'Let the built-in schedule run.'),
+  svc_wp_cron: field(
+    onOff,
+    1,
+    'Let the built-in schedule run: syncs, checks of monitors, certificates and domains, audits, reports of health, the digest. 0 stops all of it; calls and queued jobs go on.',
+  ),
   svc_ssl_verify_certificate: field(onOff, 1, 'Check TLS certificates of sites; 0 overrides the setting of each site.'),
   svc_verify_connection_method: field(among(1, 2), 1, '1 = native cryptography, 2 = a fallback in plain code.', {
     idle: 'Always 1: native cryptography is part of the runtime.',
@@ -195,6 +199,13 @@ export const COST_TRACKER = {
   decimal_separator: field(z.string().length(1), '.', 'One character.', { idle: SCREEN }),
   decimals: field(whole(0, 4), 2, 'Decimals shown.', { idle: SCREEN }),
 } satisfies Fields;
+
+/** The values of a group as they are answered. */
+export function valuesShape(fields: Fields) {
+  return z.object(
+    Object.fromEntries(Object.entries(fields).map(([name, { schema, about }]) => [name, schema.describe(about)])),
+  );
+}
 
 /** Parameters of an edit: every field may be left out (kept) or null (back to the standard). "" clears a text, too. */
 export function editShape<F extends Fields>(fields: F) {

@@ -3,7 +3,7 @@
 import { list } from './common.js';
 import { z } from './zod.js';
 
-const SITE_EXTRAS = ['tags', 'reason', 'last_sync', 'php_version'] as const;
+const SITE_EXTRAS = ['tags', 'status_reason', 'last_sync', 'php_version'] as const;
 export type SiteExtra = (typeof SITE_EXTRAS)[number];
 
 export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Adds these.');
@@ -11,7 +11,7 @@ export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Add
 /** Absent unless asked for; null = not known. */
 export const siteExtras = {
   tags: z.array(z.object({ id: z.number().int(), name: z.string() })).optional(),
-  reason: z.string().nullable().optional().describe('Why it is not connected.'),
+  status_reason: z.string().nullable().optional().describe('Why it is not connected.'),
   last_sync: z.string().nullable().optional(),
   php_version: z.string().nullable().optional(),
 };

@@ -33,6 +33,21 @@ export const siteStats = z.object({
   health_score: z.number().int().min(0).max(100).nullable(),
 });
 
+/** Of a site that is not connected. */
+export const statusReason = z.object({
+  status_reason: z.string().nullable().describe('Why it is not connected.'),
+  status_since: z.string().nullable().describe('Since when; null = unknown.'),
+});
+
+/** The newest visit of a front page, by a check or a monitor. */
+export const lastCheck = z
+  .object({
+    reachable: z.boolean().nullable().describe('null = undecided.'),
+    http_status: z.number().int().nullable(),
+    checked_at: z.string().nullable().describe('null = never.'),
+  })
+  .describe('Newest visit of the front page.');
+
 export const site = siteListItem.extend({
   wp_version: z.string(),
   php_version: z.string(),
@@ -40,4 +55,7 @@ export const site = siteListItem.extend({
   admin_username: z.string(),
   child_version: z.string(),
   notes: z.string(),
+  ...statusReason.shape,
+  last_check: lastCheck,
+  tags: z.array(z.object({ id: z.number().int(), name: z.string() })),
 });

@@ -37,7 +37,18 @@ export interface SnapshotChange {
   source: 'actions' | 'logs';
   context: string;
   action: string;
+  /** The name of what was changed. */
   item: string;
+  /** What became of it, as `from editor to administrator`; '' when the entry does not say. */
+  detail: string;
+  /** What was done, in words that stand before the item; '' when the action says it. */
+  summary: string;
+  slug: string;
+  /** Versions of an extension or of WordPress, roles of a user; '' when the entry does not say. */
+  old_value: string;
+  new_value: string;
+  /** Read over, never kept: WordPress' timers, somebody who only looked, and what this service did itself. */
+  not_a_change: boolean;
   user_login: string;
   user_id: number;
   /** Unix seconds with fraction. */
@@ -59,6 +70,8 @@ export interface Snapshot {
   search_visible?: boolean;
   timezone?: string;
   gmt_offset?: string;
+  /** Which of its addresses gave the answer; only of a sync. */
+  door?: 'ajax' | 'root';
   /** The child's own idea of its URL. */
   site_url?: string;
   unique_id?: string;

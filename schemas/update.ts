@@ -1,12 +1,20 @@
 /** Schemas of updates: available ones, ignored ones, and the results of applying them. */
 
 import { list } from './common.js';
+import { siteStatus } from './site.js';
 import { z } from './zod.js';
 
+/** A type as answers name it is the filter of it, too. */
+const ofFilters = (type: unknown) =>
+  type === 'plugin' || type === 'theme' || type === 'translation' ? `${type}s` : type;
+
 /** Update types in filters and summaries (operations §5.5). */
-export const updateTypes = list(z.enum(['core', 'plugins', 'themes', 'translations']))
+export const updateTypes = list(z.preprocess(ofFilters, z.enum(['core', 'plugins', 'themes', 'translations'])))
   .default([])
   .describe('Empty = all types.');
+
+/** And the other way round, for inputs that name one. */
+export const asInAnswers = (type: unknown) => (type === 'plugins' || type === 'themes' ? type.slice(0, -1) : type);
 
 /** Update types in entries. */
 const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
@@ -24,7 +32,8 @@ export const updateEntry = z.object({
 
 export const siteFields = { site_id: z.number().int(), site_url: z.string(), site_name: z.string() };
 
-export const fleetUpdateEntry = z.object(siteFields).merge(updateEntry);
+/** An offer in the list of the fleet; what a suspended site is offered is listed and not applied. */
+export const fleetUpdateEntry = z.object({ ...siteFields, site_status: siteStatus }).merge(updateEntry);
 
 export const updateSummary = z.object({
   core: z.number().int(),
@@ -58,6 +67,16 @@ export const updateError = z.object({
   code: z.string(),
   message: z.string(),
 });
+
+/** What a `dry_run` of updates on many sites shows: counts of all, and the first of the updates. */
+export const updatePreview = {
+  dry_run: z.literal(true).optional(),
+  would_affect: updateSummary.extend({ sites: z.number().int() }).optional(),
+  would_update: z
+    .array(fleetUpdateEntry.omit({ site_status: true }))
+    .optional()
+    .describe('The first 200; list-updates-v1 has all.'),
+};
 
 export const runSummary = z.object({
   total_updated: z.number().int(),

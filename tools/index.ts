@@ -3,6 +3,7 @@
 import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import { clients } from './clients/index.js';
+import { fleet } from './fleet/index.js';
 import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
 import { sites } from './sites/index.js';
@@ -19,5 +20,6 @@ export const operations: readonly GroupedOperation[] = [
   ...group('clients', clients),
   ...group('tags', tags),
   ...group('batch', jobs),
+  ...group('fleet', fleet),
   ...group('insight', insight),
 ];

@@ -20,11 +20,11 @@ import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
-import type { Ctx } from '../domain/context.js';
+import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
 import { applyConnectionSettings } from '../domain/settings/effects.js';
-import { createHistoryRecorder } from '../domain/sites/change-history.js';
+import { createActionRecorder } from '../domain/sites/action-log.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
@@ -102,6 +102,7 @@ async function openWriter(
   const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
   const store = createStore(db, await vaultFor(raw, config));
   await store.sites.sealPlain();
+  await store.sites.indexRealNames();
   return { db, store };
 }
 
@@ -136,7 +137,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { log, metrics, quota: sharedLimits });
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, quota: sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
@@ -149,28 +150,39 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   // Queued work on a site may wait long for its turn to call it: while a person waits for that work, its calls go ahead.
   const expeditingLocks = createSiteLocks(leases, (siteId) => child.expedite(siteId));
   const bulkChild = child.bulk();
-  const ctx = (caller: TaskCaller): Ctx => ({
-    store,
-    // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
-    child: caller.actor.via === 'jobs' ? bulkChild : child,
-    probe,
-    auditor,
-    mailer,
-    clock,
-    config,
-    log,
-    events,
-    locks: caller.actor.via === 'jobs' ? locks : expeditingLocks,
-    actor: caller.actor,
-    request_id: caller.request_id,
-    signal: caller.signal,
-    progress: caller.progress ?? (() => undefined),
-    base_url: caller.base_url,
-  });
+  const recorder = createActionRecorder({ store, log });
+  const ctx = (caller: TaskCaller): Ctx => {
+    const context = {
+      store,
+      // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
+      child: caller.actor.via === 'jobs' ? bulkChild : child,
+      probe,
+      auditor,
+      mailer,
+      clock,
+      config,
+      log,
+      events,
+      locks: caller.actor.via === 'jobs' ? locks : expeditingLocks,
+      actor: caller.actor,
+      operation: '',
+      request_id: caller.request_id,
+      signal: caller.signal,
+      progress: caller.progress ?? (() => undefined),
+      base_url: caller.base_url,
+    };
+    return { ...context, events: events.from(originOf(context)) };
+  };
 
   /** Runs work with a context that ends with the caller or with the engine. */
-  const withCtx: InlineEngine['withCtx'] = (caller, work) =>
-    withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
+  const withCtx: InlineEngine['withCtx'] = async (caller, work) => {
+    try {
+      return await withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
+    } finally {
+      // What a caller was told has happened is in the log.
+      await recorder.flush();
+    }
+  };
 
   const callable = async (id: string): Promise<Callable<unknown, unknown>> => {
     const operation = operations.get(id);
@@ -180,7 +192,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 
   const tasks: Record<string, (payload: never, ctx: Ctx) => Promise<unknown>> = {
-    call: async ({ id, input }: { id: string; input: unknown }, context) => (await callable(id)).call(input, context),
+    call: async ({ id, input }: { id: string; input: unknown }, context) =>
+      (await callable(id)).call(input, withOperation(context, id)),
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
       ...metrics.collect(),
@@ -214,9 +227,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     members: monitoringMembers?.members,
     tasks: parts.timetable,
   });
-  const history = createHistoryRecorder({ store, log });
   const mails = createMailListener(ownCtx);
-  events.subscribe(history.listen);
+  events.subscribe(recorder.listen);
   events.subscribe(mails.listen);
   // The process that queues a job runs it if no other does: a job never waits for a server to be started.
   events.subscribe((event) => {
@@ -232,10 +244,27 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     });
     tools = Promise.all([tools, run]);
   });
+  let looking: Promise<unknown> | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let scheduled = false;
+  // Where the schedule runs, a new site is looked at right away, and any other when it is synced and its turn has come.
+  events.subscribe((event) => {
+    if (!scheduled || !LOOK_AFTER.has(event.name) || looking !== null) return;
+    if (event.name === 'site.synced' && clock.elapsed() - lookedAt < LOOK_PAUSE_MS) return;
+    lookedAt = clock.elapsed();
+    looking = schedule
+      .runNow('abandoned-refresh')
+      .catch(() => undefined)
+      .finally(() => {
+        looking = null;
+      });
+  });
   tasks.start = async (_payload, context) => {
     base = context.base_url;
     runner.start();
     await schedule.start();
+    // A test's own timetable may have other tasks.
+    scheduled = parts.timetable === undefined;
   };
   tasks.run_scheduled = ({ name }: { name: string }) => schedule.runNow(name);
 
@@ -252,8 +281,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     },
     async close() {
       closing.abort();
-      await Promise.all([runner.stop(), schedule.stop(), tools]);
-      await Promise.all([history.flush(), mails.settled()]);
+      await Promise.all([runner.stop(), schedule.stop(), tools, looking]);
+      await Promise.all([recorder.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
@@ -261,6 +290,12 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     },
   };
 }
+
+/** After these, abandoned items of the site may be due to be looked up. */
+const LOOK_AFTER: ReadonlySet<string> = new Set(['site.added', 'site.reconnected', 'site.synced']);
+
+/** Between looks for syncs: a sync of the whole fleet tells of each site. */
+const LOOK_PAUSE_MS = 60_000;
 
 /** As often as monitors are run: a process that died is noticed after three of these at most. */
 const MEMBERS_BEAT_MS = 10_000;
@@ -290,7 +325,13 @@ function openMonitoringMembers(
 async function openChild(
   { config, sharedKey }: EngineServiceParts,
   dashboardUrl: string,
-  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: SharedLimits | undefined },
+  {
+    store,
+    clock,
+    log,
+    metrics,
+    quota,
+  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; quota: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../child/http.js');
   const child = createChildSites({
@@ -306,6 +347,11 @@ async function openChild(
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');
     },
+    // The call itself succeeded: that this could not be stored is repaired by the next sync.
+    onAnswer: (siteId) =>
+      store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {
+        log.warn({ site_id: siteId, err }, 'that a site answers again could not be stored');
+      }),
   });
   if (sharedKey === undefined) return child;
   const generateKey = async () => sharedKey;

@@ -11,6 +11,7 @@ import { createRouter, type HttpMetrics } from '../http/router.js';
 import type { McpCore } from '../mcp/core.js';
 import { createMcpHttp } from '../mcp/http.js';
 import { mcpEnvelope } from '../mcp/http-errors.js';
+import type { SessionSeal } from '../mcp/session-ids.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
@@ -24,6 +25,8 @@ export interface HttpAppParts {
   auth: Auth;
   operations: readonly GroupedOperation[];
   mcp: McpCore;
+  /** Seals the ids of MCP sessions. */
+  sessionSeal: SessionSeal;
   call: Call;
   newRequestId(): string;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
@@ -35,6 +38,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   const challenge = config.basic_challenge;
   const mcp = createMcpHttp({
     core: parts.mcp,
+    sessionSeal: parts.sessionSeal,
     auth,
     publicUrl: config.base_url !== null,
     metadata: {

@@ -33,6 +33,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
   };
   return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({
     actor,
+    operation: '',
     request_id,
     signal,
     base_url,

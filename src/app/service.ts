@@ -5,15 +5,15 @@ import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auth, VerifyAccessToken } from '../auth/auth.js';
 import { databaseFile } from '../config/config.js';
-import { vaultFor } from '../config/secret-key.js';
+import { passingVault, vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
-import { asServiceError } from '../core/errors.js';
+import { asServiceError, withoutStorageDetail } from '../core/errors.js';
 import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
-import type { Ctx } from '../domain/context.js';
+import { type Ctx, withOperation } from '../domain/context.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
@@ -158,11 +158,18 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     inline !== null ? inline.ctx(taskCaller(caller)) : readOnlyContext(taskCaller(caller));
   const call: Call = (target, input, caller) =>
     measured(metrics, target.id, async () => {
-      if (inline !== null) return inline.withCtx(taskCaller(caller), (context) => target.call(input, context));
-      if (!target.engine) return target.call(input, ctx(caller));
-      return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
-        ReturnType<typeof target.call>
-      >;
+      try {
+        if (inline !== null)
+          return await inline.withCtx(taskCaller(caller), (context) =>
+            target.call(input, withOperation(context, target.id)),
+          );
+        if (!target.engine) return await target.call(input, ctx(caller));
+        return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
+          ReturnType<typeof target.call>
+        >;
+      } catch (error) {
+        throw caller.actor.rights.includes('write') ? error : withoutStorageDetail(error);
+      }
     });
   const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
@@ -216,7 +223,13 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp()]);
       if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
-      const built = createHttpApp({ ...surfaces, mcp: shared, ready, metrics: counts });
+      const built = createHttpApp({
+        ...surfaces,
+        mcp: shared,
+        sessionSeal: passingVault(config),
+        ready,
+        metrics: counts,
+      });
       closeHttp = built.close;
       return built.app;
     },
@@ -292,9 +305,17 @@ export async function openMcp(config: Config, parts: { log: Log; clock: Clock; i
     toolsets: config.toolsets,
     tools: toolRules(config, allOperations),
     confirm: config.confirm,
+    confirmTimeoutMs: config.confirm_timeout_ms,
     maxTokens: config.mcp_max_tokens,
     version: VERSION,
     newRequestId: randomUUID,
+  });
+}
+
+/** A look-up for somebody who has not logged in yet, and is told no detail of its failure. */
+function unknownCaller<T>(lookup: Promise<T>): Promise<T> {
+  return lookup.catch((error: unknown) => {
+    throw withoutStorageDetail(error);
   });
 }
 
@@ -310,8 +331,8 @@ async function openAuth(
     import('../store/vault/vault.js'),
   ]);
   return createAuth({
-    findUser: (name) => store.users.login(name),
-    findKey: (hash) => store.keys.login(hash),
+    findUser: (name) => unknownCaller(store.users.login(name)),
+    findKey: (hash) => unknownCaller(store.keys.login(hash)),
     verifyPassword,
     hashPassword,
     hashToken,

@@ -1,4 +1,11 @@
-import { type CallOptions, type ChildAddress, ChildFailure, type ChildParams, type FailureKind } from './child.js';
+import {
+  type CallOptions,
+  type ChildAddress,
+  ChildFailure,
+  type ChildParams,
+  type Door,
+  type FailureKind,
+} from './child.js';
 import type { CallKind } from './pace-types.js';
 
 /** One call of a child function. */
@@ -10,7 +17,9 @@ export interface ChildCall {
   /** PKCS#8 PEM to sign with; null = unsigned. */
   private_key: string | null;
   params: ChildParams;
-  /** Asking twice does no harm, so the second URL may be tried. */
+  /** The address to ask first; `wp-admin/admin-ajax.php` when it is unknown. */
+  door?: Door | undefined;
+  /** Asking twice does no harm, so the second URL is tried after any failure that it might avoid. */
   read: boolean;
   timeoutMs: number;
   /** Which limit it counts against beside the one for all. */

@@ -8,6 +8,7 @@ import {
   ChildFailure,
   type ChildParams,
   type ChildSites,
+  type Door,
   type Snapshot,
   type Visit,
 } from './child.js';
@@ -19,7 +20,7 @@ import { registerParams, statsParams } from './parameters.js';
 import { registrationFailure } from './registration.js';
 import { generateKey } from './sign.js';
 import { snapshotOf } from './snapshot.js';
-import { richText } from './text.js';
+import { plainText, richText } from './text.js';
 import { get } from './values.js';
 
 /** Functions that change nothing on the site: a second try on the bare URL is harmless. */
@@ -46,12 +47,14 @@ export interface CallsOptions {
   server: string;
   /** Milliseconds for calls that download and install. */
   updateTimeoutMs: () => number;
+  /** See `ChildSitesOptions`. */
+  onAnswer?: ((siteId: number) => Promise<void>) | undefined;
   close: () => Promise<void>;
 }
 
 /** The typed calls of the port over a client. */
 export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk' | 'expedite'> {
-  const { client, live, server, updateTimeoutMs, close } = parts;
+  const { client, live, server, updateTimeoutMs, onAnswer, close } = parts;
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,
     site_id: 0,
@@ -65,13 +68,13 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     options,
   });
 
-  async function call(
+  async function callAt(
     site: ChildConnection,
     fn: string,
     params: ChildParams,
     options: CallOptions | undefined,
     { kind, timeoutMs = client.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
-  ): Promise<unknown> {
+  ): Promise<{ value: unknown; door: Door }> {
     if (!changesNothing(fn, params)) requireWritable(site);
     const { site_id, user, private_key } = site;
     const timeout = options?.timeoutMs ?? timeoutMs;
@@ -82,17 +85,22 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       user,
       private_key,
       params,
+      door: site.door,
       read: READS.has(fn),
       timeoutMs: timeout,
       kind,
       live,
       options,
     };
-    const answer = await client.run(childCall);
-    const failure = answerFailure(answer, fn);
+    const { value, door } = await client.run(childCall);
+    const failure = answerFailure(value, fn);
     if (failure !== null) throw failure;
-    return answer;
+    // A sync stores its own outcome.
+    if (site.failing === true && fn !== 'stats') await onAnswer?.(site_id);
+    return { value, door };
   }
+
+  const call = async (...args: Parameters<typeof callAt>): Promise<unknown> => (await callAt(...args)).value;
 
   const update = (site: ChildConnection, fn: string, params: ChildParams, options: CallOptions | undefined) =>
     call(site, fn, params, options, { kind: 'update', timeoutMs: updateTimeoutMs() });
@@ -101,15 +109,16 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     generateKey,
 
     async connectionState(at, user, options) {
-      return connectionStateOf(await client.run({ ...unsigned(at, 'stats', user, options), read: true }));
+      const { value } = await client.run({ ...unsigned(at, 'stats', user, options), read: true });
+      return connectionStateOf(value);
     },
 
     async register(at, registration, options) {
       requireWritable(at);
       const attempt = async (password: string | undefined) => {
         const params = registerParams({ ...registration, password }, server);
-        const answer = await client.run({ ...unsigned(at, 'register', registration.user, options), params });
-        return { answer, failure: registrationFailure(answer) };
+        const { value } = await client.run({ ...unsigned(at, 'register', registration.user, options), params });
+        return { answer: value, failure: registrationFailure(value) };
       };
       const { password } = registration;
       let outcome = await attempt(password);
@@ -123,8 +132,9 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     async stats(site, request, options) {
       const params = statsParams(request, site.reads_only === true ? null : { server, siteId: site.site_id });
-      const answer = await call(site, 'stats', params, options, { kind: 'sync' });
-      return snapshotOf(answer, true) ?? fail('a sync');
+      const { value, door } = await callAt(site, 'stats', params, options, { kind: 'sync' });
+      const snapshot = snapshotOf(value, true) ?? fail('a sync');
+      return { ...snapshot, door };
     },
 
     async pluginAction(site, action, slugs, options) {
@@ -184,6 +194,8 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     visit: (at, options) => visit(client, { ...unsigned(at, 'visit', '', options), read: true }),
 
+    title: (at, options) => title(client, { ...unsigned(at, 'title', '', options), read: true }),
+
     close,
   };
 }
@@ -208,6 +220,17 @@ async function bySlug(
   if (sendable.length === 0) return { verdicts, snapshot: null };
   const answer = await send(sendable);
   return { ...answer, verdicts: [...answer.verdicts, ...verdicts] };
+}
+
+/** A site may have switched that interface off, or a firewall may guard it. */
+async function title(client: ChildClient, childCall: ChildCall): Promise<string> {
+  try {
+    const answer = await client.visit(childCall, '?rest_route=/&_fields=name');
+    return plainText(get(JSON.parse(answer.body.toString('utf8')), 'name'), 255);
+  } catch (error) {
+    if (error instanceof ChildFailure && error.kind === 'cancelled') throw error;
+    return '';
+  }
 }
 
 /**

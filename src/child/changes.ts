@@ -1,3 +1,7 @@
+/** Reads the two change logs of a child's answer: what was changed on the site, by whom, and what became of it (child protocol §6.7). */
+
+import { detailOf, objectName, textAt } from './change-objects.js';
+import { actionOfType, contextOfType, isNoChange, phraseOf, settingOf } from './change-phrases.js';
 import type { SnapshotChange } from './child.js';
 import { exactText, plainText } from './text.js';
 import { countOf, entriesOf, get, numberOf } from './values.js';
@@ -6,19 +10,8 @@ import { countOf, entriesOf, get, numberOf } from './values.js';
 export const MAX_CHANGES = 500;
 /** The year 2100: an entry from beyond would move "newer than" past every honest one. */
 const LAST_SECOND = 4_102_444_800;
-/** Where the two logs keep the name of what was changed, best first. */
-const ITEM_KEYS = [
-  'name',
-  'title',
-  'plugin_name',
-  'theme_name',
-  'post_title',
-  'plugin',
-  'theme',
-  'task_name',
-  'new_version',
-  'slug',
-];
+/** What this service calls itself towards sites: the log of a site names the caller of each change. */
+const OURSELVES = /\bsitefleet\b/i;
 
 /**
  * Both change lists of an answer, oldest first (child protocol §6.7); null when it has neither. The newest `created`
@@ -53,15 +46,23 @@ function logOf(value: unknown, read: Reader): SnapshotChange[] | null {
 function actionOf(key: string, item: unknown): SnapshotChange | null {
   const meta = get(item, 'meta_data');
   const user = get(meta, 'user_meta');
-  const login = plainText(get(user, 'username'), 100) || plainText(get(item, 'action_user'), 100);
-  const name =
-    itemName(get(meta, 'extra_info')) || plainText(get(meta, 'slug'), 256) || plainText(get(item, 'summary'), 256);
+  const extra = get(meta, 'extra_info');
+  const context = plainText(get(item, 'context'), 100);
+  const slug = plainText(get(meta, 'slug'), 256);
+  // An update of WordPress names versions only.
+  const name = context === 'wordpress' ? 'WordPress' : objectName(extra);
   return change('actions', key, item, {
-    action: get(item, 'action'),
+    ...versionsOf(extra),
+    context,
+    action: plainText(get(item, 'action'), 100),
     created: get(item, 'created'),
-    item: name,
-    login,
+    item: name || slug || plainText(get(item, 'summary'), 256),
+    detail: detailOf(extra, name),
+    summary: '',
+    slug,
+    login: plainText(get(user, 'username'), 100) || plainText(get(item, 'action_user'), 100),
     user,
+    not_a_change: get(user, 'agent') === 'wp_cron',
   });
 }
 
@@ -69,48 +70,82 @@ function logEntryOf(key: string, item: unknown): SnapshotChange | null {
   const meta = get(item, 'meta_data');
   const own = get(item, 'id');
   const id = typeof own === 'number' || typeof own === 'string' ? String(own) : key;
-  const login = plainText(get(item, 'username'), 100);
-  const name = itemName(meta) || itemName(get(meta, 'extra_info'));
-  const facts = {
-    action: get(item, 'action_name'),
+  const type = numberOf(get(item, 'log_type_id')) ?? 0;
+  const action = plainText(get(item, 'action_name'), 100);
+  const said = contextOfType(type, plainText(get(item, 'context'), 100));
+  const post = plainText(get(item, 'post_type'), 50) || 'post';
+  const setting = settingOf(type);
+  const name = setting || objectName(meta) || objectName(get(meta, 'extra_info'));
+  const role = roleOf(meta);
+  return change('logs', id, item, {
+    ...(said === 'user' ? { old_value: textAt(meta, 'oldrole', 100), new_value: role } : versionsOf(meta)),
+    // Pages are told from posts only by their type.
+    context: said === 'post' && post === 'page' ? 'page' : said,
+    action: actionOfType(type, action),
     created: get(item, 'created_on'),
     item: name,
-    login,
+    detail: detailOf(meta, name) || (action === 'created' && role !== '' ? `role ${role}` : ''),
+    summary: setting === '' ? promotion(meta) || phraseOf(type).replace('{post}', post) : settingPhrase(action),
+    slug: textAt(meta, 'plugindata.slug', 256) || textAt(meta, 'slug', 256),
+    login: plainText(get(item, 'username'), 100),
     user: get(meta, 'user_meta'),
+    not_a_change: isNoChange(type, said, action) || OURSELVES.test(plainText(get(item, 'user_agent'), 256)),
+  });
+}
+
+function versionsOf(meta: unknown): { old_value: string; new_value: string } {
+  const first = (paths: readonly string[]) => paths.map((path) => textAt(meta, path, 100)).find((text) => text !== '');
+  return {
+    old_value: first(['oldversion', 'old_version']) ?? '',
+    new_value: first(['plugindata.version', 'theme.version', 'new_version', 'version']) ?? '',
   };
-  return change('logs', id, item, facts);
+}
+
+function roleOf(meta: unknown): string {
+  return textAt(meta, 'newrole', 100) || textAt(meta, 'newuserdata.userroles', 100);
+}
+
+/** A role change that makes an administrator must not read like any edit; '' for every other entry. */
+function promotion(meta: unknown): string {
+  const administers = (path: string) => /(^|,)\s*administrator\s*(,|$)/i.test(textAt(meta, path, 200));
+  // The default role of new users has these keys as well, and no user.
+  if (textAt(meta, 'changeusername', 100) === '') return '';
+  if (administers('newrole') && !administers('oldrole')) return 'Promoted to administrator';
+  return administers('oldrole') && !administers('newrole') ? 'Demoted from administrator' : '';
+}
+
+function settingPhrase(action: string): string {
+  if (action === 'enabled') return 'Turned on setting';
+  return action === 'disabled' ? 'Turned off setting' : 'Changed setting';
 }
 
 interface Facts {
-  action: unknown;
+  context: string;
+  action: string;
   created: unknown;
   item: string;
+  detail: string;
+  summary: string;
+  slug: string;
+  old_value: string;
+  new_value: string;
   login: string;
   user: unknown;
+  not_a_change: boolean;
 }
 
 function change(source: 'actions' | 'logs', id: string, item: unknown, facts: Facts): SnapshotChange | null {
+  const { created: at, login, user, ...told } = facts;
   const child_id = exactText(id, 64);
-  const created = numberOf(facts.created);
-  const action = plainText(facts.action, 100);
-  if (child_id === null || created === null || created <= 0 || created > LAST_SECOND || action === '') return null;
+  const created = numberOf(at);
+  if (child_id === null || created === null || created <= 0 || created > LAST_SECOND || told.action === '') return null;
   return {
+    ...told,
     child_id,
     source,
-    context: plainText(get(item, 'context'), 100),
-    action,
-    item: facts.item,
-    user_login: facts.login,
-    user_id: countOf(get(item, 'user_id')) ?? countOf(get(facts.user, 'wp_user_id')) ?? 0,
+    user_login: login,
+    user_id: countOf(get(item, 'user_id')) ?? countOf(get(user, 'wp_user_id')) ?? 0,
     created,
     duration: numberOf(get(item, 'duration')),
   };
-}
-
-function itemName(value: unknown): string {
-  for (const key of ITEM_KEYS) {
-    const text = plainText(get(value, key), 256);
-    if (text !== '') return text;
-  }
-  return '';
 }

@@ -43,6 +43,9 @@ export interface ChildAddress {
   min_tls?: MinTls | undefined;
 }
 
+/** Where a child answers: `wp-admin/admin-ajax.php`, or the site's root, which firewalls of wp-admin let pass. */
+export type Door = 'ajax' | 'root';
+
 export type MinTls = 'TLSv1.2' | 'TLSv1.3';
 
 /** A registered connection: enough for a signed call. */
@@ -52,6 +55,10 @@ export interface ChildConnection extends ChildAddress {
   user: string;
   /** RSA private key, PKCS#8 PEM. */
   private_key: string;
+  /** Which of the two addresses answered the last sync: it is asked first. */
+  door?: Door | undefined;
+  /** The last sync failed: an answer to this call is reported, see `ChildSitesOptions.onAnswer`. */
+  failing?: boolean | undefined;
   /** Another dashboard owns the site: calls that change it fail with `reads_only`, and none leaves a trace of this one. */
   reads_only?: boolean | undefined;
 }
@@ -150,6 +157,8 @@ export type FailureKind =
   /** HTTP answer without the child's frame: firewall page, plugin off, PHP fatal. */
   | 'unframed'
   | 'plugin_missing'
+  /** WordPress' maintenance page: WordPress itself did not run. */
+  | 'maintenance'
   /** Frame present but empty or unreadable. */
   | 'bad_answer'
   | 'too_large'
@@ -214,7 +223,11 @@ export interface ChildSettings {
 export interface ChildContent {
   posts(site: ChildConnection, query: PostsQuery, options?: CallOptions): Promise<ChildPost[]>;
   /** Status of one post of any type; null when the lists do not have it. Types kept out of searches are never listed. */
-  postStatus(site: ChildConnection, id: number, options?: CallOptions): Promise<string | null>;
+  postStatus(
+    site: ChildConnection,
+    id: number,
+    options?: CallOptions,
+  ): Promise<Pick<ChildPost, 'post_status' | 'title' | 'post_type'> | null>;
   postListing(
     site: ChildConnection,
     post: Pick<EditablePost, 'id' | 'post_type' | 'post_status'>,
@@ -287,6 +300,8 @@ export interface ChildSites extends ChildContent {
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
   /** Never rejects for what the site did; only for cancellation. */
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
+  /** The title of the site, as WordPress' own interface tells it; '' when it does not. Rejects only when cancelled. */
+  title(at: ChildAddress, options?: CallOptions): Promise<string>;
   /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which a person waits. */
   bulk(): ChildSites;
   /**

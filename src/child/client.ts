@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type CallFacts, type ChildCall, unlessAborted } from './call.js';
-import { type ChildAddress, ChildFailure, type ChildParams } from './child.js';
+import { type ChildAddress, ChildFailure, type ChildParams, type Door } from './child.js';
 import type { WireAnswer } from './exchange.js';
 import { unframedFailure } from './failure.js';
 import { encodeForm } from './form.js';
@@ -8,6 +8,7 @@ import { readFrame } from './frame.js';
 import type { Pacer } from './pace.js';
 import type { ResolvedAddress, Resolver } from './resolve.js';
 import { hostOf, siteUrl } from './safety.js';
+import type { Sessions } from './sessions.js';
 import type { SharedLimits } from './shared-limits.js';
 import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from './sign.js';
 import type { Transport } from './transport.js';
@@ -27,6 +28,7 @@ export interface ChildClientParts {
   quota: SharedLimits;
   transport: Transport;
   signer: Signer;
+  sessions: Sessions;
   now: () => number;
   onCall: ((facts: CallFacts) => void) | undefined;
 }
@@ -36,6 +38,8 @@ const DASHBOARD_VERSION = '6.1.2';
 /** A first try that took longer than this is not repeated on the second URL (child protocol §1). */
 const FALLBACK_WITHIN_MS = 30_000;
 const VISIT_BYTES = 65_536;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const MAX_REDIRECTS = 5;
 
 interface Trip {
   queued_ms: number;
@@ -53,33 +57,59 @@ export class ChildClient {
     this.#parts = parts;
   }
 
-  /** The decoded JSON of the answer. */
-  async run(call: ChildCall): Promise<unknown> {
+  /**
+   * The decoded JSON of the answer, and which address gave it. The other address is tried where that can do no harm: for a read, or
+   * when a firewall refused the call before WordPress saw it.
+   */
+  async run(call: ChildCall): Promise<{ value: unknown; door: Door }> {
     return this.#travel(call, async (url, trip) => {
       const body = this.#body(call);
-      const first = await this.#post(call, new URL('wp-admin/admin-ajax.php', url), body, trip);
-      if ('value' in first) return first.value;
-      if (!call.read || !first.again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
-      const second = await this.#post(call, url, body, trip);
-      if ('value' in second) return second.value;
+      const door: Door = call.door ?? 'ajax';
+      const first = await this.#post(call, addressOf(door, url), body, trip);
+      if ('value' in first) return { value: first.value, door };
+      const again = first.refused || (call.read && first.again);
+      if (!again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
+      const other: Door = door === 'ajax' ? 'root' : 'ajax';
+      const second = await this.#post(call, addressOf(other, url), body, trip);
+      if ('value' in second) return { value: second.value, door: other };
       throw second.failure.kind === 'cancelled' ? second.failure : first.failure;
     });
   }
 
-  /** A GET of the site itself; HTTP statuses of every kind are answers. `fn` of its facts is `visit`. */
-  visit(call: ChildCall): Promise<WireAnswer> {
+  /**
+   * A GET of the site itself; HTTP statuses of every kind are answers. Redirects within the site are followed, so that a language or
+   * HTTPS in front is no failure; one that leads elsewhere, or goes on for ever, is the answer. `fn` of its facts is `visit`.
+   */
+  visit(call: ChildCall, query = ''): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
-      const answer = await this.#parts.transport.exchangeAlone({
-        ...this.#wire(call, url, trip),
-        method: 'GET',
-        headers: { ...this.#headers(call.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
-        body: null,
-        maxBytes: VISIT_BYTES,
-        atLimit: 'keep',
-      });
-      trip.bytes += answer.bytes;
-      return answer;
+      let at = new URL(query, url);
+      for (let hops = 0; ; hops++) {
+        const before = this.#parts.now() - trip.began;
+        const answer = await this.#look(call, at, trip);
+        const next = hops < MAX_REDIRECTS ? nextWithin(answer, at, url) : null;
+        if (next === null) return { ...answer, headersMs: before + answer.headersMs };
+        at = next;
+      }
     });
+  }
+
+  async #look(call: ChildCall, url: URL, trip: Trip): Promise<WireAnswer> {
+    // A login is not sent in clear text because a redirect asks for it.
+    const exposed = url.protocol === 'http:' && call.at.url.startsWith('https:');
+    const answer = await this.#parts.transport.exchangeAlone({
+      ...this.#wire(call, url, trip),
+      method: 'GET',
+      headers: {
+        ...this.#headers(exposed ? { ...call.at, http_user: null } : call.at),
+        accept: 'text/html,*/*;q=0.8',
+        'accept-encoding': 'identity',
+      },
+      body: null,
+      maxBytes: VISIT_BYTES,
+      atLimit: 'keep',
+    });
+    trip.bytes += answer.bytes;
+    return answer;
   }
 
   async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
@@ -131,6 +161,7 @@ export class ChildClient {
           'content-type': 'application/x-www-form-urlencoded',
           'x-requested-with': 'XMLHttpRequest',
           ...this.#headers(call.at),
+          ...this.#parts.sessions.headerOf(call),
         },
         body,
         maxBytes: this.settings.maxBodyBytes,
@@ -140,16 +171,19 @@ export class ChildClient {
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;
       // A connection cut in the middle is often a firewall's answer to wp-admin, or a stale keep-alive.
-      return { failure: error, again: error.kind === 'unreachable' && error.mayHaveRun };
+      return { failure: error, again: error.kind === 'unreachable' && error.mayHaveRun, refused: false };
     }
     trip.bytes += answer.bytes;
     const value = readFrame(answer.body);
-    if (value !== undefined) return { value };
+    if (value !== undefined) {
+      this.#parts.sessions.keep(call, answer.cookies ?? []);
+      return { value };
+    }
     const failure = unframedFailure(answer, url);
     const elsewhere = failure.kind === 'redirected' && originOf(answer.location, url) !== url.origin;
     const again =
       (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);
-    return { failure, again };
+    return { failure, again, refused: isRefusedOutside(answer) };
   }
 
   #wire(call: ChildCall, url: URL, trip: Trip) {
@@ -184,8 +218,34 @@ export class ChildClient {
   }
 }
 
-/** `again` = worth one try on the bare site URL, if the call only reads. */
-type Posted = { value: unknown } | { failure: ChildFailure; again: boolean };
+/**
+ * `again` = worth one try on the other address, if the call only reads. `refused` = surely refused before WordPress, so that even a
+ * call that changes something may be tried there.
+ */
+type Posted = { value: unknown } | { failure: ChildFailure; again: boolean; refused: boolean };
+
+function addressOf(door: Door, url: URL): URL {
+  return door === 'ajax' ? new URL('wp-admin/admin-ajax.php', url) : url;
+}
+
+/** Statuses with which firewalls refuse. */
+const REFUSED: ReadonlySet<number> = new Set([403, 406]);
+
+/** A web page of a firewall: WordPress itself refuses an ajax call with a bare number, and the child's answers have their frame. */
+function isRefusedOutside({ status, body }: WireAnswer): boolean {
+  return REFUSED.has(status) && /<(?:!doctype|html|head|body|h1|title)\b/i.test(body.toString('latin1', 0, 4_096));
+}
+
+/** Where a redirect leads, when that is on the same site: the same host, with or without `www.`. */
+function nextWithin(answer: WireAnswer, at: URL, site: URL): URL | null {
+  if (!REDIRECTS.has(answer.status) || answer.location === '' || !URL.canParse(answer.location, at.href)) return null;
+  const next = new URL(answer.location, at);
+  const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
+  const web = next.protocol === 'https:' || next.protocol === 'http:';
+  // A port that is not the scheme's own is another server.
+  const samePort = next.port === site.port || (next.port === '' && next.protocol === 'https:');
+  return web && samePort && bare(next) === bare(site) ? next : null;
+}
 
 function originOf(location: string, base: URL): string {
   try {

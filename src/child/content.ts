@@ -35,7 +35,7 @@ export function createContentCalls(call: SignedCall): ChildContent {
     async postStatus(site, id, options) {
       const params = { postId: id, post_type: 'any', status: 'any,trash,auto-draft' };
       const [item] = listOf(await call(site, 'get_all_posts', params, options), 1) ?? [];
-      return postOf(item)?.post_status ?? null;
+      return postOf(item);
     },
 
     async postListing(site, post, options) {

@@ -28,6 +28,10 @@ export interface WireRequest {
 export interface WireAnswer {
   status: number;
   location: string;
+  /** `Retry-After` header, '' when none. */
+  retryAfter?: string;
+  /** `Set-Cookie` headers. */
+  cookies?: readonly string[];
   body: Buffer;
   /** Bytes of body on the wire. */
   bytes: number;
@@ -74,6 +78,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #status = 0;
   #location = '';
+  #retryAfter = '';
+  #cookies: readonly string[] = [];
   #encoding = '';
   #headersMs = 0;
 
@@ -126,6 +132,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headersMs = performance.now() - this.#began;
     this.#location = first(headers.location);
+    this.#retryAfter = first(headers['retry-after']);
+    const cookies = headers['set-cookie'] ?? [];
+    this.#cookies = typeof cookies === 'string' ? [cookies] : cookies;
     this.#encoding = first(headers['content-encoding']).trim().toLowerCase();
     const announced = Number(first(headers['content-length']));
     if (announced > this.#request.maxBytes && this.#request.atLimit === 'fail')
@@ -175,6 +184,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       answer: {
         status: this.#status,
         location: this.#location,
+        retryAfter: this.#retryAfter,
+        cookies: this.#cookies,
         body,
         bytes: this.#bytes,
         headersMs: this.#headersMs,

@@ -7,6 +7,8 @@ export interface AnswerFacts {
   status: number;
   /** `Location` header, '' when none. */
   location: string;
+  /** `Retry-After` header, '' when none. */
+  retryAfter?: string;
   body: Buffer;
 }
 
@@ -74,6 +76,14 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
       false,
     );
   }
+  if (isMaintenance(answer)) {
+    return make(
+      'maintenance',
+      "The site shows WordPress' maintenance page. If it stays, an update was cut off: delete the file .maintenance in the folder of WordPress, or wait, as WordPress itself ignores it after 10 minutes.",
+      'Try again in a minute.',
+      false,
+    );
+  }
   if (status >= 500) {
     const advice =
       status === 503
@@ -87,6 +97,12 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
     'A firewall, cache, maintenance or login page may stand in front of it: allow requests to wp-admin/admin-ajax.php from this service.',
     true,
   );
+}
+
+/** The page of `wp_maintenance()`: its text is translated, its header is not. */
+function isMaintenance({ status, retryAfter = '', body }: AnswerFacts): boolean {
+  if (status !== 503) return false;
+  return retryAfter.trim() === '600' || body.includes('Briefly unavailable for scheduled maintenance');
 }
 
 /** A signed body is never posted again to a host that somebody else chose: the error names the other URL instead. */

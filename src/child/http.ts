@@ -7,6 +7,7 @@ import { LatencyBook } from './latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
 import { type Lookup, Resolver } from './resolve.js';
+import { Sessions } from './sessions.js';
 import { type SharedLimits, UNSHARED } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
@@ -35,6 +36,8 @@ export interface ChildSitesOptions extends PaceLimits {
   userAgent?: string;
   lookup?: Lookup;
   onCall?: (facts: CallFacts) => void;
+  /** Told that a site answered whose last sync had failed (`ChildConnection.failing`). Must not reject. */
+  onAnswer?: (siteId: number) => Promise<void>;
   /** Our share of the limits beside other processes; all of them by default. */
   quota?: SharedLimits | undefined;
   /** Monotonic milliseconds. */
@@ -65,6 +68,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     pacer,
     quota,
     signer: new Signer(),
+    sessions: new Sessions(),
     now,
     onCall: options.onCall,
   });
@@ -74,6 +78,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const parts = {
     client,
     server: options.dashboardUrl,
+    onAnswer: options.onAnswer,
     updateTimeoutMs: () => updateTimeoutMs,
     async close() {
       pacer.close();

@@ -4,6 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { databaseFile } from '../config/config.js';
 import type { Config } from '../config/types.js';
+import { ServiceError } from '../core/errors.js';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
@@ -15,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** Throws an Error that names the place, the reason, the setting and what to do. Leaves nothing behind. */
+/** Throws `svc_storage_unavailable`, which names the place, the reason, the setting and what to do. Leaves nothing behind. */
 export function assertWritable(config: Pick<Config, 'db' | 'secret_key_file'>): void {
   const database = databaseFile(config.db);
   if (database !== null) check(database, 'database', 'SITEFLEET_DB', R_OK | W_OK);
@@ -40,10 +41,10 @@ function check(path: string, what: string, setting: string, needed: number): voi
     accessSync(folder, W_OK | X_OK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    throw new Error(
-      `The ${what} cannot be kept in ${file}: ${REASONS[code] ?? `the system says ${code || String(error)}`}. ` +
-        `Let this user write there, or name another file with ${setting}.`,
-      { cause: error },
+    throw new ServiceError(
+      'svc_storage_unavailable',
+      `The ${what} cannot be kept in ${file}: ${REASONS[code] ?? `the system says ${code || String(error)}`}.`,
+      { advice: `Let this user write there, or name another file with ${setting}.`, cause: error },
     );
   }
 }

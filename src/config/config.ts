@@ -17,6 +17,7 @@ import {
   issuerUrl,
   mailAddress,
   oneOf,
+  origins,
   password,
   scopeToken,
   secretKey,
@@ -85,7 +86,8 @@ function defaultText(value: unknown): string {
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 const VARIABLES: readonly Variable[] = [
   variable(
@@ -120,6 +122,13 @@ const VARIABLES: readonly Variable[] = [
     baseUrl,
     'Address under which clients reach the service, used in links such as `status_url`. Calls by another name are refused; on loopback, where the names of this machine are answered too, also without it.',
     { shown: 'http://HOST:PORT' },
+  ),
+  variable(
+    'CORS_ORIGINS',
+    'cors_origins',
+    [],
+    origins,
+    'Origins whose pages may call from a browser, comma-separated: `https://app.example,http://localhost:3000`. They need a token of their own; a login that the browser remembers is not sent.',
   ),
   variable(
     'SECRET_KEY',
@@ -175,6 +184,7 @@ const VARIABLES: readonly Variable[] = [
   variable('JOB_DELAY_MS', 'job_delay_ms', 30_000, integer(0, 24 * HOUR), 'Wait between the steps of a job.'),
   variable('JOB_TIMEOUT_MS', 'job_timeout_ms', 4 * HOUR, integer(1000, 30 * 24 * HOUR), 'A job that runs longer ends.'),
   variable('JOB_TTL_MS', 'job_ttl_ms', 24 * HOUR, integer(1000, 365 * 24 * HOUR), 'Ended jobs are kept this long.'),
+  variable('LOG_DAYS', 'log_days', 1096, integer(1, 36_500), 'The log of what was done is kept this many days.'),
   variable('CONCURRENCY', 'concurrency', 50, integer(1, 1000), 'Sites worked on at the same time.'),
   variable('PER_HOST', 'per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
   variable('SITE_TIMEOUT_MS', 'site_timeout_ms', 30_000, integer(100, HOUR), 'Longest call to one site.'),
@@ -183,7 +193,14 @@ const VARIABLES: readonly Variable[] = [
     'direct_call_ms',
     40_000,
     integer(1000, HOUR),
-    'A direct call on many sites answers within this; sites that are not done then go on as a job. Many clients hang up at 60 s.',
+    'A call on one or many sites answers within this; sites that are not done then go on as a job. Many clients hang up at 60 s.',
+  ),
+  variable(
+    'UPDATE_WAIT_MS',
+    'update_wait_ms',
+    60_000,
+    integer(0, HOUR),
+    'How long a site is looked at again, while it is silent or in maintenance, when the connection broke during an update.',
   ),
   variable(
     'ALLOW_PRIVATE_SITES',
@@ -202,9 +219,16 @@ const VARIABLES: readonly Variable[] = [
   variable(
     'CONFIRM',
     'confirm',
-    'confirm',
+    'ask',
     oneOf(CONFIRM_POLICIES),
-    'What destructive MCP tools need: `confirm` (their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person asked through the client; clients that cannot ask need the preview).',
+    'What MCP tools that delete, or that change several sites at an empty list, need: `ask` (a person, asked through the client; for clients that cannot ask as `confirm`), `confirm` (for deletions their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person; clients that cannot ask need the preview).',
+  ),
+  variable(
+    'CONFIRM_TIMEOUT_MS',
+    'confirm_timeout_ms',
+    5 * MINUTE,
+    integer(1000, HOUR),
+    'How long a person who is asked has to answer.',
   ),
   variable(
     'MCP_MAX_TOKENS',

@@ -70,6 +70,19 @@ export function toolNames(text: string): Parsed<readonly string[]> {
     : { allowed: 'a comma list of names of tools, such as list-sites or svc-get-site-v1' };
 }
 
+/** Origins as browsers write them. */
+export function origins(text: string): Parsed<readonly string[]> {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  const plain = parts.map((part) => part.replace(/\/$/, '').toLowerCase());
+  const known = plain.every((part) => /^https?:/.test(part) && URL.canParse(part) && new URL(part).origin === part);
+  return known
+    ? { value: [...new Set(plain)] }
+    : {
+        allowed:
+          'a comma list of origins: scheme, host and port if any, without a path, for example https://app.example',
+      };
+}
+
 export function hostName(text: string): Parsed<string> {
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   return /^[A-Za-z0-9._:%-]+$/.test(bare)

@@ -29,6 +29,11 @@ export function presentVault(config: KeyConfig): Vault | undefined {
   return keys.length === 0 ? undefined : createVault(keys);
 }
 
+/** The vault of the keys that are there, or of one that lasts as long as the process: for what is only worth sealing, not storing. */
+export function passingVault(config: KeyConfig): Vault {
+  return presentVault(config) ?? createVault([named(randomBytes(32))]);
+}
+
 /**
  * The vault of an open database. A key file is made only when there is none and nothing is sealed: a second key would
  * hide that the first is lost, and part the secrets into those of the one and those of the other.

@@ -18,8 +18,11 @@ export const MODULES = [
 
 export type ModuleName = (typeof MODULES)[number];
 
-/** `confirm`: nothing more. `preview`: a token from a preview of the same call. `elicit`: a person, asked by the client. */
-export const CONFIRM_POLICIES = ['confirm', 'preview', 'elicit'] as const;
+/**
+ * `ask`: a person, where the client can ask one. `confirm`: nothing more than the operations themselves require. `preview`: a
+ * token from a preview of the same call. `elicit`: a person; where the client cannot ask one, the token.
+ */
+export const CONFIRM_POLICIES = ['ask', 'confirm', 'preview', 'elicit'] as const;
 
 export type ConfirmPolicy = (typeof CONFIRM_POLICIES)[number];
 
@@ -36,6 +39,8 @@ export interface Config {
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */
   base_url: string | null;
+  /** Origins whose pages may call from a browser. */
+  cors_origins: readonly string[];
   secret_key: string | null;
   secret_key_file: string | null;
   admin_user: string | null;
@@ -54,14 +59,18 @@ export interface Config {
   job_delay_ms: number;
   job_timeout_ms: number;
   job_ttl_ms: number;
+  /** How long the log of what was done through the service is kept. */
+  log_days: number;
   /** Sites worked on at once. */
   concurrency: number;
   /** Requests in flight to one host. */
   per_host: number;
   /** One call to one site. */
   site_timeout_ms: number;
-  /** A direct call on many sites answers within this; what is unfinished then goes on as a job. */
+  /** A call on sites answers within this; what is unfinished then goes on as a job. */
   direct_call_ms: number;
+  /** How long a site is looked at again whose connection broke while an update ran. */
+  update_wait_ms: number;
   /** `loopback`: only this machine's own addresses; for the demo. */
   allow_private_sites: boolean | 'loopback';
   /** Browser for performance audits; null = the usual places. */
@@ -74,8 +83,10 @@ export interface Config {
   mail_from: string | null;
   /** REST requests of one key per minute; 0 = no limit. */
   rest_rate_limit: number;
-  /** What a destructive MCP tool needs besides `confirm: true`. */
+  /** What deletions, and changes of the whole fleet, need over MCP besides their own `confirm: true`. */
   confirm: ConfirmPolicy;
+  /** How long a person who is asked has to answer. */
+  confirm_timeout_ms: number;
   /** Largest answer of one MCP call, in estimated tokens. */
   mcp_max_tokens: number;
   /** Authorization server whose access tokens `/mcp` accepts; null = none. */

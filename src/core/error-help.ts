@@ -94,6 +94,10 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
     'The site gave no answer, or is known to be down.',
     'Run check-site-v1; reconnect when it is back.',
   ],
+  svc_still_running: [
+    'The site is slow: the time of the call is up, and a job does the rest.',
+    'Read the job with get-batch-job-status-v1; the same call finds it until it has ended.',
+  ],
   svc_site_refused: ['The site answered with a refusal.', LOOK_AT_SITE],
   svc_child_version_outdated: ['The MainWP Child plugin of the site is too old.', 'Update it on the site, then sync.'],
   svc_child_error: ['The child plugin reported an error.', LOOK_AT_SITE],

@@ -70,6 +70,7 @@ export const STATUS = {
   svc_site_disconnected: 409,
   svc_site_on_trial: 409,
   svc_site_offline: 503,
+  svc_still_running: 504,
   svc_site_refused: 502,
   svc_child_version_outdated: 400,
   svc_child_error: 502,
@@ -241,6 +242,20 @@ export function storageFailure(error: unknown): ServiceError | null {
       ? [error.publicMessage.message, error.publicMessage.advice]
       : known;
   return new ServiceError('svc_storage_unavailable', message, { advice, cause: error });
+}
+
+/**
+ * A failure as callers without the right to write may read it. What is wrong with the storage, and where it is, is for those
+ * who can mend it; the log has it in any case.
+ */
+export function withoutStorageDetail(error: unknown): unknown {
+  const known = asServiceError(error);
+  if (known.code !== 'svc_storage_unavailable') return error;
+  const advice = 'Try again in a minute; then tell the operator.';
+  return new ServiceError(known.code, 'The database does not answer at the moment.', {
+    advice,
+    cause: known.cause ?? known,
+  });
 }
 
 function isPublicMessage(value: unknown): value is { message: string; advice: string } {

@@ -1,13 +1,13 @@
 /** Events: facts that happened, by kind, and the bus that delivers them within a process. The log is the first listener. */
 
+import type { Actor } from './actor.js';
 import type { Clock } from './clock.js';
 import type { Log } from './log.js';
 
 type UpdateType = 'core' | 'plugin' | 'theme' | 'translation';
 type ExtensionType = 'plugin' | 'theme';
 type ExtensionAction = 'activated' | 'deactivated' | 'deleted';
-/** A change of one site that an event stands for when it succeeded, as `plugin.updated`. */
-export type SiteChange = `${UpdateType}.updated` | `${ExtensionType}.${ExtensionAction}`;
+type ExtensionFailure = 'activate_failed' | 'deactivate_failed' | 'delete_failed';
 
 type NoFacts = Record<never, never>;
 type UpdateFacts = { slug: string; old_version: string; new_version: string };
@@ -31,7 +31,16 @@ type DomainExpiryFacts = DomainFacts & {
 };
 type NetworkFacts = { host: string; down_for_s?: number };
 type SuspensionFacts = { url?: string; client_id?: number };
-type PostFacts = { post_id: number; fields?: string[]; step?: string; post_status?: string };
+type PostFacts = {
+  /** 0 for a post that was to be created. */
+  post_id: number;
+  post_title?: string;
+  post_type?: string;
+  fields?: string[];
+  step?: string;
+  post_status?: string;
+};
+type CommentFacts = { comment_id: number; action: string; author: string; post_title: string };
 type IgnoreFacts = { type: string; slug?: string };
 type JobFacts = { job_id: string; type: string };
 type ToolJobFacts = { job_id: string; kind: string };
@@ -47,7 +56,7 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   [K in `${UpdateType}.update_started`]: { slug: string };
 } & { [K in `${UpdateType}.update_failed`]: { slug: string; code: string } } & {
   [K in `${ExtensionType}.${ExtensionAction}`]: { slug: string };
-} & {
+} & { [K in `${ExtensionType}.${ExtensionFailure}`]: { slug: string; code: string } } & {
   'site.added': { url: string };
   'site.updated': { fields: string[] };
   'site.deleted': { url: string };
@@ -59,15 +68,18 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.sessions_destroyed': { users: number };
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
-  'site.checked': { state: number; http_status: number };
-  'site.http_check_failed': { http_status: number };
+  'site.checked': { reachable: boolean | null; http_status: number };
+  /** After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. */
+  'site.http_check_failed': { http_status: number; items: string };
   /** `threshold` is the one the score was judged by. */
   'site.unhealthy': { health_score: number | null; threshold?: number };
   'update.ignored': IgnoreFacts;
   'update.unignored': IgnoreFacts;
   'post.created': PostFacts;
   'post.changed': PostFacts;
-  'comment.changed': { comment_id: number; action: string; comment_status: string };
+  'post.failed': PostFacts & { code: string };
+  'comment.changed': CommentFacts & { comment_status: string };
+  'comment.failed': CommentFacts & { code: string };
   'monitor.changed': { fields: string[] };
   'monitor.down': MonitorFacts;
   'monitor.up': MonitorFacts;
@@ -136,7 +148,14 @@ export type NewEvent<K extends EventName = EventName> = {
 }[K];
 
 /** A fact that happened, at `at` milliseconds since the epoch. */
-export type Event<K extends EventName = EventName> = NewEvent<K> & { at: number };
+export type Event<K extends EventName = EventName> = NewEvent<K> & { at: number; origin?: Origin };
+
+/** Whose call an event belongs to. Plain data: it is stored with a queued job, whose deeds are the caller's. */
+export interface Origin extends Pick<Actor, 'type' | 'id' | 'name' | 'via'> {
+  /** Id of the operation or the REST row; '' for what the service does by itself. */
+  operation: string;
+  request_id: string;
+}
 
 /** Kinds that are stored as alerts, which mails are made of. */
 export type AlertKind =
@@ -164,6 +183,8 @@ export type Alert<K extends AlertKind = AlertKind> = {
 
 export interface Events {
   emit(event: NewEvent): void;
+  /** @returns the same bus, whose events belong to this call */
+  from(origin: Origin): Events;
 }
 
 export interface EventBus extends Events {
@@ -179,20 +200,23 @@ export function emitAlerts(events: Events, alerts: readonly Alert[]): void {
 /** @returns a bus whose listeners run in order of subscription; what one throws is logged and does not reach the others */
 export function createEvents(clock: Clock, log: Log): EventBus {
   const listeners: ((event: Event) => void)[] = [];
+  const emit = (undated: NewEvent, origin?: Origin) => {
+    const event = { ...undated, at: clock.now(), ...(origin === undefined ? {} : { origin }) } as Event;
+    log.debug({ event: event.name, site_id: event.site_id, ...event.facts }, 'event');
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        log.error({ err: error, event: event.name }, 'an event listener failed');
+      }
+    }
+  };
+  const from = (origin: Origin): Events => ({ emit: (event) => emit(event, origin), from });
   return {
     subscribe: (listener) => {
       listeners.push(listener);
     },
-    emit(undated) {
-      const event = { ...undated, at: clock.now() } as Event;
-      log.debug({ event: event.name, site_id: event.site_id, ...event.facts }, 'event');
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch (error) {
-          log.error({ err: error, event: event.name }, 'an event listener failed');
-        }
-      }
-    },
+    emit: (event) => emit(event),
+    from,
   };
 }

@@ -5,7 +5,7 @@ interface ToolsetFacts {
   folder: string;
   label: string;
   description: string;
-  /** What its tools together may cost each conversation with an assistant, in estimated tokens; a test holds them to it. */
+  /** What its tools together may cost each conversation with an assistant, in tokens (o200k); a test holds them to it. */
   max_tokens: number;
 }
 
@@ -35,6 +35,12 @@ const FACTS = {
     label: 'Batch jobs',
     description: 'Follow work that goes on in the background.',
     max_tokens: 500,
+  },
+  fleet: {
+    folder: 'fleet',
+    label: 'Fleet',
+    description: 'Further actions on several sites at once.',
+    max_tokens: 300,
   },
   insight: {
     folder: 'insight',

@@ -1,15 +1,7 @@
+import { generateLog } from './change-log.js';
 import { FAMILIES, PAGE_TITLES, POST_TITLES, REMARKS } from './names.js';
 import type { Random } from './random.js';
-import type {
-  ChangeLogEntry,
-  CommentState,
-  CommentStatus,
-  PluginState,
-  PostState,
-  SiteAction,
-  SiteState,
-  UserState,
-} from './state.js';
+import type { CommentState, CommentStatus, PluginState, PostState, SiteAction, SiteState, UserState } from './state.js';
 
 const DAY = 86400;
 
@@ -41,7 +33,7 @@ export function generateContent(random: Random, users: UserState[], plugins: Plu
       { term_id: 4, name: 'News', slug: 'news' },
     ],
     actions,
-    changeLog: [1, 2, 3].map((id) => loggedIn(id, author, now - (4 - id) * 7200 + 0.5)),
+    changeLog: generateLog(author, posts[0], now),
     nextId: posts.length + 10,
   };
 }
@@ -126,30 +118,6 @@ function userMeta(user: string): Record<string, unknown> {
     username: user,
     ip: '198.51.100.7',
     action_user: user,
-  };
-}
-
-function loggedIn(id: number, user: string, created: number): ChangeLogEntry {
-  return {
-    id,
-    blog_id: 1,
-    log_type_id: 1570,
-    created_on: created.toFixed(5),
-    client_ip: '198.51.100.7',
-    context: 'user',
-    action_name: 'logged-in',
-    user_agent: 'Mozilla/5.0',
-    user_roles: 'administrator',
-    username: user,
-    user_id: 1,
-    duration: 0,
-    post_status: '',
-    post_type: '',
-    post_id: 0,
-    meta_data: {
-      user_data: { first_name: '', last_name: '' },
-      user_meta: { wp_user_id: 1, display_name: user, agent: '', action_user: user },
-    },
   };
 }
 

@@ -28,8 +28,10 @@ export interface Faults {
   rollback?: boolean | undefined;
   /** Answers success to actions and updates, and changes nothing. */
   falseSuccess?: boolean | undefined;
-  /** WordPress' maintenance page, HTTP 503. */
-  maintenance?: boolean | undefined;
+  /** WordPress' maintenance page, HTTP 503: always, or for so many requests. */
+  maintenance?: boolean | number | undefined;
+  /** Shown from an update call on: for so many requests, or until it is taken away (`.maintenance` was left behind). */
+  maintenanceAfterUpdate?: true | number | undefined;
   /** Redirects everything to this address. */
   redirect?: string | { to: string; status: number } | undefined;
   /** HTTP Basic in front. */
@@ -42,6 +44,14 @@ export interface Faults {
   pluginMissing?: boolean | undefined;
   /** Does the update, then drops the connection. */
   dieMidUpdate?: boolean | undefined;
+  /** A gateway answers 504 to updates. PHP goes on: the update is done at once, or after so many later requests. */
+  gatewayTimeout?: true | number | undefined;
+  /** Plugins whose update is fatal when it is loaded: everything after it is answered HTTP 500. */
+  killedBy?: readonly string[] | undefined;
+  /** Plugins that are fatal when they are activated: the call dies there, and those behind them have no turn. */
+  fatalOnActivation?: readonly string[] | undefined;
+  /** Plugins whose update renames the main file, old slug to new: they come back inactive. */
+  renames?: Readonly<Record<string, string>> | undefined;
   /** What a core update answers instead of working. */
   coreAnswer?: 'NORESPONSE' | 'LOCALIZATION' | 'LOCKED' | undefined;
 }
@@ -66,6 +76,11 @@ const NAMES: Record<keyof Faults, true> = {
   malformedJson: true,
   pluginMissing: true,
   dieMidUpdate: true,
+  maintenanceAfterUpdate: true,
+  gatewayTimeout: true,
+  killedBy: true,
+  renames: true,
+  fatalOnActivation: true,
   coreAnswer: true,
 };
 

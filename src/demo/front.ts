@@ -17,6 +17,12 @@ export function frontPage(site: DemoSite): Answer {
   );
 }
 
+/** The index of WordPress' REST interface, as far as it is asked for here. */
+export function restIndex(site: DemoSite): Answer {
+  const headers = { 'content-type': 'application/json; charset=UTF-8' };
+  return page(200, JSON.stringify({ name: html(site.inner.title) }), headers);
+}
+
 export function maintenancePage(): Answer {
   const sentence = 'Briefly unavailable for scheduled maintenance. Check back in a minute.';
   const body = `<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><body>${sentence}</body></html>\n`;

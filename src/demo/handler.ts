@@ -91,6 +91,7 @@ export class FleetHandler {
         query: question < 0 ? NOTHING : parseForm(rest.slice(question + 1)),
         params,
         authorization: request.headers.authorization ?? '',
+        cookie: request.headers.cookie,
         tls: this.options.tls !== undefined,
         verify: this.options.verify,
       });

@@ -1,9 +1,10 @@
-import { type Answer, type Call, ChildError, Crash, crashPage, framed } from './answer.js';
+import { type Answer, type Call, ChildError, Crash, crashPage, framed, page } from './answer.js';
 import { authenticate, clean } from './auth.js';
 import { advanceCron } from './functions/abandoned.js';
 import { FUNCTIONS, READS, UPDATES } from './functions/index.js';
 import { type Params, text } from './params.js';
 import { probe, register } from './register.js';
+import { logIn } from './sessions.js';
 import type { DemoSite } from './site.js';
 import { childVersion } from './versions.js';
 
@@ -13,6 +14,7 @@ export interface ProtocolRequest {
   tls: boolean;
   /** False leaves out the arithmetic of signatures, for benchmarks of the client side. */
   verify: boolean;
+  cookie?: string | undefined;
 }
 
 /** Answers a POST that names a function: unsigned probing, registering, or a signed call (child protocol §2, §3). */
@@ -38,8 +40,25 @@ function signedCall(site: DemoSite, request: ProtocolRequest, name: string): Ans
   if (!READS.has(name)) site.touch();
   advanceCron(site);
   const call = { ...callOf(site, request), user };
-  const answer = framed(site, run(call), user === undefined ? {} : { 'set-cookie': sessionCookies(user.login) });
-  return UPDATES.has(name) && site.faults.dieMidUpdate ? { ...answer, drop: true } : answer;
+  if (UPDATES.has(name) && site.faults.gatewayTimeout !== undefined) return gatewayGivesUp(site, () => run(call));
+  const cookies = user === undefined ? [] : logIn(site, user, request.cookie ?? '', call.now);
+  const answer = framed(site, run(call), cookies.length === 0 ? {} : { 'set-cookie': cookies });
+  if (!UPDATES.has(name)) return answer;
+  leaveMaintenance(site);
+  return site.faults.dieMidUpdate ? { ...answer, drop: true } : answer;
+}
+
+function leaveMaintenance({ faults }: DemoSite): void {
+  if (faults.maintenanceAfterUpdate !== undefined) faults.maintenance = faults.maintenanceAfterUpdate;
+}
+
+/** The gateway in front answers while PHP is still at work. */
+function gatewayGivesUp(site: DemoSite, work: () => unknown): Answer {
+  const { gatewayTimeout } = site.faults;
+  if (typeof gatewayTimeout === 'number') site.afterRequests(gatewayTimeout, work);
+  else work();
+  leaveMaintenance(site);
+  return page(504, '<html><body><h1>504 Gateway Time-out</h1></body></html>');
 }
 
 function callOf(site: DemoSite, request: ProtocolRequest): Call {
@@ -51,14 +70,4 @@ function callOf(site: DemoSite, request: ProtocolRequest): Call {
     now: Math.floor(site.now() / 1000),
     tls: request.tls,
   };
-}
-
-/** A signed call logs the administrator in; a client does well not to keep these (child protocol §1). */
-function sessionCookies(login: string): string[] {
-  const value = `${encodeURIComponent(login)}%7Cdemo`;
-  return [
-    `wordpress_demo=${value}; path=/wp-content/plugins; HttpOnly`,
-    `wordpress_sec_demo=${value}; path=/wp-admin; HttpOnly`,
-    `wordpress_logged_in_demo=${value}; path=/; HttpOnly`,
-  ];
 }

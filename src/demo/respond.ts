@@ -1,5 +1,5 @@
 import { type Answer, crashPage, page } from './answer.js';
-import { firewallPage, frontPage, maintenancePage } from './front.js';
+import { firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
 import { type Params, text } from './params.js';
 import { answerCall } from './protocol.js';
 import type { DemoSite } from './site.js';
@@ -13,6 +13,8 @@ export interface SiteRequest {
   /** Form fields of a POST; empty for everything else. */
   params: Params;
   authorization: string;
+  /** The `Cookie` header. */
+  cookie?: string | undefined;
   tls: boolean;
   verify: boolean;
 }
@@ -20,6 +22,7 @@ export interface SiteRequest {
 /** What the site answers, faults included that can be told in one answer. */
 export function respond(site: DemoSite, request: SiteRequest): Answer {
   const { faults } = site;
+  site.arrive();
   if (faults.httpAuth !== undefined && request.authorization !== basic(faults.httpAuth)) {
     return page(401, '<h1>401 Authorization Required</h1>', { 'www-authenticate': 'Basic realm="Restricted"' });
   }
@@ -30,12 +33,18 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   if (faults.http500) return crashPage();
   const isCall = text(request.params, 'function') !== '';
   if (isCall && blocked(site, request)) return firewallPage();
-  if (faults.maintenance) return maintenancePage();
+  if (inMaintenance(site)) return maintenancePage();
+  if (text(request.query, 'rest_route') === '/') return restIndex(site);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
   if (isCall && plugin) return answerCall(site, request);
   return ajax ? page(400, '0') : frontPage(site);
+}
+
+function inMaintenance({ faults }: DemoSite): boolean {
+  if (typeof faults.maintenance !== 'number') return faults.maintenance === true;
+  return faults.maintenance-- > 0;
 }
 
 function blocked(site: DemoSite, request: SiteRequest): boolean {

@@ -57,6 +57,7 @@ export class DemoSite {
   private lazy: SiteState | undefined;
   private exposed = false;
   private cached: { key: string; body: Buffer } | undefined;
+  private delayed: { left: number; work: () => void }[] = [];
   private verifier: { pem: string; key: KeyObject | null } | undefined;
 
   constructor(options: SiteOptions) {
@@ -153,6 +154,18 @@ export class DemoSite {
     if (this.cached === undefined) return;
     cachedBytes -= this.cached.body.length;
     this.cached = undefined;
+  }
+
+  /** Does `work` when so many further requests have come. */
+  afterRequests(count: number, work: () => void): void {
+    this.delayed.push({ left: count, work });
+  }
+
+  /** A request comes in. */
+  arrive(): void {
+    const due = this.delayed.filter((each) => --each.left <= 0);
+    this.delayed = this.delayed.filter((each) => each.left > 0);
+    for (const { work } of due) work();
   }
 
   /** The stored public key, parsed once; null when what was stored is no key. */

@@ -5,7 +5,7 @@ import type { ChildSites } from '../child/child.js';
 import type { Config } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
-import type { Events } from '../core/events.js';
+import type { Events, Origin } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import type { Progress } from '../core/progress.js';
 import type { SiteLocks } from '../core/site-locks.js';
@@ -26,6 +26,8 @@ export interface Ctx {
   readonly events: Events;
   readonly locks: SiteLocks;
   readonly actor: Actor;
+  /** Id of the operation or the REST row that was called; '' for what the service does by itself. */
+  readonly operation: string;
   /** Id of the request, for logs and error reports. */
   readonly request_id: string;
   /** The caller gave up, or the process is shutting down. */
@@ -34,4 +36,16 @@ export interface Ctx {
   readonly progress: (progress: Progress) => void;
   /** Public base URL without a trailing slash, for `status_url`. */
   readonly base_url: string;
+}
+
+/** Whose call this is, to be kept with what it does or queues. */
+export function originOf({ actor, operation, request_id }: Ctx): Origin {
+  const { type, id, name, via } = actor;
+  return { type, id, name, via, operation, request_id };
+}
+
+/** The context of a call by its operation: what happens in it is told as that call's. */
+export function withOperation(ctx: Ctx, operation: string): Ctx {
+  const named = { ...ctx, operation };
+  return { ...named, events: ctx.events.from(originOf(named)) };
 }

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
 
-export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
+export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'> & Partial<Pick<Config, 'cors_origins'>>;
 
 /** What a request says about where it comes from. */
 export interface RequestOrigin {
@@ -61,7 +61,8 @@ export function lastOf(header: string | null | undefined): string | undefined {
  * and the names of loopback for who calls from this machine; without a base URL any name, because we cannot know by which
  * ones we are reached.
  *
- * Origins: only that of the address which is called, or that of the base URL. Another port or scheme is another origin.
+ * Origins: only that of the address which is called, that of the base URL, and those which the operator allows. Another port or
+ * scheme is another origin.
  */
 export function createJudge(rules: GateRules): (request: RequestOrigin) => Verdict {
   const base = rules.base_url === null ? undefined : new URL(rules.base_url);
@@ -73,11 +74,13 @@ export function createJudge(rules: GateRules): (request: RequestOrigin) => Verdi
     (!onLoopback && base === undefined);
   return ({ host, origin, site, local }) => {
     const called = parsed(`http://${host}`);
+    const allowed = origin !== undefined && rules.cors_origins?.includes(origin) === true;
     return {
       named: called !== undefined && isNamed(called.hostname, local),
       foreign:
-        (site !== undefined && site !== 'same-origin' && site !== 'none') ||
-        (origin !== undefined && !isOwnOrigin(origin, host, base)),
+        !allowed &&
+        ((site !== undefined && site !== 'same-origin' && site !== 'none') ||
+          (origin !== undefined && !isOwnOrigin(origin, host, base))),
     };
   };
 }
@@ -136,6 +139,6 @@ function unknownName(): ServiceError {
 export function foreignPage(): ServiceError {
   return new ServiceError('svc_forbidden_origin', 'A web page of another origin asks for this, which it may not.', {
     advice:
-      'Call from a program, or from a page of this server. Behind a proxy set SITEFLEET_BASE_URL to the address that the browser shows.',
+      'Call from a program, or from a page of this server; SITEFLEET_CORS_ORIGINS allows pages of other origins. Behind a proxy set SITEFLEET_BASE_URL to the address that the browser shows.',
   });
 }

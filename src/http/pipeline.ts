@@ -3,12 +3,12 @@
  * responses carry, the count and the log line.
  */
 
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { Config } from '../config/types.js';
 import { errorBody, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { createGate } from './gate.js';
+import { createCors } from './cors.js';
+import { createGate, type GateRules } from './gate.js';
 import type { HttpEnv, RequestInfo } from './request-info.js';
 import { requestInfoReader } from './request-info.js';
 import { isAmbiguous, pathOf } from './request-url.js';
@@ -21,7 +21,7 @@ export interface Envelope {
 }
 
 export interface PipelineParts {
-  config: Pick<Config, 'host' | 'base_url' | 'trust_proxy'>;
+  config: GateRules;
   log: Log;
   newRequestId(): string;
   metrics?: { request(status: number): void } | undefined;
@@ -43,10 +43,10 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
   const { log, metrics } = parts;
   const infoOf = requestInfoReader(parts);
   const gate = createGate(parts.config);
-  const limitBody = bodyLimits(parts.maxBody ?? MAX_BODY);
-
+  const cors = createCors(parts.config.cors_origins ?? []);
   const refused = (error: ServiceError, path: string): Response =>
     envelopes.find(({ owns }) => owns(path))?.wrap(error) ?? errorResponse(error);
+  const limitBody = bodyLimits(parts.maxBody ?? MAX_BODY, refused);
 
   app.use(async (c, next) => {
     // Requests made inside this process may come without bindings.
@@ -61,10 +61,13 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
       incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
         ? ambiguous()
         : gate.barrier(verdict, request.method, open.has(path));
-    const response = refusal === undefined ? await limitBody(c, next) : refused(refusal, path);
+    const shared = open.has(path) ? undefined : cors;
+    const response =
+      refusal === undefined ? (shared?.preflight(request) ?? (await limitBody(c, next))) : refused(refusal, path);
     // Without one the routes have answered, and `c.res` is theirs.
     if (response instanceof Response) c.res = response;
     completeHeaders(c.res, c.env.outgoing, info.request_id);
+    shared?.complete(c.res.headers, request);
     metrics?.request(c.res.status);
     logRequest(log, request.method, path, info, c.res.status);
   });
@@ -93,29 +96,30 @@ export function loggedErrorResponse(
   return errorResponse(error);
 }
 
-export function errorResponse(error: unknown, headers: Record<string, string> = {}): Response {
+export function errorResponse(error: unknown): Response {
   const body = errorBody(error);
-  return Response.json(body, { status: body.data.status, headers });
+  return Response.json(body, { status: body.data.status });
 }
 
 /** Refuses bodies over the limit: by their length where that is announced, else by reading no further than the limit. */
-function bodyLimits(max: number): MiddlewareHandler<HttpEnv> {
-  const chunked = bodyLimit({ maxSize: max, onError: () => tooLarge(max) });
+function bodyLimits(max: number, refused: (error: ServiceError, path: string) => Response): MiddlewareHandler<HttpEnv> {
+  const tooLarge = ({ req }: Context) => {
+    const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
+      advice: 'Split the call into smaller ones.',
+    });
+    const response = refused(error, pathOf(req.url));
+    // The rest of the body is not read, so nothing else can come over this connection.
+    response.headers.set('connection', 'close');
+    return response;
+  };
+  const chunked = bodyLimit({ maxSize: max, onError: tooLarge });
   return async (c, next) => {
     const { method, headers } = c.req.raw;
     if (method !== 'GET' && method !== 'HEAD') {
       // Hono's limit reads the length only after making the body a stream, which most requests can do without.
       if (headers.get('transfer-encoding') !== null) return chunked(c, next);
-      if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(max);
+      if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(c);
     }
     return next();
   };
-}
-
-function tooLarge(max: number): Response {
-  const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
-    advice: 'Split the call into smaller ones.',
-  });
-  // The rest of the body is not read, so nothing else can come over this connection.
-  return errorResponse(error, { connection: 'close' });
 }

@@ -2,29 +2,19 @@
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { type TextWindow, textNote, textWindow } from './long-texts.js';
+import { estimateTextTokens, tokenWeight } from './token-estimate.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
-import { cleanText } from './untrusted-text.js';
 
-/** Characters per token of English and JSON, estimated low. Outside of ASCII a character is about a token. */
-const CHARACTERS = 3.5;
 /** Room for the note that says what was cut. */
 const NOTE_TOKENS = 120;
-const TEXT_CAPS = [4000, 1000, 250, 80] as const;
+/** Tokens that one character can be estimated at. */
+const MOST_PER_CHARACTER = 2.1;
+const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 
 export function estimateTokens(value: unknown): number {
-  return tokensOf(JSON.stringify(value) ?? '');
-}
-
-function tokensOf(text: string): number {
-  return Math.ceil(weightOf(text));
-}
-
-/** Tokens with fractions, so that the weights of texts add up. */
-function weightOf(text: string): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-  const wide = /^[\x00-\x7f]*$/.test(text) ? 0 : text.replace(/[\x00-\x7f]+/g, '').length;
-  return (text.length - wide) / CHARACTERS + wide;
+  return estimateTextTokens(JSON.stringify(value) ?? '');
 }
 
 export interface BudgetParts {
@@ -32,6 +22,8 @@ export interface BudgetParts {
   /** As the caller sent it. */
   input: JsonObject;
   output: JsonObject;
+  /** Where long texts begin, characters. */
+  textFrom?: number;
   maxTokens: number;
   /** Runs the operation with another input, for another page size. */
   rerun(input: JsonObject): Promise<JsonObject>;
@@ -40,8 +32,11 @@ export interface BudgetParts {
 /** The output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
 export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
   const text = JSON.stringify(parts.output);
-  if (tokensOf(text) <= parts.maxTokens) return { output: parts.output, text };
-  const output = await shrink(parts);
+  const from = parts.textFrom ?? 0;
+  // Few answers are so long that they have to be measured: no text has more tokens than this.
+  const short = text.length * MOST_PER_CHARACTER <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
+  if (from === 0 && short) return { output: parts.output, text };
+  const output = from === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
   return { output, text: JSON.stringify(output) };
 }
 
@@ -50,7 +45,7 @@ async function shrink(parts: BudgetParts): Promise<JsonObject> {
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
   const lists = shorterLists(parts, paged ?? parts.output, room);
-  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(lists, room);
+  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room);
 }
 
 /** Requests a smaller page of a paged operation, one that fits and begins at the same item. */
@@ -73,8 +68,7 @@ async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject
 }
 
 function pageOf({ operation, input }: BudgetParts): { page: number; per_page: number } | undefined {
-  const parsed = operation.input.safeParse(input);
-  const { page, per_page } = (parsed.success ? parsed.data : {}) as { page?: number; per_page?: number };
+  const { page, per_page } = (operation.parse(input) ?? {}) as { page?: number; per_page?: number };
   return page === undefined || per_page === undefined ? undefined : { page, per_page };
 }
 
@@ -129,11 +123,11 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
 
 /** Drops items from the end of a list until it weighs `over` tokens less. Each item is serialized at most twice: there may be thousands. */
 function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
-  const all = weightOf(JSON.stringify(items));
+  const all = tokenWeight(JSON.stringify(items));
   let count = 0;
   let weight = 0;
   while (count < items.length) {
-    const next = weight + weightOf(`${JSON.stringify(items[count])},`);
+    const next = weight + tokenWeight(`${JSON.stringify(items[count])},`);
     if (next > all - over) break;
     weight = next;
     count += 1;
@@ -154,20 +148,14 @@ function howToGoOn(operation: GroupedOperation): string {
     : 'The counts are of all.';
 }
 
-function shorterTexts(output: JsonObject, room: number): JsonObject {
-  let shorter = output;
+/** Texts as long as they fit, from where the caller goes on; `truncated` says which of them do not end here. */
+function shorterTexts({ operation, textFrom = 0 }: BudgetParts, output: JsonObject, room: number): JsonObject {
+  const { truncated: listNote, ...rest } = output;
+  let window = { output: rest, cuts: [] } as TextWindow;
   for (const cap of TEXT_CAPS) {
-    shorter = capTexts(output, cap) as JsonObject;
-    if (estimateTokens(shorter) <= room) break;
+    window = textWindow(rest, textFrom, cap);
+    if (estimateTokens(window.output) <= room) break;
   }
-  return shorter;
-}
-
-function capTexts(value: unknown, max: number): unknown {
-  if (typeof value === 'string') return cleanText(value, max);
-  if (Array.isArray(value)) return value.map((item) => capTexts(item, max));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, name === 'truncated' ? member : capTexts(member, max)]),
-  );
+  const note = [listNote, textNote(operation, window, textFrom)].filter((text) => text !== undefined && text !== '');
+  return { ...(note.length === 0 ? {} : { truncated: note.join(' ') }), ...window.output };
 }

@@ -47,6 +47,12 @@ export class CallDeduplication {
     return [...this.#calls.values()].filter((call) => call.result === undefined).length;
   }
 
+  /** Whether a call of this key would join a running one or get an undelivered result. */
+  has(key: string): boolean {
+    const call = this.#calls.get(key);
+    return call !== undefined && (call.result === undefined || call.result.until > this.#clock.elapsed());
+  }
+
   /**
    * Joins the running call of this key, returns its undelivered result, or starts `work`.
    * Rejects with svc_cancelled when this participant cancels or disconnects first.

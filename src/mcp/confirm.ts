@@ -1,6 +1,7 @@
 /**
- * Confirmation of destructive tool calls, by policy. The operation itself always requires `confirm: true`. The policy may also
- * require a token from a preview of the same call, or the agreement of a person who is asked through the client
+ * Confirmation of tool calls by policy: of deletions, and of changes whose empty list of sites means several sites, which is what
+ * an assistant sends that passes on an empty search result. A deletion itself always requires `confirm: true`. The policy may
+ * also require a token from a preview of the same call, or the agreement of a person who is asked through the client
  * (elicitation). A confirmation that is missing, forged, used, expired or unanswered refuses the call.
  */
 
@@ -37,6 +38,23 @@ export interface GuardedCall {
   actor: Actor;
   elicitation: Elicitation | undefined;
   run(args: JsonObject): Promise<JsonObject>;
+  /** Whether the same call of the same principal runs already, so that this one would only wait for its result. */
+  isRunning(args: JsonObject): boolean;
+}
+
+/** Whether calls of an operation can need a confirmation. */
+export function isGuarded({ effect, wholeFleet }: GroupedOperation): boolean {
+  return effect === 'destroy' || wholeFleet;
+}
+
+/** Whether clients can need a token: only then is it shown in the schemas. */
+export function usesTokens(policy: ConfirmPolicy): boolean {
+  return policy === 'preview' || policy === 'elicit';
+}
+
+/** Whether a person is asked where the client can ask one. */
+export function asksPeople(policy: ConfirmPolicy): boolean {
+  return policy === 'ask' || policy === 'elicit';
 }
 
 const MAX_QUESTION = 1500;
@@ -45,25 +63,38 @@ export class Confirmations {
   readonly #policy: ConfirmPolicy;
   readonly #tokens: ConfirmationTokens;
 
-  constructor(policy: ConfirmPolicy, clock: Clock) {
+  /** @param timeoutMs how long a person has to answer */
+  constructor(policy: ConfirmPolicy, clock: Clock, timeoutMs: number) {
     this.#policy = policy;
-    this.#tokens = new ConfirmationTokens(clock);
+    this.#tokens = new ConfirmationTokens(clock, { question: timeoutMs });
   }
 
   /** Runs a call, or returns the question that its user has to answer first. Rejects with svc_confirmation_required. */
   async guard(call: GuardedCall): Promise<JsonObject | ConfirmationQuestion> {
-    if (this.#policy === 'confirm' || call.operation.effect !== 'destroy') return call.run(call.args);
-    const { confirmation_token: token, ...args } = call.args;
-    const parsed = call.operation.input.safeParse(args);
-    const { confirm, dry_run, ...input } = (parsed.success ? parsed.data : {}) as JsonObject;
+    const { operation } = call;
+    const suffices = this.#policy === 'confirm' || (this.#policy === 'ask' && call.elicitation === undefined);
+    if (suffices || !isGuarded(operation)) return call.run(call.args);
+    const { token, args } = this.#withoutToken(call.args);
+    const parsed = operation.parse(args);
     // Invalid input is reported by the operation.
-    if (!parsed.success || (confirm === true && dry_run === true)) return call.run(args);
-    if (dry_run === true) return this.#preview(call, args, input);
-    if (confirm !== true) return call.run(args);
-    const preview = await call.run({ ...args, confirm: false, dry_run: true });
-    const binding = bindingOf(call, input, preview);
-    const question = await this.#confirm(call, binding, token, preview);
+    if (parsed === undefined) return call.run(args);
+    const { confirm, dry_run, ...input } = parsed;
+    const destroys = operation.effect === 'destroy';
+    if (!destroys && !namesNoSite(input)) return call.run(args);
+    if (dry_run === true) return confirm === true ? call.run(args) : this.#preview(call, args, input);
+    // The operation itself refuses a deletion without `confirm`; a call that joins a running one changes nothing more.
+    if (destroys ? confirm !== true : call.isRunning(args)) return call.run(args);
+    const preview = await call.run({ ...args, ...(destroys ? { confirm: false } : {}), dry_run: true });
+    if (!destroys && sitesOf(preview) < 2) return call.run(args);
+    const question = await this.#confirm(call, bindingOf(call, input, preview), token, preview);
     return question ?? call.run(args);
+  }
+
+  /** Only policies that hand out tokens take one; under the others it is an unknown field. */
+  #withoutToken(args: JsonObject): { token?: unknown; args: JsonObject } {
+    if (!usesTokens(this.#policy)) return { args };
+    const { confirmation_token: token, ...rest } = args;
+    return { token, args: rest };
   }
 
   async #preview(call: GuardedCall, args: JsonObject, input: JsonObject): Promise<JsonObject> {
@@ -74,7 +105,7 @@ export class Confirmations {
   }
 
   #asksUser(call: GuardedCall): boolean {
-    return this.#policy === 'elicit' && call.elicitation !== undefined;
+    return asksPeople(this.#policy) && call.elicitation !== undefined;
   }
 
   /** Undefined when the call is confirmed, or the question to be answered first. */
@@ -84,13 +115,13 @@ export class Confirmations {
     token: unknown,
     preview: JsonObject,
   ): Promise<ConfirmationQuestion | undefined> {
-    const { elicitation } = call;
+    const { elicitation, operation } = call;
     if (!this.#asksUser(call) || elicitation === undefined) {
-      if (typeof token !== 'string') throw tokenNeeded();
+      if (typeof token !== 'string') throw tokenNeeded(operation.effect === 'destroy');
       this.#redeem('preview', token, binding);
       return undefined;
     }
-    const message = questionText(call.operation, preview);
+    const message = questionText(operation, preview);
     if (elicitation.kind === 'now') {
       const reply = await elicitation.ask(message);
       if (reply !== 'accept') throw notAgreed(reply);
@@ -119,14 +150,27 @@ export function principalOf(actor: Actor): string {
   return `${actor.type}:${actor.id ?? actor.name}`;
 }
 
+/** Whether a call leaves the choice of sites to the operation. */
+function namesNoSite({ site_ids_or_domains: sites }: JsonObject): boolean {
+  return Array.isArray(sites) && sites.length === 0;
+}
+
+/** Number of sites that a call would change, by its preview. */
+function sitesOf(preview: JsonObject): number {
+  const { sites } = (preview.would_affect ?? {}) as { sites?: unknown };
+  return typeof sites === 'number' ? sites : 0;
+}
+
 /** The text shown to the user. Names in it come from sites, so it is plain, short, and begins with our own words. */
 function questionText(operation: GroupedOperation, preview: JsonObject): string {
   const { dry_run: _flag, ...facts } = preview;
-  const lines = Object.entries(facts)
+  const destroys = operation.effect === 'destroy';
+  const shown = destroys ? facts : ((facts.would_affect ?? {}) as JsonObject);
+  const headline = destroys
+    ? `${operation.title}? This cannot be undone.`
+    : `${operation.title}? No site was named, which means all ${sitesOf(preview)} sites concerned.`;
+  const lines = Object.entries(shown)
     .filter(([, value]) => value !== false)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return cleanText(
-    [`${operation.title}? This cannot be undone.`, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n'),
-    MAX_QUESTION,
-  );
+  return cleanText([headline, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n'), MAX_QUESTION);
 }

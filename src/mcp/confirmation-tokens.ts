@@ -12,7 +12,7 @@ export type TokenKind = 'preview' | 'question';
 const NONCE = 8;
 const EXPIRY = 6;
 const MAC = 16;
-const LIFETIME_MS = 5 * 60_000;
+const LIFETIMES_MS: Readonly<Record<TokenKind, number>> = { preview: 5 * 60_000, question: 5 * 60_000 };
 
 export type TokenProblem = 'used' | 'expired' | 'other';
 
@@ -21,16 +21,19 @@ export class ConfirmationTokens {
   readonly #key = randomBytes(32);
   readonly #used = new Map<string, number>();
   readonly #clock: Clock;
+  readonly #lifetimesMs: Readonly<Record<TokenKind, number>>;
 
-  constructor(clock: Clock) {
+  /** @param lifetimesMs how long tokens are good, where it is not five minutes */
+  constructor(clock: Clock, lifetimesMs: Partial<Record<TokenKind, number>> = {}) {
     this.#clock = clock;
+    this.#lifetimesMs = { ...LIFETIMES_MS, ...lifetimesMs };
   }
 
   /** A new token. @param binding canonical text of everything it confirms */
   issue(kind: TokenKind, binding: string): string {
     const head = Buffer.alloc(NONCE + EXPIRY);
     randomBytes(NONCE).copy(head);
-    head.writeUIntBE(Math.ceil(this.#clock.elapsed()) + LIFETIME_MS, NONCE, EXPIRY);
+    head.writeUIntBE(Math.ceil(this.#clock.elapsed()) + this.#lifetimesMs[kind], NONCE, EXPIRY);
     return Buffer.concat([head, this.#mac(kind, head, binding)]).toString('base64url');
   }
 
@@ -54,9 +57,6 @@ export class ConfirmationTokens {
   }
 
   #forgetBefore(now: number): void {
-    for (const [token, expires] of this.#used) {
-      if (expires > now) return;
-      this.#used.delete(token);
-    }
+    for (const [token, expires] of this.#used) if (expires <= now) this.#used.delete(token);
   }
 }

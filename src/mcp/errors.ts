@@ -48,8 +48,17 @@ function unconfirmed(message: string, advice: string): ServiceError {
 const PREVIEW_FIRST =
   'Call with dry_run: true, show the user what would go, then repeat the same call with confirm: true and the confirmation_token of that answer.';
 
-export function tokenNeeded(): ServiceError {
-  return unconfirmed('This server acts only on a confirmation_token from a preview.', PREVIEW_FIRST);
+const PREVIEW_FLEET_FIRST =
+  'Name the sites, or call with dry_run: true, show the user what would happen, then repeat the same call with the confirmation_token of that answer.';
+
+/** @param destroys whether something would be deleted; otherwise several sites would be changed without being named */
+export function tokenNeeded(destroys: boolean): ServiceError {
+  return destroys
+    ? unconfirmed('This server acts only on a confirmation_token from a preview.', PREVIEW_FIRST)
+    : unconfirmed(
+        'No site was named, which means several sites: this server then acts only on a confirmation_token from a preview.',
+        PREVIEW_FLEET_FIRST,
+      );
 }
 
 /** The reasons are distinguished only as far as that helps an honest caller. */

@@ -21,6 +21,7 @@ import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
+import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
 import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
@@ -32,6 +33,8 @@ export interface McpHttpParts {
   metadata: MetadataRules;
   /** The public address is configured, so no response depends on the requested host name. */
   publicUrl?: boolean;
+  /** Seals session ids, so that sessions outlive this process; absent: they end with it. */
+  sessionSeal?: SessionSeal;
   maxSessions?: number;
   sessionIdleMs?: number;
   /** Other servers over the same core, for tests. */
@@ -72,6 +75,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     log,
     max: parts.maxSessions ?? 200,
     idleMs: parts.sessionIdleMs ?? 30 * 60_000,
+    seal: parts.sessionSeal,
   });
   const modern = createMcpHandler(({ authInfo }) => servers.modern(authInfo?.extra?.actor as Actor), {
     legacy: 'reject',
@@ -160,9 +164,13 @@ async function postStateless(
 async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, body: unknown): Promise<Response> {
   const { sessions, core } = postParts;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
-  const opens = messages.some(isInitializeRequest);
+  const initialize = messages.find((message) => isInitializeRequest(message));
+  const opens = initialize !== undefined;
   const named = c.req.header('mcp-session-id') !== undefined;
-  const session = opens && !named ? await openSession(sessions, actor) : findSession(c, sessions, actor);
+  const session =
+    opens && !named
+      ? await openSession(sessions, actor, sessionFacts(initialize))
+      : await findSession(c, sessions, actor);
   if (session instanceof Response) return session;
   if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
   // An elicitation is sent on the stream of its call, as progress is.
@@ -178,12 +186,17 @@ async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, 
 
 /** GET listens to a session; DELETE ends it. */
 async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
-  const session = findSession(c, sessions, actor);
+  const session = await findSession(c, sessions, actor);
   if (session instanceof Response) return session;
-  if (c.req.method !== 'GET') return session.transport.end(c.req.raw);
-  const stream = await session.transport.listen(c.req.raw);
-  c.env.endless = stream.ok;
-  return stream;
+  const { transport } = session;
+  if (c.req.method === 'GET') {
+    const stream = await transport.listen(c.req.raw);
+    c.env.endless = stream.ok;
+    return stream;
+  }
+  const response = await transport.end(c.req.raw);
+  if (response.ok) sessions.forget(transport.sessionId);
+  return response;
 }
 
 /** Messages per body at most: the calls among them start in one turn of the event loop. */
@@ -200,13 +213,13 @@ async function messagesOf(c: McpContext): Promise<unknown> {
   return json.value;
 }
 
-async function openSession(sessions: Sessions, actor: Actor): Promise<Session | Response> {
-  const session = await sessions.open(actor);
+async function openSession(sessions: Sessions, actor: Actor, facts: SessionFacts): Promise<Session | Response> {
+  const session = await sessions.open(actor, facts);
   if (session !== undefined) return session;
   return rpcError(503, -32000, 'All sessions are at work. Try again in a few seconds.', { 'Retry-After': '5' });
 }
 
-function findSession(c: McpContext, sessions: Sessions, actor: Actor): Session | Response {
+async function findSession(c: McpContext, sessions: Sessions, actor: Actor): Promise<Session | Response> {
   const id = c.req.header('mcp-session-id');
   if (id === undefined)
     return rpcError(
@@ -214,7 +227,7 @@ function findSession(c: McpContext, sessions: Sessions, actor: Actor): Session |
       -32000,
       'There is no session: send initialize first, then its Mcp-Session-Id with every request.',
     );
-  const session = sessions.use(id, actor);
+  const session = await sessions.use(id, actor);
   // The code that tells clients to initialize again.
   return session ?? rpcError(404, -32001, 'The session is unknown or has ended. Send initialize again.');
 }

@@ -1,13 +1,14 @@
 /** The lean list: a few tools for most questions, and two through which all other operations are found and run. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ConfirmPolicy } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
 import { toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { RUN_OPERATION } from './messages.js';
-import { toolOf } from './tool.js';
 import type { JsonObject } from './tool-result.js';
+
+/** How an operation is shown on this server. */
+type ToolOf = (operation: GroupedOperation) => Tool;
 
 export const SEARCH_OPERATIONS = 'search-operations';
 
@@ -25,10 +26,10 @@ const MOST_FOUND = 10;
 const FOUND = 4;
 
 /** @param visible what the caller may use */
-export function leanTools(visible: readonly GroupedOperation[], policy: ConfirmPolicy): Tool[] {
+export function leanTools(visible: readonly GroupedOperation[], toolOf: ToolOf): Tool[] {
   const shown = SHOWN.flatMap((id) => visible.filter((operation) => operation.id === id));
   const reads = visible.every(({ effect }) => effect === 'read');
-  return [...shown.map((operation) => toolOf(operation, policy)), searchTool(), runTool(reads)];
+  return [...shown.map(toolOf), searchTool(), runTool(reads)];
 }
 
 function searchTool(): Tool {
@@ -102,11 +103,7 @@ export function operationCall(args: unknown): { name: string; input: unknown } {
 }
 
 /** Operations that fit a query, the best first, each with its schema and hints; without a query all of them by name. */
-export function searchOperations(
-  visible: readonly GroupedOperation[],
-  policy: ConfirmPolicy,
-  args: unknown,
-): JsonObject {
+export function searchOperations(visible: readonly GroupedOperation[], toolOf: ToolOf, args: unknown): JsonObject {
   const { query = '', limit = FOUND, ...others } = recordOf(args, SEARCH_OPERATIONS);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
@@ -124,12 +121,12 @@ export function searchOperations(
     .map((operation) => ({ operation, score: scoreOf(operation, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
-  const operations = found.slice(0, limit as number).map(({ operation }) => described(operation, policy));
+  const operations = found.slice(0, limit as number).map(({ operation }) => described(operation, toolOf));
   return { operations, total: found.length };
 }
 
-function described(operation: GroupedOperation, policy: ConfirmPolicy): JsonObject {
-  const { name, description, inputSchema } = toolOf(operation, policy);
+function described(operation: GroupedOperation, toolOf: ToolOf): JsonObject {
+  const { name, description, inputSchema } = toolOf(operation);
   const { effect, idempotent } = operation;
   return { operation: name, about: description, effect, idempotent, input_schema: inputSchema };
 }

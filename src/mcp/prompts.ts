@@ -141,7 +141,7 @@ ${ASK_FIRST}`,
       args,
     ) => `Write the monthly report for the client ${args.client}${args.month === '' ? ', for the last full month' : `, for ${args.month}`}.
 1. svc-get-client-v1 and svc-get-client-sites-v1 for whom and what it is about.
-2. svc-get-site-changes-v1 for each site: what was updated, added or removed in that month?
+2. svc-get-site-changes-v1 for each site, once with source: "dashboard" for what we did, once with source: "wpadmin" for what others changed on the site: what was updated, written, added or removed in that month?
 3. svc-get-site-updates-v1 and svc-get-site-security-v1 for each site: what is still open?
 4. svc-get-client-costs-v1 for the running costs, if there are any.
 5. Write one page for a reader without technical knowledge: what we did, how the sites stand, what we recommend. Only facts from these answers; say where something is not known.`,
@@ -180,7 +180,8 @@ export class Prompts {
       // Quoted, so that the value stays one name and never reads as a further step.
       args[argument.name] = value === '' ? '' : JSON.stringify(cleanText(value, MAX_ARGUMENT));
     }
-    return { description: prompt.description, text: `${prompt.text(args)}\n${SITE_TEXT_WARNING}` };
+    const text = offeredSteps(prompt.text(args), (tool) => this.#registry.offers(tool, actor));
+    return { description: prompt.description, text: `${text}\n${SITE_TEXT_WARNING}` };
   }
 
   /** Where the completions of an argument come from; undefined when it has none. */
@@ -188,4 +189,18 @@ export class Prompts {
     return PROMPTS.find((prompt) => prompt.name === name)?.arguments.find((entry) => entry.name === argument)
       ?.completedBy;
   }
+}
+
+const TOOL = /svc-[a-z]+(?:-[a-z]+)*-v\d+/g;
+
+/** A task without the steps, and the asides in brackets, that name a tool which is not offered; the others are numbered anew. */
+function offeredSteps(text: string, offers: (tool: string) => boolean): string {
+  const isOffered = (part: string) => (part.match(TOOL) ?? []).every(offers);
+  let step = 0;
+  return text
+    .replace(/ \(svc-[^)]*\)/g, (aside) => (isOffered(aside) ? aside : ''))
+    .split('\n')
+    .filter(isOffered)
+    .map((line) => line.replace(/^\d+\./, () => `${++step}.`))
+    .join('\n');
 }

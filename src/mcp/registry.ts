@@ -16,11 +16,20 @@ import { fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
-import { ConfirmationQuestion, Confirmations, type Elicitation, principalOf } from './confirm.js';
+import {
+  asksPeople,
+  ConfirmationQuestion,
+  Confirmations,
+  type Elicitation,
+  isGuarded,
+  principalOf,
+} from './confirm.js';
 import { notChosen, toolOff, toolsetOff, unknownTool } from './errors.js';
 import { leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
+import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
 import { carriesSiteText, toolOf } from './tool.js';
+import { toolNamer, withToolNames } from './tool-names.js';
 import {
   errorResult,
   hasText,
@@ -41,6 +50,8 @@ export interface RegistryParts {
   tools?: { allow: readonly string[]; block: readonly string[] };
   /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
+  /** How long a person who is asked to confirm has to answer. */
+  confirmTimeoutMs?: number;
   /** Largest output in estimated tokens. */
   maxTokens?: number;
   clock: Clock;
@@ -72,18 +83,23 @@ export interface ToolRegistry {
 }
 
 const MAX_TOKENS = 20_000;
+/** Time to answer a question where none is configured. */
+export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
   const { allow = [], block = [] } = parts.tools ?? {};
   const policy = parts.confirm ?? 'confirm';
-  const confirmations = new Confirmations(policy, parts.clock);
+  const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
   const runningCalls = new CallDeduplication(parts.clock);
   const byName = new Map<string, GroupedOperation>();
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
     byName.set(operation.id, operation);
+    // As people and our own texts abbreviate it.
+    byName.set(operation.id.replace(/^svc\//, ''), operation);
   }
+  const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
 
   /** Why the principal is not offered the operation; undefined when it is. */
@@ -97,8 +113,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return permissionError(actor, needs, parts.readOnly);
   }
 
+  /**
+   * A client with an access token asks for more rights when a call needs them (`requireScope` in `http.ts`), so it has to see
+   * what it could ask for.
+   */
   function visibleTo(actor: Actor): GroupedOperation[] {
-    return operations.filter((operation) => visibilityError(operation, actor) === undefined);
+    const reachable: Actor = actor.type === 'token' ? { ...actor, rights: ['read', 'write'] } : actor;
+    return operations.filter((operation) => visibilityError(operation, reachable) === undefined);
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
@@ -112,13 +133,14 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation;
   }
 
-  /** Runs the operation. Equal calls of an operation on many sites share one run. */
+  /** Runs the operation. Equal calls of an operation on many sites share one run; a preview shows the present state. */
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
-    const output = operation.multi
-      ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
-          invoke(operation, args, alone),
-        )
-      : await invoke(operation, args, caller);
+    const output =
+      operation.multi && operation.parse(args)?.dry_run !== true
+        ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
+            invoke(operation, args, alone),
+          )
+        : await invoke(operation, args, caller);
     return cleanValue(output);
   }
 
@@ -127,42 +149,46 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     input: JsonObject,
     output: JsonObject,
     caller: Caller,
+    textFrom = 0,
   ): Promise<SerializedOutput> {
     const rerun = (other: JsonObject) => run(operation, other, caller);
-    return fitToBudget({ operation, input, output, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
+    return fitToBudget({ operation, input, output, textFrom, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
   }
 
   async function call(
     name: string,
-    args: unknown,
+    given: unknown,
     caller: Participant,
     elicitation?: Elicitation,
   ): Promise<CallToolResult | ConfirmationQuestion> {
     const operation = find(name, caller.actor);
-    if (!isRecord(args)) {
-      const output = await run(operation, args, caller);
+    if (!isRecord(given)) {
+      const output = await run(operation, given, caller);
       return successResult({ output, text: JSON.stringify(output) });
     }
+    const { args, textFrom } = splitTextFrom(operation, given);
     const outcome = await confirmations.guard({
       operation,
       args,
       actor: caller.actor,
       elicitation,
       run: (input) => run(operation, input, caller),
+      isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
-    const fitted = await fitOutput(operation, args, outcome, caller);
+    const fitted = await fitOutput(operation, args, outcome, caller, textFrom);
     return successResult(fitted, carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []);
   }
 
   return {
     runningCalls,
     listTools(actor) {
-      const key = JSON.stringify([[...actor.rights].sort(), actor.tools]);
+      const key = JSON.stringify([actor.type === 'token', [...actor.rights].sort(), actor.tools]);
       const known = lists.get(key);
       if (known !== undefined) return known;
       const visible = visibleTo(actor);
-      const tools = actor.tools?.lean ? leanTools(visible, policy) : visible.map((one) => toolOf(one, policy));
+      const shown = (operation: GroupedOperation) => toolOf(operation, policy, nameTools);
+      const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
       lists.set(key, tools);
       return tools;
     },
@@ -170,7 +196,11 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     async callTool(name, args, caller, elicitation) {
       try {
         if (caller.actor.tools?.lean === true && name === SEARCH_OPERATIONS) {
-          const output = searchOperations(visibleTo(caller.actor), policy, args ?? {});
+          const output = searchOperations(
+            visibleTo(caller.actor),
+            (operation) => toolOf(operation, policy, nameTools),
+            args ?? {},
+          );
           return successResult({ output, text: JSON.stringify(output) });
         }
         const meant =
@@ -183,7 +213,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
         if (isOurFault(known)) {
           log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
         }
-        return errorResult(known);
+        return errorResult(withToolNames(known, nameTools));
       }
     },
 
@@ -193,8 +223,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     },
 
     async read(id, args, caller) {
-      const operation = find(id, caller.actor);
-      return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+      try {
+        const operation = find(id, caller.actor);
+        return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+      } catch (error) {
+        throw withToolNames(asServiceError(error), nameTools);
+      }
     },
 
     rightFor(name) {
@@ -203,7 +237,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     mayElicit(name) {
       const operation = typeof name === 'string' ? byName.get(name) : undefined;
-      return policy === 'elicit' && operation?.effect === 'destroy';
+      return asksPeople(policy) && operation !== undefined && isGuarded(operation);
     },
   };
 }
@@ -214,6 +248,5 @@ function isRecord(value: unknown): value is JsonObject {
 
 /** Equal for equal calls of one principal, regardless of the spelling of the arguments. */
 function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
-  const parsed = operation.input.safeParse(args ?? {});
-  return canonicalJson([principalOf(actor), actor.rights, operation.id, parsed.success ? parsed.data : args]);
+  return canonicalJson([principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args]);
 }

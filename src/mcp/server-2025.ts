@@ -14,8 +14,11 @@ import {
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  type LoggingLevel,
+  LoggingLevelSchema,
   McpError,
   ReadResourceRequestSchema,
+  SetLevelRequestSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -65,22 +68,44 @@ class SessionServer extends Server {
 /** @param actor the caller, read at each call: rights may change during a session */
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   const server = new SessionServer(core.info, {
-    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
+    capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} },
     instructions: core.instructionsFor(actor()),
     jsonSchemaValidator: NO_VALIDATOR,
   });
+  const logOutcome = serveLogging(server);
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: core.registry.listTools(actor()) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const caller = participant(core, actor(), extra, server);
     const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
     const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
     // The elicitation is of the kind `now`, so a question is never returned; refused all the same.
-    return outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded()) : outcome;
+    const result = outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded(true)) : outcome;
+    logOutcome(params.name, result);
+    return result;
   });
   serveResources(core, server, actor);
   serveSubscriptions(core, server, actor);
   servePrompts(core, server, actor);
   return server;
+}
+
+/**
+ * Logs to a client that asked for it (`logging/setLevel`) that a call failed: the text of the error is for the model, and its
+ * user sees at least that there was one.
+ */
+function serveLogging(server: SessionServer): (tool: string, result: CallToolResult) => void {
+  let level: LoggingLevel | undefined;
+  server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
+    level = params.level;
+    return {};
+  });
+  return (tool, { isError, content: [first] }) => {
+    const levels = LoggingLevelSchema.options;
+    if (isError !== true || level === undefined || levels.indexOf(level) > levels.indexOf('warning')) return;
+    const code = first?.type === 'text' ? /^\w+/.exec(first.text)?.[0] : undefined;
+    const params = { level: 'warning' as const, logger: 'sitefleet', data: { tool: tool.slice(0, 100), code } };
+    server.notification({ method: 'notifications/message', params }).catch(() => undefined);
+  };
 }
 
 function serveResources(core: McpCore, server: SessionServer, actor: () => Actor): void {
@@ -187,7 +212,7 @@ async function ask(extra: Extra, message: string, timeout: number): Promise<Conf
   const params = { mode: 'form' as const, message, requestedSchema: CONFIRM_FORM };
   try {
     const request = { method: 'elicitation/create' as const, params };
-    const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout });
+    const { action, content } = await extra.sendRequest(request, ElicitResultSchema, { timeout, signal: extra.signal });
     return replyOf(action, content);
   } catch (error) {
     if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';

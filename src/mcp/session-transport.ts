@@ -26,6 +26,9 @@ class Exchange {
   }
 }
 
+/** Id of the `initialize` request that restores a session; its response is for no client. */
+const RESTORING = 'sitefleet-restores-this-session';
+
 export class SessionTransport implements Transport {
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
   onclose?: () => void;
@@ -37,10 +40,22 @@ export class SessionTransport implements Transport {
   /** The GET that listens for messages outside of calls. */
   #listener: Exchange | undefined;
   #isClosed = false;
+  /** Called with the response that ends the restoring. */
+  #restored: (() => void) | undefined;
 
   constructor(readonly sessionId: string) {}
 
   async start(): Promise<void> {}
+
+  /** Tells the server what its client once said in `initialize`. */
+  async restore(params: Record<string, unknown>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#restored = resolve;
+      this.onmessage?.({ jsonrpc: '2.0', id: RESTORING, method: 'initialize', params });
+    });
+    this.#restored = undefined;
+    this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  }
 
   /** Requests that wait for their response. */
   get pending(): number {
@@ -86,12 +101,21 @@ export class SessionTransport implements Transport {
     const exchange = this.#begin(true);
     const response = await exchange.transport.handleRequest(request);
     this.#finish(exchange);
-    if (response.ok) await this.close();
+    if (!response.ok) return response;
+    // Whoever waits for a call is told that nothing more will come.
+    for (const id of [...this.#byRequest.keys()]) await this.#answerInstead(id, 'The session was ended by its client.');
+    await this.close();
     return response;
+  }
+
+  async #answerInstead(id: RequestId, message: string): Promise<void> {
+    const refusal = { jsonrpc: '2.0' as const, id, error: { code: -32800, message } };
+    await this.send(refusal).catch((error: unknown) => this.onerror?.(error as Error));
   }
 
   async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
     const isResponse = !('method' in message);
+    if (isResponse && message.id === RESTORING && this.#restored !== undefined) return this.#restored();
     const id = isResponse ? message.id : relatedRequestId;
     if (id === undefined) {
       await this.#listener?.transport.send(message);
@@ -118,7 +142,7 @@ export class SessionTransport implements Transport {
    */
   async release(id: RequestId): Promise<void> {
     if (!this.#byRequest.has(id)) return;
-    await this.send({ jsonrpc: '2.0', id, error: { code: -32800, message: 'The request was cancelled.' } });
+    await this.#answerInstead(id, 'The request was cancelled.');
   }
 
   async close(): Promise<void> {

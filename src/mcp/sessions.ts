@@ -1,6 +1,7 @@
 /**
  * The MCP session store: a bounded number of sessions, closed when idle, each bound to the principal that opened it. The places
- * are shared: a principal with more than an equal share loses its own sessions first, and none can take all places.
+ * are shared: a principal with more than an equal share loses its own sessions first, and none can take all places. A session that
+ * was closed to make room is restored from its id when its client comes back.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -9,6 +10,7 @@ import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { principalOf } from './confirm.js';
+import { initializeParams, issueSessionId, openSessionId, type SessionFacts, type SessionSeal } from './session-ids.js';
 import { SessionTransport } from './session-transport.js';
 
 export interface Session {
@@ -16,6 +18,8 @@ export interface Session {
   /** The principal with the rights of its latest request. */
   actor: Actor;
   lastUsed: number;
+  /** Settled when calls may be made: a restored session first has to learn what its client can do. */
+  ready: Promise<void>;
 }
 
 export interface SessionsParts {
@@ -26,16 +30,21 @@ export interface SessionsParts {
   max: number;
   /** Milliseconds without a request or an open stream. */
   idleMs: number;
+  /** Seals what a session is made of into its id. Absent: a session that was closed is gone. */
+  seal?: SessionSeal | undefined;
 }
 
 const SWEEP_EVERY_MS = 60_000;
 /** Largest part of the places that one principal can have, so that others always find room. */
 const MAX_SHARE = 0.9;
+/** Ids of sessions that their clients ended, so that they are not restored. */
+const MAX_ENDED = 10_000;
 
 export class Sessions {
   readonly #parts: SessionsParts;
   /** Ordered by last use. */
   readonly #open = new Map<string, Session>();
+  readonly #ended = new Set<string>();
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(parts: SessionsParts) {
@@ -48,16 +57,22 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** The session of an id when it belongs to the caller. One of another principal is undefined, as an unknown one is. */
-  use(id: string, actor: Actor): Session | undefined {
-    const session = this.#open.get(id);
-    if (session === undefined || !isSame(session.actor, actor)) return undefined;
-    if (this.#isExpired(session)) {
+  /**
+   * The session of an id when it belongs to the caller, restored when it was closed meanwhile. One of another principal is
+   * undefined, as an unknown one is, and as one is that cannot be restored because all places are taken.
+   */
+  async use(id: string, actor: Actor): Promise<Session | undefined> {
+    let session = this.#open.get(id);
+    if (session !== undefined && !isSame(session.actor, actor)) return undefined;
+    if (session !== undefined && this.#isExpired(session)) {
       this.#close(session);
-      return undefined;
+      session = undefined;
     }
+    session ??= this.#restore(id, actor);
+    if (session === undefined) return undefined;
     session.actor = actor;
     this.#touch(id, session);
+    await session.ready;
     return session;
   }
 
@@ -65,17 +80,44 @@ export class Sessions {
    * Opens a session. When there are too many, another one is closed: an idle one before one that a client listens to, the least
    * recently used first. Undefined when all that could be closed have calls running.
    */
-  async open(actor: Actor): Promise<Session | undefined> {
+  async open(actor: Actor, facts: SessionFacts): Promise<Session | undefined> {
     if (!this.#makeRoom(actor)) return undefined;
-    const id = randomUUID();
+    const { seal, clock } = this.#parts;
+    const id = seal === undefined ? randomUUID() : issueSessionId(seal, principalOf(actor), facts, clock.now());
+    const session = this.#add(id, actor);
+    await session.ready;
+    return session;
+  }
+
+  /** A session that was open once, from its id. */
+  #restore(id: string, actor: Actor): Session | undefined {
+    const { seal, clock } = this.#parts;
+    if (seal === undefined || this.#ended.has(id)) return undefined;
+    const facts = openSessionId(seal, principalOf(actor), id, clock.now());
+    return facts === undefined || !this.#makeRoom(actor) ? undefined : this.#add(id, actor, facts);
+  }
+
+  /** @param facts of a restored session: those of a new one come with its first request */
+  #add(id: string, actor: Actor, facts?: SessionFacts): Session {
     const transport = new SessionTransport(id);
-    const session: Session = { transport, actor, lastUsed: this.#parts.clock.elapsed() };
+    const lastUsed = this.#parts.clock.elapsed();
+    const session: Session = { transport, actor, lastUsed, ready: Promise.resolve() };
     const server = this.#parts.createServer(() => session.actor);
-    server.onclose = () => this.#open.delete(id);
+    // Under its id there may be a restored one already.
+    server.onclose = () => void (this.#open.get(id) === session && this.#open.delete(id));
     server.onerror = (error) => this.#parts.log.debug({ err: error }, 'mcp session');
     this.#open.set(id, session);
-    await server.connect(transport);
+    session.ready = server.connect(transport).then(() => {
+      if (facts !== undefined) return transport.restore(initializeParams(facts));
+    });
     return session;
+  }
+
+  /** Remembers that the client itself ended a session. */
+  forget(id: string): void {
+    const [oldest] = this.#ended;
+    if (this.#ended.size >= MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    this.#ended.add(id);
   }
 
   /** Closes a session whose initialize was refused. */

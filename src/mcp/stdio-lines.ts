@@ -1,6 +1,7 @@
-/** Splits stdin into lines and refuses those that are too long, or JSON beyond the bounds of `core/json.ts`. */
+/** Splits stdin into lines and refuses what is no JSON-RPC message, is too long, or is JSON beyond the bounds of `core/json.ts`. */
 
 import { Transform, type TransformCallback } from 'node:stream';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { jsonProblem } from '../core/json.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 
@@ -8,14 +9,20 @@ import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 const MAX_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Passes whole lines on. Calls `refuse` for the others, with the id of the request when it is readable. */
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/** Answers a line that is not passed on: error code, reason, and the id of the request when it is readable. */
+export type Refuse = (code: number, message: string, id: string | number | null) => void;
+
+/** Passes whole lines on that hold one message, and refuses the others. */
 export class LineFilter extends Transform {
-  readonly #refuse: (message: string, id: string | number | null) => void;
+  readonly #refuse: Refuse;
   /** Chunks of the line that has not ended yet. */
   #parts: Buffer[] = [];
   #size = 0;
 
-  constructor(refuse: (message: string, id: string | number | null) => void) {
+  constructor(refuse: Refuse) {
     super();
     this.#refuse = refuse;
   }
@@ -49,19 +56,20 @@ export class LineFilter extends Transform {
     this.#parts = [];
     this.#size = 0;
     if (first === undefined) {
-      this.#refuse(`The line is longer than ${MAX_LINE} bytes.`, null);
+      this.#refuse(INVALID_REQUEST, `The line is longer than ${MAX_LINE} bytes.`, null);
       return;
     }
     const line = more.length === 0 ? first : Buffer.concat([first, ...more], size);
     const text = line.toString('utf8');
     const problem = jsonProblem(text);
-    if (problem !== undefined) {
-      this.#refuse(`The line ${problem}.`, idOf(parsed(text)));
-      return;
-    }
-    // A list member takes two characters, so a short line cannot hold too many.
-    const message = text.length > 2000 ? parsed(text) : undefined;
-    if (holdsLongLists(message)) this.#refuse(`The line ${LISTS_TOO_LONG}.`, idOf(message));
+    const message = parsed(text);
+    if (problem !== undefined) this.#refuse(INVALID_REQUEST, `The line ${problem}.`, idOf(message));
+    else if (message === undefined) this.#refuse(PARSE_ERROR, 'The line is not valid JSON.', null);
+    else if (Array.isArray(message))
+      this.#refuse(INVALID_REQUEST, 'The line is a batch: send each message on a line of its own.', null);
+    else if (holdsLongLists(message)) this.#refuse(INVALID_REQUEST, `The line ${LISTS_TOO_LONG}.`, idOf(message));
+    else if (!JSONRPCMessageSchema.safeParse(message).success)
+      this.#refuse(INVALID_REQUEST, 'The line is not a JSON-RPC 2.0 message.', idOf(message));
     else this.push(line);
   }
 }
@@ -72,7 +80,7 @@ function idOf(message: unknown): string | number | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** Undefined for invalid JSON, which the SDK reports. */
+/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

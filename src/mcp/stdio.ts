@@ -29,7 +29,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
   // Each response that waits for a slow reader listens for `drain`.
   stdout.setMaxListeners(0);
-  const lines = stdin.pipe(new LineFilter((message, id) => stdout.write(errorLine(id, -32600, message))));
+  const lines = stdin.pipe(new LineFilter((code, message, id) => stdout.write(errorLine(id, code, message))));
   // A pipe ends with its source, but not when the source is destroyed.
   stdin.once('close', () => lines.end());
   const transport = new StdioTransport(lines, stdout);
@@ -154,9 +154,6 @@ class Subscriptions {
   }
 }
 
-/** The response to a line that is not valid JSON. The SDK reports it to the server only. */
-const PARSE_ERROR = errorLine(null, -32700, 'The line is not valid JSON.');
-
 function errorLine(id: RequestId | null, code: number, message: string): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })}\n`;
 }
@@ -166,13 +163,7 @@ class StdioTransport extends StdioServerTransport {
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
   /** Ids of requests without a response. */
   readonly #open = new Set<RequestId>();
-  readonly #stdout: Writable;
   #whenIdle: (() => void) | undefined;
-
-  constructor(stdin: Readable, stdout: Writable) {
-    super(stdin, stdout);
-    this.#stdout = stdout;
-  }
 
   /** The server has set its handlers before it starts the transport. */
   override start(): Promise<void> {
@@ -184,11 +175,6 @@ class StdioTransport extends StdioServerTransport {
       if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
       this.onIncoming?.(message);
       handle?.(message);
-    };
-    const reportError = this.onerror;
-    this.onerror = (error: Error) => {
-      if (error instanceof SyntaxError) this.#stdout.write(PARSE_ERROR);
-      reportError?.(error);
     };
     return super.start();
   }

@@ -4,31 +4,37 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { isGuarded, usesTokens } from './confirm.js';
+import { TEXT_FROM, takesTextFrom } from './long-texts.js';
+import type { NameTools } from './tool-names.js';
 
 /** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
 
-const TRUNCATED = { type: 'string', description: 'Only when something was cut to fit: what, and how to get the rest.' };
+const TRUNCATED = { type: 'string', description: 'What was cut to fit, and how to get the rest.' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 
-/** @param policy confirmation policy: destructive tools show the token when it requires one */
-export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy): Tool {
+/** @param policy confirmation policy: guarded tools show the token when it requires one */
+export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameTools: NameTools): Tool {
   const contract = contractOf(operation);
-  const { readonly, destructive, idempotent, instructions } = contract.annotations;
-  const guarded = destructive && policy !== 'confirm';
+  const { readonly, idempotent, instructions } = contract.annotations;
+  const guarded = isGuarded(operation) && usesTokens(policy);
   return {
     name: contract.tool,
     title: contract.title,
-    description: instructions === '' ? contract.description : `${contract.description} ${instructions}`,
-    inputSchema: withMembers(compact(contract.input_schema, true), guarded ? { confirmation_token: TOKEN_IN } : {}),
-    outputSchema: withMembers(compact(contract.output_schema), {
+    description: nameTools(instructions === '' ? contract.description : `${contract.description} ${instructions}`),
+    inputSchema: withMembers(compact(contract.input_schema, nameTools, true), {
+      ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
+      ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
+    }),
+    outputSchema: withMembers(compact(contract.output_schema, nameTools), {
       ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
-      ...(listsOf(contract.output_schema).length > 0 ? { truncated: TRUNCATED } : {}),
+      truncated: TRUNCATED,
     }),
     annotations: {
       readOnlyHint: readonly,
-      destructiveHint: destructive,
+      destructiveHint: operation.replaces,
       idempotentHint: idempotent,
       openWorldHint: reachesOut(operation),
     },
@@ -60,48 +66,58 @@ function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): O
   return { ...schema, properties: { ...own, ...members } } as ObjectSchema;
 }
 
-/** Keywords that are enforced, but that models need not read. */
+/** Keywords that are enforced, but that models need not read, or that some model APIs refuse. */
 const UNREAD = new Set(['maxLength', 'minLength', 'additionalProperties', 'pattern']);
 
 /**
- * Omits what a model does not act on: lengths, the common limits of ids and lists, and defaults that mean "nothing".
- * A call is still validated against the whole schema, which discovery publishes. Alternatives are written
- * as `anyOf`: lists of types are shorter, but some model APIs refuse them, and one refused tool costs all of them.
+ * Omits what a model does not act on: lengths, and the common limits of ids and lists. A call is still validated against the
+ * whole schema, which discovery publishes. One tool that a model API refuses costs all of them, so there are no formats, no
+ * lists of types and no type `null`: alternatives are `anyOf`, and what may be null has no type but says so.
  */
-function compact(schema: JsonSchema, input = false): JsonSchema {
+function compact(schema: JsonSchema, nameTools: NameTools, input = false): JsonSchema {
+  const nullable = nullableOf(schema);
+  if (nullable !== undefined) return orNull(compact(nullable, nameTools, input), input);
   const kept: JsonSchema = {};
   for (const [name, value] of Object.entries(schema)) {
-    if (name === 'type' && Array.isArray(value)) {
-      kept.anyOf = value.map((type) => ({ type }));
-      continue;
-    }
-    if (input && UNREAD.has(name)) continue;
+    if (name === 'format' || (input && UNREAD.has(name))) continue;
     if (name === 'maxItems' && value === LIST_LIMIT) continue;
     if (input && name === 'minimum' && value === 1) continue;
-    if (name === 'default' && isNothing(value)) continue;
-    kept[name] = compactPart(name, value, input);
+    if (name === 'type' && Array.isArray(value)) kept.anyOf = value.map((type) => ({ type }));
+    else kept[name] = compactPart(name, value, nameTools, input);
   }
   return kept;
 }
 
-function compactPart(keyword: string, value: unknown, input: boolean): unknown {
+function compactPart(keyword: string, value: unknown, nameTools: NameTools, input: boolean): unknown {
   if (keyword === 'properties') {
     return Object.fromEntries(
-      Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [name, compact(member, input)]),
+      Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [
+        name,
+        compact(member, nameTools, input),
+      ]),
     );
   }
-  if (keyword === 'items') return compact(value as JsonSchema, input);
-  if (keyword === 'anyOf') return (value as JsonSchema[]).map((part) => compact(part, input));
-  return value;
+  if (keyword === 'items') return compact(value as JsonSchema, nameTools, input);
+  if (keyword === 'anyOf') return (value as JsonSchema[]).map((part) => compact(part, nameTools, input));
+  return keyword === 'description' ? nameTools(String(value)) : value;
 }
 
-function isNothing(value: unknown): boolean {
-  return (
-    value === false ||
-    value === 1 ||
-    value === 'any' ||
-    value === 'all' ||
-    value === '' ||
-    (Array.isArray(value) && value.length === 0)
-  );
+/** The schema of what may also be null, without the null; undefined where null is not allowed, or with several alternatives. */
+function nullableOf({ type, anyOf, ...rest }: JsonSchema): JsonSchema | undefined {
+  if (Array.isArray(type) && type.length === 2 && type.includes('null'))
+    return { ...rest, type: type.find((name) => name !== 'null') };
+  if (!Array.isArray(anyOf)) return undefined;
+  const others = (anyOf as JsonSchema[]).filter((part) => part.type !== 'null');
+  return others.length === 1 && anyOf.length === 2 ? { ...others[0], ...rest } : undefined;
+}
+
+/** An input keeps its type: what null means there, its description says. An output without a type is valid with either. */
+function orNull(schema: JsonSchema, input: boolean): JsonSchema {
+  if (input) return schema;
+  const { type, enum: values, description, ...rest } = schema;
+  return {
+    ...rest,
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+    description: description === undefined ? `${String(type)} or null` : `${String(description)} May be null.`,
+  };
 }

@@ -7,7 +7,7 @@ import { ServiceError } from '../core/errors.js';
 import { requirePermission } from '../core/permission.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
-import { compileInputParser } from '../validation/input-parser.js';
+import { compileInputParser, withoutNulls } from '../validation/input-parser.js';
 import { tooLong } from '../validation/lengths.js';
 import { compileSerializer } from '../validation/response-serializer.js';
 import { firstValidationError } from '../validation/validation-error.js';
@@ -32,6 +32,8 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   multi?: true;
   /** Contacts child sites although it only reads. */
   live?: true;
+  /** Replaces what was there, although it deletes nothing: assistants are told so as of a deletion (MCP's `destructiveHint`). */
+  replaces?: true;
   input: I;
   output: O;
 }
@@ -40,7 +42,12 @@ type Handler<I extends AnyObject, O extends AnyObject> = (input: z.output<I>, ct
 
 export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
   (
-    | { effect: 'read' | 'write'; handle: Handler<I, O> }
+    | { effect: 'read'; handle: Handler<I, O> }
+    /**
+     * `preview` is for operations whose empty `site_ids_or_domains` changes more than one site: it returns what `dry_run` shows,
+     * with the number of sites as `would_affect.sites`. Assistants have such a call confirmed (operations §1.9).
+     */
+    | { effect: 'write'; preview?: Handler<I, O>; handle: Handler<I, O> }
     /**
      * `preview` loads the targets, checks access and returns the result of the dry run; it changes nothing. It runs before the
      * confirmation is checked, so that a missing target beats a missing confirmation (operations §1.9).
@@ -72,8 +79,14 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   readonly needs: Right;
   readonly idempotent: boolean;
   readonly multi: boolean;
+  /** Whether it takes away or overwrites something. */
+  readonly replaces: boolean;
+  /** Whether an empty `site_ids_or_domains` changes more than one site. */
+  readonly wholeFleet: boolean;
   readonly input: AnyObject;
   readonly output: AnyObject;
+  /** The input as the operation reads it; undefined when it is not valid. */
+  parse(raw: unknown): Record<string, unknown> | undefined;
   /**
    * Checks the right, parses the input, requires the confirmation, runs the verb, and keeps of its result what the output
    * declares. Rejects with ServiceError.
@@ -104,7 +117,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
   // Compiled with the first call: doing it for all operations would slow down the start of the process.
   let fastParse: ReturnType<typeof compileInputParser> | undefined;
   let fastSerialize: ReturnType<typeof compileSerializer> | undefined;
-  const parse = (raw: unknown) => {
+  const parse = (given: unknown) => {
+    const raw = withoutNulls(input, given);
     const issues = tooLong(input, raw);
     if (issues.length > 0) throw invalidInput(new z.ZodError(issues), raw);
     fastParse ??= compileInputParser(input);
@@ -125,9 +139,15 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     needs,
     idempotent: definition.idempotent,
     multi: definition.multi ?? false,
+    replaces: definition.effect === 'destroy' || definition.replaces === true,
+    wholeFleet: definition.effect === 'write' && definition.preview !== undefined,
     engine: definition.effect !== 'read' || definition.live === true,
     input,
     output: definition.output,
+    parse(raw) {
+      const result = input.safeParse(withoutNulls(input, raw) ?? {});
+      return result.success ? result.data : undefined;
+    },
     async call(raw, ctx) {
       requirePermission(ctx.actor, needs, ctx.config.read_only);
       const parsed = parse(raw) as z.output<I>;
@@ -137,6 +157,9 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
         const preview = await definition.preview(parsed, ctx);
         if (dry_run) return serialize(preview);
         if (!confirm) throw confirmationRequired(definition.id);
+      } else if (definition.effect === 'write' && definition.preview !== undefined) {
+        const { dry_run } = parsed as { dry_run?: boolean };
+        if (dry_run) return serialize(await definition.preview(parsed, ctx));
       }
       return serialize(await definition.handle(parsed, ctx));
     },

@@ -13,6 +13,7 @@ import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { readOnlyError } from '../core/permission.js';
 import { requireModule } from '../domain/settings/modules.js';
+import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
@@ -44,13 +45,15 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const match = createMatcher(parts.routes);
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
-  let description: string | undefined;
+  let description: Promise<string> | undefined;
 
   app.get('/docs', createDocs(parts.routes, parts.version));
-  app.get(`${BASE}/openapi.json`, (c) => {
-    description ??= JSON.stringify(openApi(parts.routes, parts.version));
-    c.header('Cache-Control', 'public, max-age=300');
-    return c.body(description, 200, { 'Content-Type': 'application/json; charset=UTF-8' });
+  app.get(`${BASE}/openapi.json`, async (c) => {
+    description ??= openApi(parts.routes, parts.version).then((made) => JSON.stringify(made));
+    return textResponse(await description, c.req.header('accept-encoding') ?? null, {
+      'cache-control': 'public, max-age=300',
+      'content-type': 'application/json; charset=UTF-8',
+    });
   });
 
   async function answer(c: RestContext, headers: HeaderFields): Promise<Response> {
@@ -65,7 +68,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
-    const params = parseParams(route, input.fields, path);
+    const params = parseParams(route, input, path);
     const { request_id } = c.env.info;
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;

@@ -14,7 +14,7 @@ import { reports, reportsExtra } from './reports/reports.js';
 import type { Route } from './route.js';
 import { settings } from './settings/settings.js';
 import { site } from './sites/site.js';
-import { sites } from './sites/sites.js';
+import { sites, sitesExtra } from './sites/sites.js';
 import { tags } from './sites/tags.js';
 import { timeTrackerExtra } from './time-tracker/extra.js';
 import { time } from './time-tracker/time-tracker.js';
@@ -41,6 +41,7 @@ export const documented: readonly Route[] = [
 /** What a whole product needs besides. */
 export const extra: readonly Route[] = [
   ...jobs,
+  ...sitesExtra,
   ...clients,
   ...tags,
   ...costs,

@@ -11,24 +11,36 @@ export interface RawInput {
   contentType: string | undefined;
 }
 
+/** A name that a query or form holds more than once. */
+export interface Repeated {
+  name: string;
+  /** Its values stand in `fields` as one comma list. */
+  mergeable: boolean;
+}
+
 export interface Input {
   /** Query and body, the body winning. */
   fields: Record<string, unknown>;
-  /** Names that the body brought. */
-  given: readonly string[];
+  repeated: readonly Repeated[];
 }
+
+/**
+ * What clients of WordPress add to any address and no row reads as a parameter of its own: `_fields` is read by the answer,
+ * `_locale` and the number `_` against caches change nothing.
+ */
+const FOREIGN: ReadonlySet<string> = new Set(['_fields', '_locale', '_']);
 
 /** Throws `rest_invalid_json`, `invalid_content_type`, or `rest_invalid_param` naming `body`. */
 export function readInput({ query, body, contentType }: RawInput): Input {
-  const asked = formFields(query, 'query');
-  if (body === '' || body.trim() === '') return { fields: asked, given: [] };
-  const fromBody = bodyFields(body, contentType);
-  return { fields: { ...asked, ...fromBody }, given: Object.keys(fromBody) };
+  const asked = formFields(query, 'query', FOREIGN);
+  if (body === '' || body.trim() === '') return asked;
+  const sent = bodyFields(body, contentType);
+  return { fields: { ...asked.fields, ...sent.fields }, repeated: [...asked.repeated, ...sent.repeated] };
 }
 
-function bodyFields(body: string, contentType: string | undefined): Record<string, unknown> {
+function bodyFields(body: string, contentType: string | undefined): Input {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === 'application/x-www-form-urlencoded') return formFields(new URLSearchParams(body), 'body');
+  if (type === 'application/x-www-form-urlencoded') return formFields(new URLSearchParams(body), 'body', NONE);
   if (!/^application\/([a-z0-9.+-]+\+)?json$/.test(type)) {
     throw new ServiceError(
       'invalid_content_type',
@@ -36,8 +48,10 @@ function bodyFields(body: string, contentType: string | undefined): Record<strin
       { advice: 'Send the header "Content-Type: application/json" and a JSON object.' },
     );
   }
-  return jsonObject(body);
+  return { fields: jsonObject(body), repeated: [] };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function jsonObject(body: string): Record<string, unknown> {
   const json = readJson(body);
@@ -59,22 +73,38 @@ function jsonObject(body: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. A name given twice keeps its last value. Throws `rest_invalid_param`. */
-function formFields(form: URLSearchParams, where: 'query' | 'body'): Record<string, unknown> {
-  if (form.size === 0) return {};
+const EMPTY: Input = { fields: {}, repeated: [] };
+
+/**
+ * `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. Values of a name that is given again join those before as a comma list;
+ * whether the name stands for a list is up to the row. Throws `rest_invalid_param`.
+ */
+function formFields(form: URLSearchParams, where: 'query' | 'body', skipped: ReadonlySet<string>): Input {
+  if (form.size === 0) return EMPTY;
   if (form.size > MAX_PAIRS) {
     throw tooMuch(where, `must hold at most ${MAX_PAIRS} fields`, 'Send a long list as one field: include=1,2,3.');
   }
   const fields = new FieldCollection();
+  const repeated = new Map<string, boolean>();
   for (const [name, value] of form) {
-    const keys = keysOf(name);
-    if (keys === undefined) continue;
+    if (skipped.has(name)) continue;
+    // What has no such form is a name that no row has.
+    const keys = keysOf(name) ?? [name];
     if (keys.length > MAX_NESTING + 1) {
       throw tooMuch(where, `must hold no field nested deeper than ${MAX_NESTING} levels`, 'Send fewer brackets.');
     }
-    put(fields, keys, value);
+    const before = keys.length === 1 ? fields.get(name) : undefined;
+    if (typeof before === 'string') {
+      fields.set(name, `${before},${value}`);
+      if (!repeated.has(name)) repeated.set(name, true);
+    } else if (!put(fields, keys, value)) {
+      repeated.set(keys[0] ?? name, false);
+    }
   }
-  return plainObject(fields);
+  return {
+    fields: plainObject(fields),
+    repeated: [...repeated].map(([name, mergeable]) => ({ name, mergeable })),
+  };
 }
 
 function tooMuch(field: string, reason: string, advice: string): ServiceError {
@@ -85,16 +115,19 @@ function tooMuch(field: string, reason: string, advice: string): ServiceError {
   });
 }
 
-function put(into: FieldCollection, [head = '', ...rest]: readonly string[], value: string): void {
+/** False when something stands there already. */
+function put(into: FieldCollection, [head = '', ...rest]: readonly string[], value: string): boolean {
   const key = into.keyOf(head);
-  if (rest.length === 0) {
-    into.set(key, value);
-    return;
-  }
   const known = into.get(key);
-  const next = known instanceof FieldCollection ? known : new FieldCollection();
+  if (rest.length === 0) {
+    if (known !== undefined) return false;
+    into.set(key, value);
+    return true;
+  }
+  if (known !== undefined && !(known instanceof FieldCollection)) return false;
+  const next = known ?? new FieldCollection();
   into.set(key, next);
-  put(next, rest, value);
+  return put(next, rest, value);
 }
 
 function settled(value: unknown): unknown {

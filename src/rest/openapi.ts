@@ -1,16 +1,16 @@
 /** The OpenAPI description, generated from the rows that also validate requests, so the two cannot differ. */
 
-import { z } from '../../schemas/zod.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonSchema, jsonSchema } from '../operation/contract.js';
+import { GROUPS, type Naming, nameRecords, PARAMETERS, RESPONSES, SECURITY_SCHEMES } from './openapi-components.js';
 import type { HttpMethod, Route } from './route.js';
-import { simpleSiteShape } from './schemas/records.js';
 
 export interface OpenApi {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } };
   servers: { url: string }[];
   security: Record<string, never[]>[];
-  tags: { name: string }[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: Record<string, unknown>;
 }
@@ -42,28 +42,53 @@ const DESCRIPTION = `Manages a fleet of WordPress sites. Every call carries \`Au
 
 Answers are \`{"success": 1, "message", "total", "data", …}\`; errors \`{"success": 0, "code", "message", "data": {"status", …}}\` with the same HTTP status. \
 Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
-Stored reads carry an \`ETag\`. With \`_fields=id,name\` a read answers only these members of \`data\`. Calls on very many sites answer \`"queued": true\` with a \`status_url\`.`;
+Stored reads carry an \`ETag\`. With \`_fields=id,name\` a read answers only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`.`;
 
-/** @param version of the program */
-export function openApi(routes: readonly Route[], version: string): OpenApi {
+/** Made row by row in turns, so that other requests are answered meanwhile. @param version of the program */
+export async function openApi(routes: readonly Route[], version: string): Promise<OpenApi> {
   const paths: OpenApi['paths'] = {};
+  const naming = nameRecords();
   for (const route of routes) {
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
     // Once for all methods of the row: converting schemas is what takes the time here.
-    const params = jsonSchema(route.params);
-    const answers = responses(route, params);
+    const params = describedParams(route);
+    const answers = responses(route, params, naming);
     for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, answers);
+    await nextTurn();
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sitefleet REST API', version, description: DESCRIPTION },
+    info: {
+      title: 'Sitefleet REST API',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/v2' }],
     security: [{ key: [] }],
-    tags: [...new Set(routes.map(groupOf))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(groupOf))].map((name) => ({ name, description: GROUPS[name] ?? '' })),
     paths,
-    components: COMPONENTS,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      parameters: PARAMETERS,
+      responses: RESPONSES,
+      schemas: naming.schemas,
+    },
   };
+}
+
+/** Each with the other spellings in which it is taken. */
+function describedParams({ described, naming }: Route): JsonSchema {
+  const schema = jsonSchema(described);
+  const properties = schema.properties as Record<string, JsonSchema> | undefined;
+  for (const [alias, name] of naming.aliases) {
+    const own = properties?.[name];
+    if (own === undefined) continue;
+    const { description } = own;
+    own.description = `${typeof description === 'string' ? `${description} ` : ''}Also taken as ${alias}.`;
+  }
+  return schema;
 }
 
 /** First segment of the path: the noun a route belongs to. */
@@ -78,13 +103,13 @@ function operation(route: Route, method: HttpMethod, schema: JsonSchema, answers
   const inBody = method !== 'GET' && method !== 'DELETE';
   const path = route.pathParams.map((name) => parameter(name, 'path', properties[name] ?? {}, true));
   const query = inBody ? [] : own.map((name) => parameter(name, 'query', properties[name] ?? {}, required.has(name)));
-  const repeat = route.needs === 'write' ? [REPEAT] : [];
+  const shared = route.needs === 'write' ? [REPEAT] : [FIELDS];
   return {
     operationId: operationId(route, method),
     summary: route.summary,
     ...(route.description === '' ? {} : { description: route.description }),
     tags: [groupOf(route)],
-    parameters: [...path, ...query, ...repeat] as Parameter[],
+    parameters: [...path, ...query, ...shared] as Parameter[],
     ...(inBody && own.length > 0 ? { requestBody: requestBody(route, own, properties, required) } : {}),
     responses: answers,
     ...(route.login === 'either' ? { security: [{ key: [] }, { login: [] }] } : {}),
@@ -120,24 +145,39 @@ function requestBody(
           type: 'object',
           properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
           ...(needed.length > 0 ? { required: needed } : {}),
-          ...(route.strict ? { additionalProperties: false } : {}),
+          additionalProperties: false,
         },
       },
     },
   };
 }
 
-function responses(route: Route, params: JsonSchema): Operation['responses'] {
-  const cacheable = !route.engine && route.on.includes('GET') && !route.bare;
-  const example = route.example === undefined ? {} : { example: envelope(route, route.example) };
+function responses(route: Route, params: JsonSchema, naming: Naming): Operation['responses'] {
+  const cacheable = !route.engine && route.on.includes('GET');
+  const example = route.example === undefined ? {} : { example: envelope(route.example) };
+  const schema = naming.named(answerSchema(route));
   return {
     '200': {
       description: 'Done.',
-      content: { 'application/json': { schema: answerSchema(route), ...example }, ...fileTypes(params) },
+      content: { 'application/json': { schema, ...example }, ...fileTypes(params) },
     },
     ...(cacheable ? { '304': { description: 'Not changed since the ETag of If-None-Match.' } } : {}),
+    ...Object.fromEntries(
+      refusalsOf(route).map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+    ),
     default: { $ref: '#/components/responses/Error' },
   };
+}
+
+/** Statuses of the refusals that a row can give: those of its checks, of what it names and of whom it asks. */
+function refusalsOf(route: Route): number[] {
+  const write = route.needs === 'write';
+  const found = new Set([400, 401, 403, 429, 500, 503, ...route.fails]);
+  if (route.pathParams.length > 0) found.add(404);
+  if (write) for (const status of [409, 413, 415, 422]) found.add(status);
+  if (route.module !== undefined) found.add(501);
+  if (route.live) for (const status of [409, 502]) found.add(status);
+  return [...found].sort((a, b) => a - b);
 }
 
 /** Rows that answer files tell so by the choices of their `format`. */
@@ -148,13 +188,12 @@ function fileTypes(params: JsonSchema): Record<string, unknown> {
   return Object.fromEntries(kinds.map((kind) => [`text/${kind}`, { schema: { type: 'string' } }]));
 }
 
-function envelope(route: Route, example: Record<string, unknown>): Record<string, unknown> {
-  return route.bare ? example : { success: 1, ...example };
+function envelope(example: Record<string, unknown>): Record<string, unknown> {
+  return { success: 1, ...example };
 }
 
 function answerSchema(route: Route): JsonSchema {
   const own = jsonSchema(route.returns());
-  if (route.bare) return own;
   const { anyOf, ...rest } = own;
   return Array.isArray(anyOf) ? { ...rest, anyOf: (anyOf as JsonSchema[]).map(enveloped) } : enveloped(own);
 }
@@ -163,7 +202,7 @@ function answerSchema(route: Route): JsonSchema {
 function enveloped({ properties, required, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
-    properties: { ...ENVELOPE, ...named((properties ?? {}) as JsonSchema) },
+    properties: { ...ENVELOPE, ...(properties as JsonSchema | undefined) },
     required: ['success', ...((required as string[] | undefined) ?? [])],
   };
 }
@@ -179,62 +218,12 @@ function operationId(route: Route, method: HttpMethod): string {
 }
 
 const REPEAT = { $ref: '#/components/parameters/IdempotencyKey' };
-
-const errorShape = z.object({
-  success: z.literal(0),
-  code: z.string(),
-  message: z.string(),
-  data: z
-    .object({
-      status: z.number().int(),
-      field: z.string().optional(),
-      advice: z.string().optional().describe('What the caller can do next.'),
-    })
-    .passthrough(),
-});
-
-const SITE = jsonSchema(simpleSiteShape);
-const SITE_TEXT = JSON.stringify(SITE);
-const SITE_REF = { $ref: '#/components/schemas/Site' };
-
-/** The site that an answer is about stands in most of them: it is named instead of repeated. */
-function named(properties: JsonSchema): JsonSchema {
-  return JSON.stringify(properties.site) === SITE_TEXT ? { ...properties, site: SITE_REF } : properties;
-}
-
-const FAILED = jsonSchema(
-  z
-    .array(z.object({ code: z.string(), message: z.string() }).passthrough())
-    .describe('Items that failed, while others succeeded.'),
-);
+const FIELDS = { $ref: '#/components/parameters/Fields' };
 
 /** Members that any answer may have beside its own. */
 const ENVELOPE: JsonSchema = {
   success: { type: 'number', const: 1 },
   message: { type: 'string' },
   errors: { $ref: '#/components/schemas/Failed' },
-  site: SITE_REF,
-};
-
-const COMPONENTS = {
-  securitySchemes: {
-    key: { type: 'http', scheme: 'bearer', description: 'Token of an API key.' },
-    login: { type: 'http', scheme: 'basic', description: 'User name and password.' },
-  },
-  parameters: {
-    IdempotencyKey: {
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: false,
-      description: 'Names this call, so that a repeat within 24 hours gets the first answer and runs nothing.',
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    },
-  },
-  schemas: { Error: jsonSchema(errorShape), Failed: FAILED, Site: SITE },
-  responses: {
-    Error: {
-      description: 'Refused or failed. The HTTP status is `data.status`.',
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    },
-  },
+  site: { $ref: '#/components/schemas/SiteSummary' },
 };

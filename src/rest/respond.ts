@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
 import { errorBody, type ServiceError } from '../core/errors.js';
+import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { endOfPath, pathOf } from '../http/request-url.js';
 import { pickFields } from './fields.js';
@@ -17,18 +18,18 @@ export type RestContext = Context<HttpEnv>;
 export type HeaderFields = Record<string, string>;
 
 /** A successful answer; 304 when the caller has it already. @param headers those it has already */
-export function answered(
+export async function answered(
   c: RestContext,
   route: Route,
   answer: RouteAnswer,
   asked: { query: URLSearchParams; headers: HeaderFields },
-): Response {
+): Promise<Response> {
   const { query, headers } = asked;
   countHeaders(c, answer, query, headers);
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
-  const text = file?.text ?? JSON.stringify(envelope(route, pickFields(route, answer, query.get('_fields'))));
+  const text = file?.text ?? JSON.stringify(envelope(pickFields(route, answer, askedFields(query))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && headers['cache-control'] === undefined) {
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
@@ -39,7 +40,12 @@ export function answered(
   }
   if (file === undefined) headers['content-type'] = 'application/json; charset=UTF-8';
   else Object.assign(headers, fileHeaders(file));
-  return new Response(text, { headers });
+  return textResponse(text, c.req.raw.headers.get('accept-encoding'), headers);
+}
+
+/** `_fields`, which like every list may be given in parts. */
+function askedFields(query: URLSearchParams): string | null {
+  return query.size === 0 ? null : query.getAll('_fields').join(',');
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */
@@ -57,8 +63,7 @@ function fileHeaders({ type, name }: AnswerFile): HeaderFields {
   };
 }
 
-function envelope(route: Route, answer: RouteAnswer): RouteAnswer {
-  if (route.bare) return answer;
+function envelope(answer: RouteAnswer): RouteAnswer {
   return { success: 1, ...answer, ...pagesOf(answer) };
 }
 

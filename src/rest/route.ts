@@ -20,7 +20,8 @@
  *     })
  *
  * What the app does around `answer`, so that no row does it: login, right, module, method (405 with `Allow`), merging
- * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field),
+ * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field; unknown ones
+ * are refused),
  * `{success: 1, …}` in front of what `answer` returns, count headers from `total`, `page` and `per_page`, ETag,
  * idempotency keys, rate limit, thread, and errors. A row fails by throwing a ServiceError; `invalidParam` of
  * errors.ts is for rules that span several parameters.
@@ -32,6 +33,8 @@ import type { Right } from '../core/actor.js';
 import type { Ctx } from '../domain/context.js';
 import { compileInputParser } from '../validation/input-parser.js';
 import type { InnerCodes } from './errors.js';
+import { aliasesOf } from './names.js';
+import type { Naming } from './validate.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -58,7 +61,7 @@ export interface RouteFacts<P extends AnyObject> {
   path: `/${string}`;
   /** Right of the key. A `write` row runs in the engine thread. */
   needs: Right;
-  /** Contacts child sites although it only reads: runs in the engine thread too, and its answer is not cached. */
+  /** Asks child sites while the call runs. A read that does runs in the engine thread too, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
   /** One line, for the interface description. */
@@ -70,8 +73,10 @@ export interface RouteFacts<P extends AnyObject> {
    * params.ts: values from a query are text. Give each field a `.describe(…)` where its name does not say it all.
    */
   params: P;
-  /** Refuses unknown keys by name (settings); elsewhere they are ignored (REST §3.5). */
-  strict?: boolean;
+  /** The same parameters as they are described, where `params` leaves to `answer` to judge them. */
+  described?: AnyObject;
+  /** Statuses of refusals beside those that its right, its path, its module and asking the sites bring with them. */
+  fails?: readonly number[];
   /** Codes of wrong parameters in `data.details`, where the routes document has one of their own (REST §6.10). */
   inner?: InnerCodes;
   /** `required`: a call without any parameter beside the path is refused as `empty_body`. */
@@ -82,8 +87,6 @@ export interface RouteFacts<P extends AnyObject> {
   returns: z.ZodTypeAny | (() => z.ZodTypeAny);
   /** An answer as it looks, for the interface description, without `success`. */
   example?: RouteAnswer;
-  /** The answer leaves without `success` (the status of a job). */
-  bare?: boolean;
   /** `either`: a user's Basic login is as good as a key. */
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
@@ -108,15 +111,15 @@ export interface Route {
   readonly summary: string;
   readonly description: string;
   readonly params: AnyObject;
+  readonly described: AnyObject;
+  readonly fails: readonly number[];
   /** Parses the parameters as `params` does; undefined when they do not match. */
   readonly quick: (given: unknown) => Record<string, unknown> | undefined;
-  readonly strict: boolean;
-  readonly inner: InnerCodes;
+  readonly naming: Naming & { names: readonly string[] };
   readonly bodyRequired: boolean;
   readonly where: Readonly<Record<string, RegExp>>;
   returns(): z.ZodTypeAny;
   readonly example: RouteAnswer | undefined;
-  readonly bare: boolean;
   readonly login: 'key' | 'either';
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
   readonly changesLogins: boolean;
@@ -133,7 +136,10 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     if (!(name in facts.params.shape)) throw new Error(`${key} has no parameter ${name}.`);
   }
   const { returns } = facts;
-  const params = facts.strict === true ? facts.params.strict() : facts.params;
+  // What is not known is refused by name: a misspelled filter that is ignored widens a call to the whole fleet.
+  const params = facts.params.strict();
+  const names = Object.keys(params.shape as object);
+  const aliases = aliasesOf(facts.path, names);
   // Made with the first call: those of all rows would be felt at the start of the process.
   let quick: ReturnType<typeof compileInputParser> | undefined;
   return {
@@ -148,17 +154,17 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     summary: facts.summary,
     description: facts.description ?? '',
     params,
+    described: facts.described ?? params,
+    fails: facts.fails ?? [],
     quick: (given) => {
       quick ??= compileInputParser(params);
       return quick(given);
     },
-    strict: facts.strict ?? false,
-    inner: facts.inner ?? {},
+    naming: { names, aliases, inner: facts.inner ?? {}, nullIsAbsent: on.length === 1 && on[0] === 'POST' },
     bodyRequired: facts.body === 'required',
     where: facts.where ?? {},
     returns: typeof returns === 'function' ? returns : () => returns,
     example: facts.example,
-    bare: facts.bare ?? false,
     login: facts.login ?? 'key',
     headers: facts.headers,
     changesLogins: facts.changesLogins ?? false,

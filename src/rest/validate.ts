@@ -1,51 +1,125 @@
 /** Validates parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
 
 import { z } from '../../schemas/zod.js';
-import { MAX_ISSUES } from '../../schemas/zod-internals.js';
+import { definitionOf, MAX_ISSUES } from '../../schemas/zod-internals.js';
 import { ServiceError } from '../core/errors.js';
 import { tooLong } from '../validation/lengths.js';
-import { type InnerCodes, invalidParams, missingParams } from './errors.js';
+import { type InnerCodes, invalidParam, invalidParams, missingParams } from './errors.js';
+import type { Input, Repeated } from './input.js';
+import { type Aliases, unknownName } from './names.js';
 import type { Route } from './route.js';
 
 /**
  * The parsed parameters of a row. Throws `empty_body`, `rest_missing_callback_param` or `rest_invalid_param`.
- * @param fields query and body; @param path what the address holds, which wins
+ * @param input query and body; @param path what the address holds, which wins
  */
-export function parseParams(route: Route, fields: Record<string, unknown>, path: Readonly<Record<string, string>>) {
-  const own = withoutMarked(fields);
-  if (route.bodyRequired && Object.keys(own).length === 0) throw emptyBody();
-  const given = route.pathParams.length === 0 ? own : { ...own, ...path };
+export function parseParams(route: Route, { fields, repeated }: Input, path: Readonly<Record<string, string>>) {
+  if (route.bodyRequired && Object.keys(fields).length === 0) throw emptyBody();
+  if (repeated.length > 0) refuseRepeated(route, repeated);
+  const given = route.pathParams.length === 0 ? fields : { ...fields, ...path };
   const long = tooLong(route.params, given);
-  if (long.length > 0) throw wrongFields(new z.ZodError(long), route.inner);
-  return route.quick(given) ?? (parseFields(route.params, given, route.inner) as unknown);
+  if (long.length > 0) throw wrongFields(new z.ZodError(long), route.naming);
+  return route.quick(given) ?? (parseFields(route.params, given, route.naming) as unknown);
 }
 
-/** `_fields` and the like are not parameters of a row. */
-function withoutMarked(fields: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.keys(fields).some((name) => name.startsWith('_'))) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('_')));
+/** What parameters are called, and the codes of wrong ones. */
+export interface Naming {
+  aliases: Aliases;
+  inner: InnerCodes;
+  /** null for an optional parameter that does not take it means that it is absent. Elsewhere null clears, or is refused. */
+  nullIsAbsent: boolean;
 }
 
-/** Any object against its schema, with the errors of parameters. */
-export function parseFields<S extends z.ZodTypeAny>(schema: S, fields: unknown, inner?: InnerCodes): z.output<S> {
-  const long = tooLong(schema, fields);
-  if (long.length > 0) throw wrongFields(new z.ZodError(long), inner);
-  const result = schema.safeParse(fields);
+/** An object of parameters against its schema, which refuses unknown names. Throws the errors of parameters. */
+export function parseFields<S extends z.AnyZodObject>(schema: S, given: unknown, naming: Naming): z.output<S> {
+  const { fields, sentAs } = renamed(given, naming.aliases);
+  const settled = naming.nullIsAbsent ? withoutNulls(schema, fields) : fields;
+  const long = tooLong(schema, settled);
+  const result = long.length > 0 ? { success: false as const, error: new z.ZodError(long) } : schema.safeParse(settled);
   if (result.success) return result.data as z.output<S>;
-  throw wrongFields(result.error, inner);
+  throw wrongFields(result.error, { ...naming, sentAs, names: Object.keys(schema.shape as object) });
 }
 
-function wrongFields(error: z.ZodError, inner?: InnerCodes): ServiceError {
-  const issues = error.issues.flatMap(unfold);
+/** The fields under their names here, and how each that was spelled otherwise was sent. */
+function renamed(given: unknown, aliases: Aliases) {
+  const sentAs = new Map<string, string>();
+  if (!isObject(given) || !Object.keys(given).some((name) => aliases.has(name))) return { fields: given, sentAs };
+  const fields: Record<string, unknown> = Object.create(null);
+  for (const [sent, value] of Object.entries(given)) {
+    const name = aliases.get(sent) ?? sent;
+    if (name in fields) throw invalidParam(sent, `is given more than once: as ${sentAs.get(name) ?? name}, too`);
+    fields[name] = value;
+    if (name !== sent) sentAs.set(name, sent);
+  }
+  return { fields: { ...fields }, sentAs };
+}
+
+/** Whose absence means more sites or items than were meant: a null in them is more likely a slip. */
+const SELECTORS: ReadonlySet<string> = new Set(['include', 'exclude', 'slug', 'type']);
+
+function withoutNulls(schema: z.AnyZodObject, given: unknown): unknown {
+  if (!isObject(given) || !Object.values(given).includes(null)) return given;
+  const shape = schema.shape as Record<string, z.ZodTypeAny>;
+  const isAbsent = (name: string, value: unknown) => {
+    const own = value === null && Object.hasOwn(shape, name) && !SELECTORS.has(name) ? shape[name] : undefined;
+    return own?.isOptional() === true && !own.isNullable();
+  };
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => !isAbsent(name, value)));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A list may be given in parts; of a single value it cannot be told which one is meant. */
+function refuseRepeated({ params, naming }: Route, repeated: readonly Repeated[]): void {
+  const shape = params.shape as Record<string, z.ZodTypeAny>;
+  const isList = (name: string) => {
+    const own = naming.aliases.get(name) ?? name;
+    return Object.hasOwn(shape, own) && takesList(shape[own]);
+  };
+  const reasons = repeated
+    .filter(({ name, mergeable }) => !mergeable || !isList(name))
+    .map(({ name }) => [name, 'is given more than once'] as const);
+  if (reasons.length > 0) throw invalidParams(Object.fromEntries(reasons));
+}
+
+function takesList(schema: z.ZodTypeAny | undefined): boolean {
+  if (schema instanceof z.ZodArray) return true;
+  if (schema instanceof z.ZodEffects) return takesList(schema.innerType());
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return takesList(schema.unwrap());
+  if (schema instanceof z.ZodDefault) return takesList(schema.removeDefault());
+  return schema instanceof z.ZodPipeline && takesList(definitionOf(schema).in as z.ZodTypeAny);
+}
+
+interface Sent extends Naming {
+  /** Names that the schema has. */
+  names: readonly string[];
+  /** How a parameter was spelled, where otherwise than here. */
+  sentAs?: ReadonlyMap<string, string>;
+}
+
+function wrongFields(error: z.ZodError, sent: Sent): ServiceError {
+  const issues = error.issues.flatMap(unfold).map((issue) => asSent(issue, sent));
   const missing = issues.filter((issue) => issue.code === 'invalid_type' && issue.received === 'undefined');
-  if (missing.length > 0) return missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
-  const found = issues.flatMap(explain);
+  // A misspelled name is told first: it may be the one that is missing.
+  const misspelled = issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0);
+  if (missing.length > 0 && !misspelled) return missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
+  const found = issues.flatMap((issue) => explain(issue, sent));
   // All wrong parameters of the row are reported: they are few. Unknown names and members are up to the caller, so limited.
   const others = found.filter(({ own }) => !own);
-  const reported = [...found.filter(({ own }) => own), ...others.slice(0, MAX_ISSUES)];
+  const own = found.filter((finding) => finding.own);
+  const some = others.slice(0, MAX_ISSUES);
+  const reported = misspelled ? [...some, ...own] : [...own, ...some];
   const reasons: Record<string, string> = Object.create(null);
   for (const { name, reason } of reported) reasons[name] ??= reason;
-  return invalidParams(reasons, inner, found.length - reported.length);
+  return invalidParams(reasons, sent.inner, found.length - reported.length);
+}
+
+function asSent(issue: z.ZodIssue, { sentAs }: Sent): z.ZodIssue {
+  const [head, ...rest] = issue.path;
+  const spelled = typeof head === 'string' ? sentAs?.get(head) : undefined;
+  return spelled === undefined ? issue : { ...issue, path: [spelled, ...rest] };
 }
 
 function emptyBody(): ServiceError {
@@ -70,11 +144,11 @@ interface Finding {
   own: boolean;
 }
 
-function explain(issue: z.ZodIssue): Finding[] {
+function explain(issue: z.ZodIssue, { names, aliases }: Sent): Finding[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       name: nameOf([...issue.path, key]),
-      reason: 'is not a parameter of this route',
+      reason: issue.path.length === 0 ? unknownName(key, names, aliases) : 'is not a member of this parameter',
       own: false,
     }));
   }
@@ -96,6 +170,7 @@ const MAX_NAME = 200;
 function reasonOf(issue: z.ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.received === 'undefined') return 'is missing';
       return `must be ${WORDS[issue.expected] ?? issue.expected}, not ${WORDS[issue.received] ?? issue.received}`;
     case 'invalid_enum_value':
       return `must be one of ${issue.options.join(', ')}`;

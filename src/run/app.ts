@@ -10,6 +10,7 @@ import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { requirePermission } from '../core/permission.js';
+import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
 import { contractOf } from '../operation/contract.js';
@@ -17,7 +18,7 @@ import type { GroupedOperation, Invoke } from '../operation/operation.js';
 import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery-entries.js';
 import { createDiscovery } from './discovery-routes.js';
-import { hasQueryInput, queryInput } from './query.js';
+import { hasQueryInput, queryInput, refuseStrayParameters } from './query.js';
 import { errorResponse, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
@@ -91,7 +92,9 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     const input = await readInput(c, operation);
     // A change is finished even when its caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
-    return c.json(await invoke(operation, input, { actor, request_id: info.request_id, signal }));
+    const answer = await invoke(operation, input, { actor, request_id: info.request_id, signal });
+    const type = { 'content-type': 'application/json' };
+    return textResponse(JSON.stringify(answer), c.req.header('accept-encoding') ?? null, type);
   };
 }
 
@@ -107,12 +110,16 @@ function requireMethod(method: string, operation: GroupedOperation): void {
 
 async function readInput(c: RunContext, operation: GroupedOperation): Promise<Record<string, unknown>> {
   const query = queryOf(c.req.url);
-  if (c.req.method !== 'POST') return queryInput(query, contractOf(operation).input_schema);
+  if (c.req.method !== 'POST') {
+    refuseStrayParameters(query, (field) => `Send input[${field}]=value, or input[${field}][]=value for a list.`);
+    return queryInput(query, contractOf(operation).input_schema);
+  }
   if (hasQueryInput(query)) {
     throw new ServiceError('ability_invalid_input', 'A POST takes its input from the body, not from the address.', {
       field: 'input',
       advice: 'Send the body {"input": {…}} as JSON.',
     });
   }
+  refuseStrayParameters(query, (field) => `Send the body {"input": {"${field}": …}} as JSON.`);
   return bodyInput(await c.req.arrayBuffer(), c.req.header('content-type'), operation.engine);
 }

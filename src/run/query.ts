@@ -13,6 +13,23 @@ type Fields = Map<string, unknown>;
 /** Names of input fields: `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that begins like them. */
 const INPUT = /^input(?:$|\[)/;
 
+/** Parameters that WordPress' own clients add to any request; names that begin with `_` are such, too. */
+const OF_WORDPRESS = new Set(['context', 'rest_route']);
+
+/**
+ * Refuses parameters that are no form of input: whoever writes `?site_ids_or_domains=3` or `?inputs[page]=2` would get the answer
+ * for no input, which means "all sites" to many operations.
+ * @param form how the input is to be sent instead, given the name of a field
+ * @throws ServiceError `ability_invalid_input`
+ */
+export function refuseStrayParameters(query: URLSearchParams, form: (field: string) => string): void {
+  for (const name of query.keys()) {
+    if (INPUT.test(name) || name.startsWith('_') || OF_WORDPRESS.has(name)) continue;
+    const field = /^[^[\]]*/.exec(name)?.[0].slice(0, 80) ?? '';
+    throw invalidInput(field, `${field} stands outside of input, so it would not be seen.`, form(field));
+  }
+}
+
 /** Whether a query string carries input. */
 export function hasQueryInput(query: URLSearchParams): boolean {
   for (const [name, value] of query) if (INPUT.test(name) && value !== '') return true;

@@ -5,6 +5,7 @@
 
 import { ALONE, type Members } from '../cluster/members.js';
 import type { Ctx } from '../domain/context.js';
+import { isScheduleOn } from '../domain/settings/effects.js';
 import type { ClockStepMonitor } from './clock-steps.js';
 import { nextRun, startTimer, type Timer } from './timer.js';
 import { type ScheduledTask, timetable } from './timetable.js';
@@ -18,6 +19,11 @@ export interface Schedule {
   stop(): Promise<void>;
   /** Runs one task now, whatever the clock says; for the shell and tests. */
   runNow(name: string): Promise<string>;
+}
+
+async function runUnlessOff(task: ScheduledTask, ctx: Ctx, members: Members): Promise<string> {
+  if (task.ofItsOwn === true && !(await isScheduleOn(ctx))) return 'switched off by svc_wp_cron';
+  return task.run(ctx, members);
 }
 
 export function createSchedule(parts: {
@@ -71,7 +77,7 @@ export function createSchedule(parts: {
     else await runs.started(task.name, ctx.clock.now());
     let outcome: string;
     try {
-      outcome = await parts.withCtx((own) => task.run(own, members));
+      outcome = await parts.withCtx((own) => runUnlessOff(task, own, members));
     } catch (error) {
       outcome = 'failed';
       if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: task.name }, 'a scheduled run failed');

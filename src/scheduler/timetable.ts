@@ -5,11 +5,12 @@ import { runAudits } from '../domain/audits/queue.js';
 import type { Ctx } from '../domain/context.js';
 import { dropImportKeys } from '../domain/import/keys.js';
 import { reapJobs } from '../domain/jobs/chunk.js';
-import { refreshAbandoned, reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
+import { reportHealth, syncDueSites } from '../domain/jobs/maintenance.js';
 import { deleteExpired } from '../domain/jobs/retention.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { dailyDigest } from '../domain/mail/digest.js';
 import { sendMail } from '../domain/mail/mail.js';
+import { refreshAbandoned } from '../domain/sites/abandoned.js';
 import { expireIgnored } from '../domain/updates/ignored-everywhere.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
@@ -18,6 +19,8 @@ export interface ScheduledTask {
   name: string;
   about: string;
   pattern: string;
+  /** Works on sites, or reports on them, of its own accord: not while svc_wp_cron is 0. What was asked for, and housekeeping, go on. */
+  ofItsOwn?: boolean;
   /** Every process takes a share of it, by claims; all else runs in one process, which holds the lease. */
   shared?: boolean;
   /** Answers what came of it, in a few words. */
@@ -44,18 +47,21 @@ export const timetable: readonly ScheduledTask[] = [
     name: 'daily-sync',
     about: 'Syncs every site as often a day as the settings say.',
     pattern: '0 */5 * * * *',
+    ofItsOwn: true,
     run: syncDueSites,
   },
   {
     name: 'abandoned-refresh',
-    about: 'Looks up abandoned plugins and themes, each site every two days.',
+    about: 'Looks up abandoned plugins and themes: new sites first, each site every two days.',
     pattern: '30 */10 * * * *',
+    ofItsOwn: true,
     run: refreshAbandoned,
   },
   {
     name: 'site-health',
     about: 'Tells which sites report bad health.',
     pattern: '0 15 6 * * *',
+    ofItsOwn: true,
     run: reportHealth,
   },
   {
@@ -74,12 +80,14 @@ export const timetable: readonly ScheduledTask[] = [
     name: 'daily-digest',
     about: 'Puts the daily digest into the outbox, in the morning of the dashboard’s time zone.',
     pattern: '0 5 * * * *',
+    ofItsOwn: true,
     run: dailyDigest,
   },
   {
     name: 'monitors',
     about: 'Checks the sites whose turn it is.',
     pattern: '*/10 * * * * *',
+    ofItsOwn: true,
     shared: true,
     run: runDueMonitors,
   },
@@ -87,6 +95,7 @@ export const timetable: readonly ScheduledTask[] = [
     name: 'certificates',
     about: 'Looks at the certificates of the sites, each once a day.',
     pattern: '20 */5 * * * *',
+    ofItsOwn: true,
     shared: true,
     run: runCertificates,
   },
@@ -94,6 +103,7 @@ export const timetable: readonly ScheduledTask[] = [
     name: 'domains',
     about: 'Asks the registries when the domains end: weekly, and daily near the end.',
     pattern: '40 */5 * * * *',
+    ofItsOwn: true,
     run: runDomains,
   },
   {

@@ -27,7 +27,8 @@ import { createMonitorResults } from './monitoring/results.js';
 import { createReportData } from './reports/report-data.js';
 import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
-import { createHistory } from './sites/change-history.js';
+import { createActionLog } from './sites/action-log.js';
+import { createChangeList } from './sites/change-list.js';
 import { createContent } from './sites/content-sites.js';
 import { createDueSites } from './sites/due.js';
 import { createFindings } from './sites/findings.js';
@@ -36,6 +37,7 @@ import { createInventory } from './sites/inventory.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
 import { createSites } from './sites/sites.js';
+import { createSiteStatus } from './sites/status.js';
 import { createTags } from './sites/tags.js';
 import { createTimeBuckets } from './time-tracker/buckets.js';
 import { createTimeSettings } from './time-tracker/settings.js';
@@ -52,6 +54,7 @@ export function createStore(db: Db, vault: Vault) {
     siteRecords: createSiteRecords(db),
     siteImport: createSiteImport(db),
     siteSettings: createSiteSettings(db, vault),
+    siteStatus: createSiteStatus(db),
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
@@ -63,7 +66,8 @@ export function createStore(db: Db, vault: Vault) {
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),
-    history: createHistory(db),
+    actionLog: createActionLog(db),
+    changes: createChangeList(db),
     mail: createMail(db),
     reportData: createReportData(db),
     timeTasks: createTimeTasks(db),

@@ -33,6 +33,32 @@ export function compileInputParser(schema: z.AnyZodObject): (value: unknown) => 
   };
 }
 
+/** Members that may be absent but not null, by schema. */
+const optionalMembers = new WeakMap<z.AnyZodObject, ReadonlySet<string>>();
+
+/**
+ * The value without members that are null and could be absent: many model APIs send null for every input that they leave out
+ * (operations §1.5). Where null has a meaning of its own, and where a value is required, it stays.
+ */
+export function withoutNulls(schema: z.AnyZodObject, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  let optional = optionalMembers.get(schema);
+  if (optional === undefined) {
+    const members = Object.entries(schema.shape as Record<string, z.ZodTypeAny>);
+    optional = new Set(
+      members
+        .filter(([, member]) => member.safeParse(undefined).success && !member.safeParse(null).success)
+        .map(([name]) => name),
+    );
+    optionalMembers.set(schema, optional);
+  }
+  const nulls = Object.keys(value).filter((name) => value[name] === null && optional.has(name));
+  if (nulls.length === 0) return value;
+  const kept = { ...value };
+  for (const name of nulls) delete kept[name];
+  return kept;
+}
+
 function parsedMembers(members: readonly Member[], value: Parsed): Parsed | undefined {
   const parsed: Parsed = {};
   for (const { name, schema, absent } of members) {

@@ -75,6 +75,12 @@ describe('a real stats answer', () => {
       user_id: 1,
       created: 1795179240.266651,
       duration: 0.01920604705810547,
+      detail: '',
+      summary: '',
+      slug: 'beta-widget/beta-widget.php',
+      old_value: '',
+      new_value: '',
+      not_a_change: false,
     });
     expect(changes.slice(1).map((one) => [one.source, one.child_id, one.item])).toEqual([
       ['logs', '1', ''],
@@ -490,6 +496,18 @@ describe('failures', () => {
       httpStatus: status,
       mayHaveRun,
     });
+  });
+
+  it('knows the maintenance page of WordPress in every language, and no other 503', () => {
+    const page = (body: string, retryAfter?: string) => {
+      const more = retryAfter === undefined ? {} : { retryAfter };
+      return unframedFailure({ status: 503, body: Buffer.from(body), location: '', ...more }, called).kind;
+    };
+    expect(page('<p>Wegen Wartungsarbeiten ist diese Website kurzzeitig nicht verfügbar.</p>', '600')).toBe(
+      'maintenance',
+    );
+    expect(page('<p>Briefly unavailable for scheduled maintenance.</p>')).toBe('maintenance');
+    expect(page('<p>Service Unavailable</p>', '30')).toBe('unframed');
   });
 
   it('names the URL to use instead, without secrets or our endpoint', () => {

@@ -310,19 +310,37 @@ describe('the second URL', () => {
     expect(seen[0]?.body).toBe(seen[1]?.body);
   });
 
-  it('is never tried for what may have run', async () => {
+  it('is tried for a change only when a firewall refused it before WordPress, and never for what may have run', async () => {
+    const { url, seen } = await guarded();
+    expect(await children().upgradeCore(at(url))).toMatchObject({ claimed: true });
+    expect(seen.map((one) => one.url)).toEqual(['/wp-admin/admin-ajax.php', '/']);
+    for (const [status, body] of [
+      [500, '<html>critical error</html>'],
+      [502, '<html>bad gateway</html>'],
+      [200, '<html>a cached page</html>'],
+      [403, '-1'],
+      [404, '<html>not found</html>'],
+    ] as const) {
+      const other = await site((response) => {
+        response.statusCode = status;
+        response.end(body);
+      });
+      const sites = children();
+      await expect(sites.upgradeCore(at(other.url))).rejects.toMatchObject({ kind: 'unframed', httpStatus: status });
+      const registration = { user: 'a', public_key: 'k', unique_id: '' };
+      await expect(sites.register(at(other.url), registration)).rejects.toMatchObject({ kind: 'unframed' });
+      await expect(sites.savePost(at(other.url), {}, null)).rejects.toMatchObject({ kind: 'unframed' });
+      expect(other.seen.map((one) => one.url)).toEqual(Array(3).fill('/wp-admin/admin-ajax.php'));
+    }
+  });
+
+  it('is asked first where it answered the last sync', async () => {
     const { url, seen } = await guarded();
     const sites = children();
-    await expect(sites.upgradeCore(at(url))).rejects.toMatchObject({
-      kind: 'unframed',
-      httpStatus: 403,
-      mayHaveRun: true,
-    });
-    await expect(sites.register(at(url), { user: 'a', public_key: 'k', unique_id: '' })).rejects.toMatchObject({
-      kind: 'unframed',
-    });
-    await expect(sites.savePost(at(url), {}, null)).rejects.toMatchObject({ kind: 'unframed' });
-    expect(seen).toHaveLength(3);
+    const { door } = await sites.stats(at(url), request);
+    expect(door).toBe('root');
+    await sites.upgradeCore({ ...at(url), door });
+    expect(seen.map((one) => one.url)).toEqual(['/wp-admin/admin-ajax.php', '/', '/']);
   });
 
   it('is not tried where it cannot help, and the first failure stands', async () => {
@@ -336,6 +354,32 @@ describe('the second URL', () => {
     status = 503;
     await expect(children().stats(at(url), request)).rejects.toMatchObject({ kind: 'unframed', httpStatus: 503 });
     expect(seen).toHaveLength(3);
+  });
+});
+
+describe('sessions of WordPress', () => {
+  const cookie = (token: string) =>
+    `wordpress_abc=admin%7C1893456000%7C${token.repeat(43)}%7C${'a'.repeat(64)}; path=/wp-admin; HttpOnly`;
+
+  it('go along with the next signed call of the same site and login, and with nothing else', async () => {
+    const sent: (string | undefined)[] = [];
+    const { url } = await site((response, { headers }) => {
+      sent.push(headers.cookie);
+      response.setHeader('set-cookie', [
+        cookie('t'),
+        cookie('u'),
+        cookie('v').replace('wordpress_', 'wordpress_logged_in_'),
+        'wp_lang=de; path=/',
+      ]);
+      response.end(frame(stats));
+    });
+    const sites = children();
+    await sites.stats(at(url), request);
+    await sites.stats(at(url), request);
+    await sites.stats({ ...at(url), user: 'other' }, request);
+    await sites.connectionState(at(url), 'admin');
+    await sites.visit(at(url));
+    expect(sent).toEqual([undefined, cookie('u').split(';')[0], undefined, undefined, undefined]);
   });
 });
 
@@ -557,12 +601,22 @@ describe('visits', () => {
     expect(seen[0]).toMatchObject({ method: 'GET', url: '/', body: '' });
   });
 
-  it('do not follow redirects and do not reject for dead sites', async () => {
-    const { url } = await site((response) => {
-      response.writeHead(301, { location: 'http://elsewhere.example/' });
-      response.end();
+  it.each([
+    ['/de/', 200],
+    ['https://elsewhere.example/', 302],
+    ['/', 302],
+    ['//example.org/', 302],
+  ])('follow a redirect to %s only within the site, and not for ever', async (location, status) => {
+    const { url, seen } = await site((response, { url: path }) => {
+      if (path === '/de/') return response.end('Willkommen');
+      response.writeHead(302, { location });
+      return response.end();
     });
-    expect(await children().visit(at(url))).toMatchObject({ http_status: 301, failure: null });
+    expect(await children().visit(at(url))).toMatchObject({ http_status: status, failure: null });
+    expect(seen.length).toBe(location === '/de/' ? 2 : location === '/' ? 6 : 1);
+  });
+
+  it('do not reject for dead sites', async () => {
     const dead = createServer();
     const port = await listening(dead);
     dead.close();

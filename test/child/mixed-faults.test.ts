@@ -72,7 +72,6 @@ describe('100 sites, 35 of them broken', () => {
   }, 60_000);
 
   it('syncs: names each reason', async () => {
-    // The check above has shown the answering broken ones to be down; a sync is refused without a call then.
     const answer = await app.call('sync-sites', {
       site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1),
     });
@@ -80,7 +79,7 @@ describe('100 sites, 35 of them broken', () => {
     expectCodes(codes(answer.errors as unknown as Entry[]), {
       offline: 'svc_site_offline',
       hang: 'svc_site_offline',
-      http500: 'svc_site_offline',
+      http500: 'svc_sync_failed',
       // A firewall that guards only the admin side lets visitors through.
       firewall: 'svc_sync_failed',
       outdated: 'svc_child_version_outdated',
@@ -112,12 +111,10 @@ describe('100 sites, 35 of them broken', () => {
     const siteLevel = codes(errors.filter((error) => error.type === 'site'));
     // Sites that were not done in the time of a direct call are told, and go on as a job: the hanging ones, and on a busy
     // machine others too.
-    const late = new Set(
-      errors.filter((error) => error.message.includes('goes on as a job')).map((error) => error.site_id),
-    );
+    const late = new Set(errors.filter((error) => error.code === 'svc_still_running').map((error) => error.site_id));
     for (const [id, kind] of kinds) if (kind === 'hang' && withUpdates.has(id)) expect(late).toContain(id);
     for (const [id, code] of siteLevel) {
-      if (late.has(id)) expect(['svc_cancelled', 'svc_site_offline']).toContain(code);
+      if (late.has(id)) expect(['svc_still_running', 'svc_site_offline']).toContain(code);
       // The earlier check showed the ones that answer 500 to be down: they are refused without a call.
       else
         expect([id, code]).toEqual([

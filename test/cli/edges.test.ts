@@ -71,7 +71,14 @@ describe('nowhere to write', () => {
           { id: 0, method: 'initialize', params: greeting },
           { id: 1, method: 'tools/call', params: call },
         ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-        const { code, err } = await programs.run(env, [command], command === 'stdio' ? lines.join('') : '');
+        const { code, out, err } = await programs.run(env, [command], command === 'stdio' ? lines.join('') : '');
+        // The assistant's user can mend it, and sees no log.
+        if (command === 'stdio')
+          expect(out).toMatch(
+            new RegExp(
+              `svc_storage_unavailable: The .* cannot be kept in .*Next step: Let this user write there, .*${setting}`,
+            ),
+          );
         expect([command, code]).toEqual([command, 1]);
         expect(err).toContain('a part of the path is no folder');
         expect(err).toContain(`Let this user write there, or name another file with ${setting}.`);
@@ -174,6 +181,72 @@ describe('stdio', () => {
     expect(answers).toHaveLength(3);
     expect(answers.find(({ id }) => id === null)).toMatchObject({ jsonrpc: '2.0', error: { code: -32700 } });
     expect(answers.filter(({ error }) => error === undefined).map(({ id }) => id)).toEqual([0, 1]);
+  });
+
+  it('answers batches, junk and endless lines as errors, and goes on', async () => {
+    const stdout = new PassThrough();
+    const { stdin, done, say } = await session(stdout);
+    let out = '';
+    stdout.on('data', (chunk) => (out += String(chunk)));
+    const ping = { jsonrpc: '2.0', id: 7, method: 'ping' };
+    const odd: [line: string, id: number | null, code: number, words: RegExp][] = [
+      ['{]', null, -32700, /not valid JSON/],
+      ['hello', null, -32700, /not valid JSON/],
+      [JSON.stringify([ping, { ...ping, id: 8 }]), null, -32600, /batch/],
+      ['[]', null, -32600, /batch/],
+      ['42', null, -32600, /not a JSON-RPC/],
+      ['null', null, -32600, /not a JSON-RPC/],
+      ['{"id":3,"method":"ping"}', 3, -32600, /not a JSON-RPC/],
+      ['{"jsonrpc":"2.0","id":4,"method":5}', 4, -32600, /not a JSON-RPC/],
+      ['{"jsonrpc":"2.0","id":5,"method":"ping","params":7}', 5, -32600, /not a JSON-RPC/],
+      [
+        `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"x":"${'x'.repeat(11 * 1024 * 1024)}"}}`,
+        null,
+        -32600,
+        /longer/,
+      ],
+    ];
+    // Before the greeting as well as after it.
+    for (const [line] of odd.slice(0, 5)) stdin.write(`${line}\n`);
+    say(initialize);
+    for (const [line] of odd.slice(5)) stdin.write(`${line}\n`);
+    say({ id: 9, method: 'ping' });
+    stdin.end();
+    await done;
+    const answers = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: number | null; error?: { code: number; message: string } });
+    const errors = answers.filter(({ error }) => error !== undefined);
+    expect(errors.map(({ id, error }) => [id, error?.code])).toEqual(odd.map(([, id, code]) => [id, code]));
+    for (const [index, [, , , words]] of odd.entries()) expect(errors[index]?.error?.message).toMatch(words);
+    expect(answers.filter(({ error }) => error === undefined).map(({ id }) => id)).toEqual([0, 9]);
+  });
+
+  it('logs failed calls to a client that asks for it, and to no other', async () => {
+    for (const [level, told] of [
+      [undefined, 0],
+      ['info', 1],
+      ['error', 0],
+    ] as const) {
+      const stdout = new PassThrough();
+      const { stdin, done, say } = await session(stdout);
+      let out = '';
+      stdout.on('data', (chunk) => (out += String(chunk)));
+      say(initialize);
+      if (level !== undefined) say({ id: 1, method: 'logging/setLevel', params: { level } });
+      say({ id: 2, method: 'tools/call', params: { name: 'svc-get-site-v1', arguments: { site_id_or_domain: 99 } } });
+      stdin.end();
+      await done;
+      const messages = out.split('\n').filter((line) => line.includes('notifications/message'));
+      expect([level, messages.length]).toEqual([level, told]);
+      if (told > 0)
+        expect(JSON.parse(messages[0] ?? '').params).toEqual({
+          level: 'warning',
+          logger: 'sitefleet',
+          data: { tool: 'svc-get-site-v1', code: 'svc_site_not_found' },
+        });
+    }
   });
 
   it('does not complain about a client that reads nothing, and ends without it', async () => {

@@ -25,6 +25,7 @@ describe('readConfig', () => {
       host: '127.0.0.1',
       port: 8787,
       base_url: null,
+      cors_origins: [],
       secret_key: null,
       secret_key_file: '/home/someone/.local/share/sitefleet/secret.key',
       admin_user: null,
@@ -51,16 +52,19 @@ describe('readConfig', () => {
       job_delay_ms: 30_000,
       job_timeout_ms: 14_400_000,
       job_ttl_ms: 86_400_000,
+      log_days: 1096,
       concurrency: 50,
       per_host: 2,
       site_timeout_ms: 30_000,
       direct_call_ms: 40_000,
+      update_wait_ms: 60_000,
       allow_private_sites: false,
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
       smtp_url: null,
       mail_from: null,
-      confirm: 'confirm',
+      confirm: 'ask',
+      confirm_timeout_ms: 300_000,
       mcp_max_tokens: 20_000,
       oauth_issuer: null,
       oauth_jwks_url: null,
@@ -94,6 +98,7 @@ describe('readConfig', () => {
       SITEFLEET_PORT: '0',
       SITEFLEET_HOST: '[::1]',
       SITEFLEET_BASE_URL: 'https://fleet.example/base/',
+      SITEFLEET_CORS_ORIGINS: 'https://App.example/, http://localhost:3000',
       SITEFLEET_READ_ONLY: 'Yes',
       SITEFLEET_MODULES: 'logs, comments',
       SITEFLEET_TOOLSETS: 'none',
@@ -106,6 +111,7 @@ describe('readConfig', () => {
       port: 0,
       host: '::1',
       base_url: 'https://fleet.example/base',
+      cors_origins: ['https://app.example', 'http://localhost:3000'],
       read_only: true,
       modules: ['logs', 'comments'],
       toolsets: [],
@@ -144,6 +150,7 @@ describe('readConfig', () => {
       SITEFLEET_CONCURRENCY: '1.5',
       SITEFLEET_DB: 'mysql://x',
       SITEFLEET_BASE_URL: 'https://user@fleet.example',
+      SITEFLEET_CORS_ORIGINS: '*',
     });
     expect(found.SITEFLEET_PORT).toBe('"70000" cannot be used. Allowed: a whole number from 0 to 65535.');
     expect(found.SITEFLEET_READ_ONLY).toContain('1 or 0');
@@ -151,7 +158,8 @@ describe('readConfig', () => {
     expect(found.SITEFLEET_CONCURRENCY).toContain('from 1 to 1000');
     expect(found.SITEFLEET_DB).toContain('libsql://');
     expect(found.SITEFLEET_BASE_URL).toContain('without login');
-    expect(Object.keys(found)).toHaveLength(6);
+    expect(found.SITEFLEET_CORS_ORIGINS).toContain('without a path');
+    expect(Object.keys(found)).toHaveLength(7);
   });
 
   it('never shows the value of a secret', () => {

@@ -96,8 +96,6 @@ export function withLegacyFixtures(server: Server): Server {
     if (handler === undefined) throw new Error(`The product does not serve ${method}.`);
     return handler(request, extra);
   };
-  server.registerCapabilities({ logging: {} });
-  server.setRequestHandler(mcp.SetLevelRequestSchema, () => ({}));
   server.setRequestHandler(mcp.ListToolsRequestSchema, async (request, extra) => {
     const { tools } = (await otherwise('tools/list', request, extra)) as mcp.ListToolsResult;
     return { tools: [...tools, ...listed(Object.keys(TOOLS))] as mcp.Tool[] };

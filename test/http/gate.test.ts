@@ -185,6 +185,62 @@ describe('a page of another origin', () => {
   });
 });
 
+describe('a page of an origin that the operator allows', () => {
+  const PAGE = 'https://app.example';
+  let own: Open;
+  beforeAll(async () => {
+    own = await open({ cors_origins: [PAGE] });
+  });
+  afterAll(() => close(own));
+
+  const WAYS: [string, Asked][] = [
+    ['/v2/sites/sync', { method: 'POST', headers: JSON_TYPE, body: '{"dry_run":true}' }],
+    ['/wp-json/wp-abilities/v1/abilities/svc/list-sites-v1/run', {}],
+    [
+      '/mcp',
+      {
+        method: 'POST',
+        headers: { ...JSON_TYPE, accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'initialize',
+          params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+        }),
+      },
+    ],
+  ];
+
+  it.each(WAYS)('may call %s, and read the answer', async (path, asked) => {
+    const login = path.startsWith('/wp-json') ? own.login : own.key;
+    const from = { origin: PAGE, 'sec-fetch-site': 'cross-site' };
+    const before = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+    const preflight = await ask(own, path, { method: 'OPTIONS', headers: { ...from, ...before } });
+    expect([preflight.status, preflight.headers['access-control-allow-headers']]).toEqual([204, 'authorization']);
+    expect(preflight.headers['access-control-allow-origin']).toBe(PAGE);
+    expect(String(preflight.headers['access-control-allow-methods'])).toContain('PATCH');
+    const reply = await ask(own, path, { ...asked, headers: { ...asked.headers, ...from, authorization: login } });
+    expect(reply.status).toBe(200);
+    expect(reply.headers['access-control-allow-origin']).toBe(PAGE);
+    expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(String(reply.headers['access-control-expose-headers'])).toContain('X-Total');
+    expect(String(reply.headers.vary)).toContain('Origin');
+    const refused = await ask(own, path, { ...asked, headers: { ...asked.headers, ...from } });
+    expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, PAGE]);
+  });
+
+  it.each(WAYS)('is not any other page: %s', async (path, asked) => {
+    for (const origin of ['https://app.example.evil', 'http://app.example', 'null']) {
+      const from = { ...asked.headers, origin, 'sec-fetch-site': 'cross-site', authorization: own.key };
+      const reply = await ask(own, path, { ...asked, method: 'POST', headers: from });
+      expect([origin, reply.status, reply.headers['access-control-allow-origin']]).toEqual([origin, 403, undefined]);
+      const asks = { ...from, 'access-control-request-method': 'POST' };
+      const preflight = await ask(own, path, { method: 'OPTIONS', headers: asks });
+      expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+});
+
 describe('what is not a foreign page goes on working', () => {
   it.each<[string, Record<string, string>]>([
     ['a program', {}],

@@ -237,7 +237,7 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
     writeFileSync(join(folder, 'fleet2.json'), out);
     const report = await here.json(['import', 'fleet2.json', '--parallel']);
     expect(report.imported.map((site: { url: string }) => site.url)).toEqual([other.url]);
-    const removed = await http(`/v2/sites/${report.imported[0].site_id}/remove`, { confirm: true }, 'DELETE');
+    const removed = await http(`/v2/sites/${report.imported[0].site_id}/remove`, {}, 'DELETE');
     expect(removed.status, JSON.stringify(removed.body)).toBe(200);
     expect(other.inner.connection?.server).toBe(OLD_SERVER);
     expect(other.inner.pluginActive).toBe(true);

@@ -1,7 +1,8 @@
 /** What the service does on its own, by the clock. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refreshAbandoned, reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
+import { reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
+import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
 import { ADMIN, type TestApp, testApp } from '../support/harness.js';
 
 const DAY = 24 * 3600_000;
@@ -33,9 +34,15 @@ describe('abandoned items', () => {
   const listed = async () => (await app.call('get-abandoned-plugins', { per_page: 200 })).total as number;
 
   it('are found by asking each child, kept over later syncs, and dropped with the plugin', async () => {
-    expect(await listed()).toBe(0);
+    // Nobody has looked: that is not "none".
+    expect(await app.call('get-abandoned-plugins')).toMatchObject({
+      total: 0,
+      checked_at: null,
+      sites_not_checked: 12,
+    });
     expect(await refreshAbandoned(ctx())).toBe('12 refreshed, 0 failed');
     const found = await app.call('get-abandoned-plugins', { per_page: 200 });
+    expect(found).toMatchObject({ checked_at: '2026-11-20T12:00:00Z', sites_not_checked: 0 });
     expect(found.total).toBeGreaterThan(0);
     for (const item of found.items) expect(item.last_updated <= '2024-11-20').toBe(true);
     expect(await refreshAbandoned(ctx())).toBe('nothing due');
@@ -56,8 +63,44 @@ describe('abandoned items', () => {
     app.fleet.site(0).faults.offline = true;
     expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
     expect(await refreshAbandoned(ctx())).toBe('nothing due');
+    expect(await app.call('get-abandoned-themes')).toMatchObject({ checked_at: null, sites_not_checked: 1 });
+    // A site of which nothing is known is tried again sooner.
+    app.clock.move(DAY / 24);
+    expect(await refreshAbandoned(ctx())).toBe('0 refreshed, 1 failed');
     app.clock.move(2 * DAY);
     expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
+    app.fleet.site(0).faults.offline = false;
+    app.clock.move(DAY / 24);
+    expect(await refreshAbandoned(ctx())).toBe('1 refreshed, 0 failed');
+    expect(await app.call('get-abandoned-themes')).toMatchObject({ sites_not_checked: 0 });
+  });
+
+  it('of a site with many plugins are all found, although the child looks at ten with each call', async () => {
+    const { state } = app.fleet.site(3);
+    const [sample] = state.plugins;
+    if (sample === undefined) throw new Error('no plugin');
+    const old = Math.floor(app.clock.now() / 1000) - 3000 * 86_400;
+    state.plugins = Array.from({ length: 27 }, (_, i) => ({
+      ...sample,
+      slug: `old-${i}/old.php`,
+      name: `Old ${i}`,
+      lastUpdated: old,
+    }));
+    await app.call('sync-sites', { site_ids_or_domains: [4] });
+    await refreshAbandoned(ctx());
+    const { items } = await app.call('get-abandoned-plugins', { per_page: 200 });
+    expect(items.filter((item: { site_id: number }) => item.site_id === 4)).toHaveLength(27);
+  });
+
+  it('of a new site are looked up when it is connected, where the schedule runs', async () => {
+    const other = await testApp({ sites: 1 });
+    try {
+      await other.service.start();
+      await other.connect(0);
+      await expect.poll(() => other.call('get-abandoned-plugins')).toMatchObject({ sites_not_checked: 0 });
+    } finally {
+      await other.close();
+    }
   });
 });
 

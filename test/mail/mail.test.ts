@@ -119,6 +119,22 @@ describe('an alert', () => {
     expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining(sentence)]);
   });
 
+  test('is called delivered once its mail went out, not when nobody was to get one', async () => {
+    const { listAlerts } = await import('../../src/domain/monitoring/alerts.js');
+    const listed = async () =>
+      (await listAlerts(ctx(), undefined, 1, 10)).items.map((one) => [one.kind, one.delivered, one.delivered_at]);
+    await editMail(ctx(), 'ssl_certificate', { disable: 1 });
+    await readers('uptime');
+    await tell(alert('certificate.invalid'), alert('monitor.down', { msg: 'x' }));
+    await sendMail(ctx());
+    expect(box.mails).toHaveLength(1);
+    const now = new Date(app.clock.now()).toISOString().replace('.000Z', 'Z');
+    expect(await listed()).toEqual([
+      ['monitor.down', true, now],
+      ['certificate.invalid', false, null],
+    ]);
+  });
+
   test('a name full of markup and line breaks stays text', async () => {
     await readers('uptime', ['ada@example.com'], {
       heading: 'Alarm for [site.name]',
@@ -323,7 +339,7 @@ describe('the daily digest', () => {
     await app.service.store.settings.write([{ key: 'general.timezone_string', value: 'America/New_York' }], 0);
     const second = await app.connect(1);
     await app.call('disconnect-site', { site_id_or_domain: second });
-    await app.service.store.history.add([
+    await app.service.store.actionLog.add([
       {
         site_id: site,
         context: 'plugin',
@@ -355,7 +371,7 @@ describe('the daily digest', () => {
     await readers('daily_digest');
     await app.db.run('DELETE FROM site_update');
     const update = (slug: string) =>
-      app.service.store.history.add([
+      app.service.store.actionLog.add([
         { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
       ]);
     // Nothing to tell in the morning, but at noon.
@@ -448,23 +464,18 @@ test('what the service did is kept for reports', async () => {
     (item: { active: boolean }) => item.active,
   );
   await app.call('deactivate-site-plugins', { site_id_or_domain: site, slugs: [plugin.slug] });
-  let rows: { action: string }[] = [];
-  const look = async () => {
-    rows = await app.service.store.history.recent(site, 10);
-  };
-  for (let i = 0; i < 100 && rows.length === 0; i++) {
-    await look();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  expect(rows).toMatchObject([
-    { context: 'plugin', action: 'deactivated', slug: plugin.slug, name: plugin.name, at: app.clock.now() },
-  ]);
+  const { changes } = await app.call('get-site-changes', { site_id_or_domain: site, source: 'dashboard' });
+  expect(changes[0]).toMatchObject({
+    type: 'plugin',
+    description: `Deactivated plugin: ${plugin.name}`,
+    timestamp: new Date(app.clock.now()).toISOString().replace('.000Z', 'Z'),
+  });
 });
 
 test('what is old is forgotten, but not the newest result of a site', async () => {
   const { store } = app.service;
   const old = app.clock.now() - 4 * 366 * 24 * HOUR;
-  await store.history.add([
+  await store.actionLog.add([
     { site_id: site, context: 'plugin', action: 'updated', slug: 'a', old_version: '', new_version: '', at: old },
     {
       site_id: site,
@@ -481,7 +492,8 @@ test('what is old is forgotten, but not the newest result of a site', async () =
       "INSERT INTO audit (site_id, strategy, status, requested_at, finished_at) VALUES (?, 'mobile', 'completed', ?, ?)",
       [site, finished, finished],
     );
-  expect(await deleteExpired(ctx())).toBe('1 audits, 0 mails, 1 changes forgotten');
-  expect(await store.history.recent(site, 10)).toMatchObject([{ slug: 'b' }]);
+  expect(await deleteExpired(ctx())).toBe('1 audits, 0 mails, 1 actions forgotten');
+  const left = await app.db.all('SELECT slug FROM action_log WHERE slug IN (?, ?)', ['a', 'b']);
+  expect(left).toEqual([{ slug: 'b' }]);
   expect(await app.db.all('SELECT finished_at FROM audit')).toEqual([{ finished_at: old + 1 }]);
 });

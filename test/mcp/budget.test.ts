@@ -8,6 +8,7 @@ import { ERROR_CODES, errorHelp } from '../../src/core/error-help.js';
 import { ServiceError } from '../../src/core/errors.js';
 import { estimateTokens, pageFrom } from '../../src/mcp/budget.js';
 import { canonicalJson } from '../../src/mcp/canonical-json.js';
+import { createMcpCore } from '../../src/mcp/core.js';
 import { Prompts } from '../../src/mcp/prompts.js';
 import { createToolRegistry } from '../../src/mcp/registry.js';
 import { errorText } from '../../src/mcp/tool-result.js';
@@ -43,11 +44,84 @@ describe('the catalogue', () => {
       expect(inputSchema).not.toHaveProperty('additionalProperties');
     }
     const list = tools.find(({ name }) => name === 'svc-list-sites-v1');
-    expect(list?.inputSchema.properties).toMatchObject({ per_page: { maximum: 100, default: 20 } });
+    // With the defaults of the interface: a default is shorter than a failed call.
+    expect(list?.inputSchema.properties).toMatchObject({
+      page: { default: 1 },
+      per_page: { maximum: 100, default: 20 },
+      status: { default: 'any' },
+      search: { default: '' },
+    });
   });
 
   it('spells alternatives so that every model API takes them', () => {
-    expect(JSON.stringify(tools)).not.toContain('"type":[');
+    const text = JSON.stringify(tools);
+    for (const refused of ['"type":[', '"type":"null"', '"format":']) expect(text).not.toContain(refused);
+    const site = tools.find(({ name }) => name === 'svc-get-site-v1')?.outputSchema?.properties;
+    expect(site?.last_sync).toEqual({ description: 'Last successful sync, ISO 8601 UTC. May be null.' });
+  });
+
+  it('names tools as they are called', () => {
+    const names = new Set(tools.map(({ name }) => name));
+    const text = tools.map(({ _meta, name, ...tool }) => JSON.stringify(tool)).join('\n');
+    const named = text.match(/[\w/-]+-v\d+/g) ?? [];
+    expect(named.length).toBeGreaterThan(5);
+    for (const name of named) expect([name, names.has(name)]).toEqual([name, true]);
+  });
+
+  it('has prompts and instructions that name only tools that are offered', () => {
+    const full = { site: 'a', client: 'b', url: 'c', tag: 'd', plugin: 'e', month: 'f' } as Record<string, string>;
+    for (const [toolsets, rights] of [
+      [TOOLSETS, ['read']],
+      [['sites'], ['read', 'write']],
+      [['sites', 'clients'], ['read']],
+      [['tags'], ['read', 'write']],
+    ] as const) {
+      const parts = {
+        operations,
+        invoke: () => Promise.reject(new Error('not called')),
+        log: silent,
+        clock: systemClock,
+      };
+      const core = createMcpCore({ ...parts, readOnly: false, toolsets, version: '0', newRequestId: () => 'r' });
+      const actor = { ...LOCAL, rights };
+      const texts = core.prompts.list(actor).map((prompt) => {
+        const args = Object.fromEntries(prompt.arguments.map(({ name }) => [name, full[name] ?? '']));
+        const { text } = core.prompts.get(prompt.name, args, actor);
+        const steps = (text.match(/^\d+\./gm) ?? []).map((step) => Number.parseInt(step, 10));
+        expect(steps.length).toBeGreaterThan(1);
+        expect(steps).toEqual(steps.map((_, i) => i + 1));
+        return text;
+      });
+      const offered = (all: boolean) => new Set(core.registry.listTools(all ? LOCAL : actor).map(({ name }) => name));
+      for (const tool of texts.join('\n').match(/svc-[a-z0-9-]+/g) ?? [])
+        expect([tool, offered(false).has(tool)]).toEqual([tool, true]);
+      for (const tool of core.instructionsFor(LOCAL).match(/svc-[a-z0-9-]+/g) ?? [])
+        expect([tool, offered(true).has(tool)]).toEqual([tool, true]);
+    }
+  });
+
+  it('takes tools by any of their names, and advises by the right one', async () => {
+    const seen: string[] = [];
+    const registry = createToolRegistry({
+      operations,
+      invoke: (operation) => {
+        seen.push(operation.id);
+        throw new ServiceError('svc_site_suspended', 'Site "unsuspend-this-v1" is suspended.', {
+          advice: 'Lift the suspension with unsuspend-site-v1 first.',
+        });
+      },
+      log: silent,
+      clock: systemClock,
+      readOnly: false,
+      toolsets: TOOLSETS,
+    });
+    for (const name of ['svc-check-site-v1', 'svc/check-site-v1', 'check-site-v1']) {
+      const result = (await registry.callTool(name, { site_id_or_domain: 1 }, caller)) as never;
+      expect(textOf(result)).toContain('Site "unsuspend-this-v1" is suspended.');
+      expect(textOf(result)).toContain('Next step: Lift the suspension with svc-unsuspend-site-v1 first.');
+    }
+    expect(seen).toEqual(Array(3).fill('svc/check-site-v1'));
+    expect(registry.rightFor('delete-site-v1')).toBe('write');
   });
 
   it('has prompts that name only tools that exist', () => {
@@ -98,7 +172,7 @@ describe('large answers', () => {
     expect(ids).toHaveLength(60);
   });
 
-  it.each([320, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
+  it.each([230, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
     const { operations, invoke } = mcp.app.service;
     const parts = { log: silent, clock: systemClock, readOnly: false, toolsets: TOOLSETS };
     const registry = createToolRegistry({ operations, invoke, ...parts, maxTokens: 20_000 });
@@ -182,6 +256,42 @@ describe('large answers', () => {
     const result = await registryOf([{ ...big, group: 'sites' }]).callTool('svc-big-text-v1', {}, caller);
     expect(estimateTokens(structured(result))).toBeLessThan(MAX);
     expect(structured(result).note).toMatch(/^x+…$/);
+  });
+
+  it('says which text was cut, and reading on gives the whole of it', async () => {
+    const { app } = mcp;
+    // Letters of two code units: a cut must not fall within one.
+    const note = Array.from({ length: 9000 }, (_, i) => (i % 7 === 0 ? '😀' : String(i % 10))).join('');
+    const { id } = await app.call('add-client', { name: 'Long', note });
+    const read = async (more: object = {}) => call('svc-get-client-v1', { client_id_or_email: id, ...more });
+    const first = await read();
+    expect(first.truncated).toMatch(
+      new RegExp(
+        `^Texts are cut: note \\(up to \\d+ of ${note.length}\\)\\. Never write a cut text back: .* text_from: \\d+\\.$`,
+      ),
+    );
+    let whole = String(first.note).slice(0, -1);
+    let answer: Record<string, unknown> = first;
+    for (let calls = 0; calls < 100; calls += 1) {
+      const from = /text_from: (\d+)\.$/.exec(String(answer.truncated))?.[1];
+      if (from === undefined) break;
+      answer = await read({ text_from: Number(from) });
+      expect(estimateTokens(answer)).toBeLessThanOrEqual(MAX);
+      whole += String(answer.note).replace(/^…/, '').replace(/…$/, '');
+    }
+    expect(whole).toBe(note);
+    expect(answer.name).toBe('Long');
+    // What a write answers is cut as well, and names the tool to read on with.
+    const written = await call('svc-update-client-v1', { client_id_or_email: id, city: 'Bern' });
+    expect(written.truncated).toMatch(/Read on with svc-get-client-v1, text_from: \d+\.$/);
+    const wrong = await mcp.core.registry.callTool(
+      'svc-get-client-v1',
+      { client_id_or_email: id, text_from: -1 },
+      caller,
+    );
+    expect(wrong).toMatchObject({ isError: true });
+    expect(textOf(wrong as never)).toContain('Field: text_from');
+    await app.call('delete-client', { client_id_or_email: id, confirm: true });
   });
 });
 

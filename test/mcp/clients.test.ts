@@ -261,21 +261,26 @@ describe('a client that hangs up', () => {
 });
 
 describe('sessions', () => {
-  it('a restarted server: old sessions are told to begin anew, statelessness needs nothing', async () => {
-    const legacy = await connect(['2025-11-25', 'http'], mcp.target);
+  it('a restarted server: sessions go on, and their clients can still be asked', async () => {
+    const asked: string[] = [];
+    const answer: Target['answer'] = async ({ message }) => {
+      asked.push(message);
+      return { action: 'decline' };
+    };
+    const legacy = await connect(['2025-11-25', 'http'], { ...mcp.target, answer });
     const modern = await connect(['2026-07-28', 'http'], mcp.target);
+    open.push(legacy, modern);
     await legacy.listTools();
     await mcp.restart();
     // The first try may still meet the connection that was just closed.
-    const refused = legacy
+    const tools = await legacy
       .listTools()
       .catch((error: Error) => (error.message === 'fetch failed' ? legacy.listTools() : Promise.reject(error)));
-    await expect(refused).rejects.toThrow(/initialize again/);
-    const again = await connect(['2025-11-25', 'http'], mcp.target);
-    open.push(again, modern);
-    expect(await again.listTools()).toHaveLength(operations.length);
+    expect(tools).toHaveLength(operations.length);
+    const refused = await legacy.call('svc-delete-site-v1', { site_id_or_domain: 1, confirm: true });
+    expect(textOf(refused)).toContain('The user declined.');
+    expect(asked).toHaveLength(1);
     expect(await modern.listTools()).toHaveLength(operations.length);
-    await legacy.close().catch(() => undefined);
   });
 
   it('fifty at once', async () => {
@@ -320,5 +325,41 @@ describe('a server that stops', () => {
     expect(performance.now() - began).toBeLessThan(2000);
     await Promise.all([modern.close(), legacy.close().catch(() => undefined)]);
     await own.close();
+  });
+});
+
+describe('storage that fails', () => {
+  it('is explained to who can mend it, and no detail of it to others', async () => {
+    const { db } = mcp.app;
+    const read = db.read.bind(db);
+    const failure = Object.assign(new Error('gone'), {
+      name: 'StorageError',
+      kind: 'corrupt',
+      publicMessage: { message: 'The database file fleet.db is damaged.', advice: 'Run "sitefleet check".' },
+    });
+    db.read = () => Promise.reject(failure);
+    try {
+      const said: string[] = [];
+      for (const [way, change] of [
+        [['2025-11-25', 'stdio'], {}],
+        [['2026-07-28', 'http'], {}],
+        [['2025-11-25', 'http'], { authorization: mcp.read }],
+        [['2026-07-28', 'stdio'], { actor: { ...LOCAL, rights: ['read'] } }],
+      ] as const) {
+        const driver = await connect([...way], { ...mcp.target, ...(change as Partial<Target>) });
+        open.push(driver);
+        said.push(textOf(await driver.call('svc-list-tags-v1')));
+      }
+      for (const text of said.slice(0, 2))
+        expect(text).toMatch(
+          /^svc_storage_unavailable: The database file fleet\.db is damaged\.\nNext step: Run "sitefleet check"/,
+        );
+      for (const text of said.slice(2))
+        expect(text).toBe(
+          'svc_storage_unavailable: The database does not answer at the moment.\nNext step: Try again in a minute; then tell the operator.',
+        );
+    } finally {
+      db.read = read;
+    }
   });
 });

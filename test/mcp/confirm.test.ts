@@ -26,7 +26,7 @@ const yes: Answerer = async () => ({ action: 'accept', content: { confirm: true 
 const SITE = 'svc-delete-site-v1';
 const PLUGINS = 'svc-delete-site-plugins-v1';
 
-async function withApp(confirm: 'confirm' | 'preview' | 'elicit'): Promise<McpApp> {
+async function withApp(confirm: 'ask' | 'confirm' | 'preview' | 'elicit'): Promise<McpApp> {
   return mcpApp({ sites: 10, connected: 10, config: { confirm } });
 }
 
@@ -67,6 +67,170 @@ describe('by default, as the interface says', () => {
   });
 });
 
+describe('ask, the default', () => {
+  let mcp: McpApp;
+  beforeAll(async () => {
+    mcp = await mcpApp({ sites: 10, connected: 10 });
+  });
+  afterAll(() => mcp.close());
+
+  it.each(WAYS)(
+    'a deletion is asked about where the client can ask, and confirmed without (%s over %s)',
+    async (...way) => {
+      const id = WAYS.findIndex(([era, transport]) => era === way[0] && transport === way[1]) + 1;
+      const asked: string[] = [];
+      const answer: Answerer = async ({ message }) => {
+        asked.push(message);
+        return { action: 'decline' };
+      };
+      const asking = await clientOf(mcp, way, { answer });
+      expect(textOf(await asking.call(SITE, { site_id_or_domain: id, confirm: true }))).toContain('The user declined.');
+      expect(asked).toHaveLength(1);
+      expect(await exists(mcp, id)).toBe(true);
+      const silent = await clientOf(mcp, way);
+      expect(textOf(await silent.call(SITE, { site_id_or_domain: id }))).toMatch(/^svc_confirmation_required/);
+      const preview = await silent.call(SITE, { site_id_or_domain: id, dry_run: true });
+      expect(preview.structuredContent).not.toHaveProperty('confirmation_token');
+      const done = await silent.call(SITE, { site_id_or_domain: id, confirm: true });
+      expect(done.structuredContent).toMatchObject({ deleted: true });
+      expect(await exists(mcp, id)).toBe(false);
+    },
+  );
+
+  it('shows no token in the schemas, and refuses one as an unknown field', async () => {
+    for (const tool of mcp.core.registry.listTools(LOCAL))
+      expect(JSON.stringify(tool)).not.toContain('confirmation_token');
+    const driver = await clientOf(mcp, ['2025-11-25', 'stdio'], { answer: yes });
+    const args = { site_id_or_domain: 9, confirm: true, confirmation_token: 'x' };
+    expect(textOf(await driver.call(SITE, args))).toMatch(/^ability_invalid_input: confirmation_token/);
+  });
+});
+
+describe('a change whose empty list means several sites', () => {
+  const UPDATES = 'svc-run-updates-v1';
+  const ALL = 'svc-update-all-v1';
+  const offersOf = async (mcp: McpApp): Promise<number> => Number((await mcp.app.call('list-updates')).total);
+  const withPolicy = (confirm: 'ask' | 'confirm' | 'preview' | 'elicit') =>
+    mcpApp({ sites: 3, connected: 3, config: { confirm } });
+
+  it.each(WAYS)('is asked about with what it would do, and only then done (%s over %s)', async (...way) => {
+    const mcp = await withPolicy('ask');
+    try {
+      const asked: string[] = [];
+      let action: 'accept' | 'decline' = 'decline';
+      const answer: Answerer = async ({ message }) => {
+        asked.push(message);
+        return { action, content: { confirm: true } };
+      };
+      const driver = await clientOf(mcp, way, { answer });
+      const before = await offersOf(mcp);
+      expect(before).toBeGreaterThan(3);
+      // An optional input that is null is absent, and does not go around the question.
+      for (const args of [{}, { site_ids_or_domains: [] }, { site_ids_or_domains: [], types: null }])
+        expect(textOf(await driver.call(UPDATES, args))).toContain('The user declined. Nothing changed.');
+      expect(textOf(await driver.call(ALL, {}))).toContain('The user declined. Nothing changed.');
+      expect(await offersOf(mcp)).toBe(before);
+      expect(asked).toHaveLength(4);
+      expect(asked[3]).toMatch(
+        /^Apply every available update\? No site was named, which means all 3 sites concerned\.\n/,
+      );
+      expect(asked[3]).toContain(`total: ${before}`);
+      // A preview, a named site and a call that only looks are not asked about.
+      const preview = (await driver.call(ALL, { dry_run: true })).structuredContent;
+      expect(preview).toMatchObject({ dry_run: true, queued: false, would_affect: { sites: 3, total: before } });
+      expect(preview?.would_update).toHaveLength(before);
+      expect(preview).not.toHaveProperty('confirmation_token');
+      const one = await driver.call(UPDATES, { site_ids_or_domains: [1], types: ['translations'] });
+      expect(one.isError).toBeUndefined();
+      expect((await driver.call('svc-sync-sites-v1', {})).structuredContent).toMatchObject({ total_synced: 3 });
+      expect(asked).toHaveLength(4);
+      action = 'accept';
+      expect((await driver.call(ALL, {})).structuredContent).toMatchObject({ queued: false, errors: [] });
+      expect(asked).toHaveLength(5);
+      expect(await offersOf(mcp)).toBe(0);
+    } finally {
+      await mcp.close();
+    }
+  });
+
+  it.each(['ask', 'confirm'] as const)('runs as documented where nobody can be asked: %s', async (policy) => {
+    const mcp = await withPolicy(policy);
+    const driver = await clientOf(mcp, ['2025-11-25', 'http'], policy === 'confirm' ? { answer: yes } : {});
+    expect((await driver.call(ALL)).structuredContent).toMatchObject({ queued: false, errors: [] });
+    expect(await offersOf(mcp)).toBe(0);
+    await mcp.close();
+  });
+
+  it.each(['preview', 'elicit'] as const)(
+    'needs the token of a preview where nobody can be asked: %s',
+    async (policy) => {
+      const mcp = await withPolicy(policy);
+      const driver = await clientOf(mcp, ['2026-07-28', 'http']);
+      const before = await offersOf(mcp);
+      const bare = textOf(await driver.call(ALL, { site_ids_or_domains: [] }));
+      expect(bare).toMatch(
+        /^svc_confirmation_required: No site was named[\s\S]*Next step: Name the sites, or call with dry_run/,
+      );
+      const preview = (await driver.call(UPDATES, { types: ['themes'], dry_run: true })).structuredContent;
+      const confirmation_token = String(preview?.confirmation_token);
+      expect((await driver.call(UPDATES, { confirmation_token })).isError).toBe(true);
+      expect(await offersOf(mcp)).toBe(before);
+      const done = await driver.call(UPDATES, { types: ['themes'], confirmation_token });
+      const { themes } = (preview?.would_affect ?? {}) as { themes: number };
+      expect(done.structuredContent).toMatchObject({ summary: { total_updated: themes, total_errors: 0 } });
+      expect(await offersOf(mcp)).toBe(before - themes);
+      await mcp.close();
+    },
+  );
+
+  it('is not asked about when it comes down to one site', async () => {
+    const mcp = await mcpApp({ sites: 1, connected: 1 });
+    const answer: Answerer = () => Promise.reject(new Error('asked'));
+    const driver = await clientOf(mcp, ['2025-11-25', 'stdio'], { answer });
+    expect((await driver.call(ALL)).structuredContent).toMatchObject({ queued: false, errors: [] });
+    expect(await offersOf(mcp)).toBe(0);
+    await mcp.close();
+  });
+
+  it('is not done when the client gives up before its user answers', async () => {
+    const mcp = await withPolicy('ask');
+    let reply: (answer: { action: 'accept'; content: { confirm: boolean } }) => void = () => undefined;
+    const answer: Answerer = () => new Promise((resolve) => (reply = resolve));
+    const driver = await clientOf(mcp, ['2025-11-25', 'stdio'], { answer });
+    const before = await offersOf(mcp);
+    await expect(driver.call(ALL, {}, { timeout: 300 })).rejects.toThrow();
+    reply({ action: 'accept', content: { confirm: true } });
+    await driver.call('svc-list-sites-v1');
+    expect(await offersOf(mcp)).toBe(before);
+    await mcp.close();
+  });
+
+  it('previews what it would leave out, and reconnects nothing that was not agreed to', async () => {
+    const mcp = await withPolicy('ask');
+    await mcp.app.call('suspend-site', { site_id_or_domain: 1 });
+    await mcp.app.call('disconnect-sites', { site_ids_or_domains: [2, 3] });
+    const preview = await mcp.app.call('update-all', { site_ids_or_domains: [1, 2, 99], dry_run: true });
+    expect(preview).toMatchObject({ dry_run: true, would_affect: { sites: 0, total: 0 }, would_update: [] });
+    expect(preview.errors.map(({ site_id, code }: { site_id: number; code: string }) => [site_id, code])).toEqual([
+      [0, 'svc_site_not_found'],
+      [1, 'svc_site_suspended'],
+      [2, 'svc_site_offline'],
+    ]);
+    const asked: string[] = [];
+    const answer: Answerer = async ({ message }) => {
+      asked.push(message);
+      return { action: 'decline' };
+    };
+    const driver = await clientOf(mcp, ['2026-07-28', 'stdio'], { answer });
+    const shown = (await driver.call('svc-reconnect-sites-v1', { dry_run: true })).structuredContent;
+    expect(shown).toMatchObject({ dry_run: true, would_affect: { sites: 2 }, would_reconnect: [{}, {}] });
+    expect((await driver.call('svc-reconnect-sites-v1')).isError).toBe(true);
+    expect(asked[0]).toMatch(/^Reconnect several sites\? No site was named, which means all 2 sites/);
+    expect(await mcp.app.call('count-sites', { status: 'disconnected' })).toEqual({ total: 2 });
+    await mcp.close();
+  });
+});
+
 describe('with a preview', () => {
   let mcp: McpApp;
   beforeAll(async () => {
@@ -80,12 +244,13 @@ describe('with a preview', () => {
     return String(preview.structuredContent?.confirmation_token);
   };
 
-  it('is asked for in the schemas, and only where something is destroyed', () => {
+  it('is asked for in the schemas, and only where something is destroyed or the whole fleet may change', () => {
     const tools = mcp.core.registry.listTools(LOCAL);
     const guarded = tools.filter((tool) => 'confirmation_token' in (tool.inputSchema.properties ?? {}));
-    expect(guarded.map(({ name }) => name)).toEqual(
-      tools.filter((tool) => tool.annotations?.destructiveHint).map(({ name }) => name),
-    );
+    const deletions = tools.filter((tool) => 'confirm' in (tool.inputSchema.properties ?? {})).map(({ name }) => name);
+    const fleet = ['svc-reconnect-sites-v1', 'svc-run-updates-v1', 'svc-update-all-v1'];
+    expect(deletions).toHaveLength(5);
+    expect(guarded.map(({ name }) => name).sort()).toEqual([...deletions, ...fleet].sort());
     for (const { outputSchema } of guarded) expect(outputSchema?.properties).toHaveProperty('confirmation_token');
   });
 
@@ -217,7 +382,7 @@ describe('with a person asked', () => {
   });
 
   it('a question that nobody answers ends in a refusal, before clients give up', async () => {
-    expect(mcp.core.elicitationTimeoutMs).toBe(45_000);
+    expect(mcp.core.elicitationTimeoutMs).toBe(300_000);
     const { service } = mcp.app;
     const core = createMcpCore({
       operations: service.operations,
@@ -229,7 +394,7 @@ describe('with a person asked', () => {
       confirm: 'elicit',
       version: '0.0.0',
       newRequestId: () => 'r',
-      elicitationTimeoutMs: 150,
+      confirmTimeoutMs: 150,
     });
     const driver = await connect(['2025-11-25', 'stdio'], { ...mcp.target, core, answer: () => new Promise(() => {}) });
     open.push(driver);

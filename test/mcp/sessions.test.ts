@@ -1,6 +1,7 @@
 /** Whose MCP session makes room for whose: principals share the places, and no one loses a stream to another's greed. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 const MAX = 20;
@@ -125,5 +126,78 @@ describe('MCP sessions', () => {
     const late = await newKey();
     expect(await alive(late, [await open(late)])).toBe(1);
     expect(surfaces.mcp.sessions.size).toBe(MAX);
+  });
+});
+
+describe('MCP sessions with sealed ids', () => {
+  const vaultOf = (letter: string) => {
+    const key = Buffer.alloc(32, letter);
+    return createVault([{ id: keyId(key), key }]);
+  };
+  const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
+  beforeEach(async () => {
+    await surfaces.close();
+    surfaces = await startSurfaces({ maxSessions: MAX, sessionSeal: vaultOf('a') });
+  });
+
+  it('come back after they made room for others', async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    const ids = await openMany(key, 3 * MAX);
+    expect(surfaces.mcp.sessions.size).toBeLessThan(MAX);
+    expect(await alive(key, ids)).toBe(ids.length);
+    expect(surfaces.mcp.sessions.size).toBeLessThan(MAX);
+    expect(new Set(ids).size).toBe(ids.length);
+    // Of nobody else, and in no other spelling.
+    expect(await alive(other, ids.slice(0, 3))).toBe(0);
+    expect(await alive(key, [`${ids[0]}A`, (ids[0] ?? '').slice(0, -2), 'x'.repeat(5000)])).toBe(0);
+  });
+
+  it('go on in another process with the same key, for thirty days', async () => {
+    const first = surfaces;
+    const id = await open(await newKey());
+    surfaces = await startSurfaces({ sessionSeal: vaultOf('b') });
+    expect(await alive(await newKey(), [id])).toBe(0);
+    await surfaces.close();
+    surfaces = await startSurfaces({ sessionSeal: vaultOf('a') });
+    const key = await newKey();
+    // Two requests at once restore one session.
+    const both = await Promise.all([ask(key, id, PING), ask(key, id, { ...PING, id: 3 })]);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect(surfaces.mcp.sessions.size).toBe(1);
+    surfaces.clock.time += 31 * 24 * 60 * 60_000;
+    expect(await alive(key, [id])).toBe(0);
+    await first.close();
+  });
+
+  it('are over when their client ends them, and calls in them are answered', async () => {
+    const all = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now: 1 } as const;
+    const key = `Bearer ${(await surfaces.keys.add(all)).token}`;
+    const id = await open(key);
+    const params = { name: 'svc-work-things-v1', arguments: { site_id_or_domain: 1, steps: 1000 } };
+    const call = ask(key, id, { jsonrpc: '2.0', id: 5, method: 'tools/call', params });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await ask(key, id, undefined, 'DELETE')).status).toBe(200);
+    expect(await (await call).json()).toMatchObject({ id: 5, error: { message: expect.stringContaining('ended') } });
+    expect(await alive(key, [id])).toBe(0);
+  });
+
+  it('outlive a second initialize and a wrong Accept', async () => {
+    const key = await newKey();
+    const id = await open(key);
+    expect((await ask(key, id, INITIALIZE)).status).toBe(400);
+    for (const [method, body] of [
+      ['POST', PING],
+      ['POST', INITIALIZE],
+      ['GET', undefined],
+    ] as const) {
+      const response = await surfaces.http.request('http://127.0.0.1/mcp', {
+        method,
+        headers: { ...ACCEPT, accept: 'text/html', authorization: key, 'mcp-session-id': id },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      expect([400, 406]).toContain(response.status);
+    }
+    expect(await alive(key, [id])).toBe(1);
+    await listen(key, id);
   });
 });

@@ -34,13 +34,6 @@ describe('the shape of the input', () => {
       /must be a list/,
     ],
     ['text for a list', 'update-all', { site_ids_or_domains: '[1]' }, 'site_ids_or_domains', /must be a list/],
-    [
-      'null for a list',
-      'check-sites',
-      { site_ids_or_domains: null },
-      'site_ids_or_domains',
-      /must be a list, not null/,
-    ],
     ['too many members', 'suspend-sites', { site_ids_or_domains: many }, 'site_ids_or_domains', /at most 5000/],
     [
       'too many slugs',
@@ -73,10 +66,11 @@ describe('the shape of the input', () => {
     ['half a page', 'list-sites', { page: 1.5 }, 'page', /must be an integer/],
     ['a page beyond all numbers', 'list-sites', { page: 1e300 }, 'page', /at most 15 digits/],
     ['a page too large', 'list-sites', { per_page: 101 }, 'per_page', /100 or less/],
-    ['null for a number', 'list-sites', { client_id: null }, 'client_id', /not null/],
+    ['null for a required list', 'suspend-sites', { site_ids_or_domains: null }, 'site_ids_or_domains', /not null/],
+    ['null for a required site', 'get-site', { site_id_or_domain: null }, 'site_id_or_domain', /not null/],
     ['client 0', 'update-site', { site_id_or_domain: 1, client_id: 0 }, 'client_id', /1 or more/],
     ['a long name', 'update-site', { site_id_or_domain: 1, name: 'x'.repeat(256) }, 'name', /at most 255 characters/],
-    ['an unknown type', 'list-updates', { types: ['core', 'plugin'] }, 'types[1]', /must be one of/],
+    ['an unknown type', 'list-updates', { types: ['core', 'addon'] }, 'types[1]', /must be one of/],
     ['an empty tag name', 'add-tag', { name: '' }, 'name', /must not be empty/],
     ['a color by name', 'update-tag', { tag_id: 1, color: 'red' }, 'color', /must be a hex color/],
     [

@@ -193,6 +193,7 @@ export const CASES: readonly OperationCase[] = [
   operation('get-batch-job-status', ['svc_job_not_found', 'ability_invalid_input'], async ({ app }) => ({
     job_id: (await app.call('sync-sites', {})).job_id ?? 'sync_00000000-0000-0000-0000-000000000000',
   })),
+  operation('unsuspend-sites', [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_suspend_failed'], few),
   operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
   operation('get-fleet-brief', ['svc_invalid_input'], {}, { since: '2020-01-01' }),
   operation('ignore-update-everywhere', ['svc_invalid_input', 'svc_access_denied'], {

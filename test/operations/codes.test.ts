@@ -88,7 +88,7 @@ describe('naming a site', () => {
     await app.call('reconnect-site', { site_id_or_domain: GOOD });
   });
 
-  it.each(['reconnect-sites', 'disconnect-sites', 'check-sites', 'suspend-sites'])(
+  it.each(['reconnect-sites', 'disconnect-sites', 'check-sites', 'suspend-sites', 'unsuspend-sites'])(
     '%s, of which none can be used',
     async (name) => {
       const error = await app.fail(name, { site_ids_or_domains: ['nowhere.example', 0] });
@@ -163,7 +163,7 @@ describe('inputs that contradict each other or name nothing', () => {
     ['activate-site-plugins', { slugs: [] }, 'slugs'],
     ['deactivate-site-plugins', { slugs: [' '] }, 'slugs'],
     ['activate-site-theme', { slug: ' ' }, 'slug'],
-    ['update-site', { name: ' <b></b> ' }, 'name'],
+    ['update-site', { name: ' \u0007 ' }, 'name'],
     ['set-ignored-updates', { action: 'ignore', type: 'plugin', slug: '' }, 'slug'],
     ['set-ignored-updates', { action: 'ignore', type: 'core', slug: 'wordpress' }, 'slug'],
     ['ignore-site-plugins', { action: 'add', slugs: [] }, 'slugs'],
@@ -174,7 +174,7 @@ describe('inputs that contradict each other or name nothing', () => {
     expect((await refused(name, 'svc_invalid_input', { ...more, site_id_or_domain: GOOD })).field).toBe(field);
   });
 
-  it.each(['disconnect-sites', 'suspend-sites'])('%s has no "all sites"', async (name) => {
+  it.each(['disconnect-sites', 'suspend-sites', 'unsuspend-sites'])('%s has no "all sites"', async (name) => {
     expect((await refused(name, 'svc_invalid_input', { site_ids_or_domains: [] })).field).toBe('site_ids_or_domains');
     expect(await app.fail(name, {})).toMatchObject({ code: 'ability_invalid_input', field: 'site_ids_or_domains' });
   });
@@ -319,6 +319,7 @@ describe('storage that fails', () => {
     await app.failing(/UPDATE site SET/, async () => {
       await listed('disconnect-sites', 'svc_disconnect_failed', { site_ids_or_domains: [GOOD] });
       await listed('suspend-sites', 'svc_suspend_failed', { site_ids_or_domains: [GOOD] });
+      await listed('unsuspend-sites', 'svc_suspend_failed', { site_ids_or_domains: [GOOD] });
     });
     expect(await app.call('get-site', { site_id_or_domain: GOOD })).toMatchObject({ status: 'connected' });
   });

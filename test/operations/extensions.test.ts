@@ -44,7 +44,10 @@ describe('get-site-plugins, get-site-themes', () => {
       total: 2,
       plugins: [{ version: '1.0', update_version: '2.0' }, {}],
     });
-    expect(await app.call('get-site-plugins', { ...OF, has_update: false })).toMatchObject({ total: 8 });
+    const without = await app.call('get-site-plugins', { ...OF, has_update: 'false' });
+    expect(without.total).toBe(6);
+    expect(without.plugins.every((plugin: { update_version: unknown }) => plugin.update_version === null)).toBe(true);
+    expect(await app.call('get-site-plugins', { ...OF, has_update: null })).toMatchObject({ total: 8 });
   });
 
   it('know one active theme, or none', async () => {
@@ -70,14 +73,14 @@ describe('get-site-plugins, get-site-themes', () => {
 });
 
 describe('activate and deactivate', () => {
-  it('work one by one, in order, each slug once, and store what they changed', async () => {
+  it('work in one call, in order, each slug once, and store what they changed', async () => {
     const [a = '', b = ''] = slugs(2);
     expect(await app.call('activate-site-plugins', { ...OF, slugs: [b, a, ` ${b} `] })).toEqual({
       site_id: 1,
       activated: [b, a],
       errors: [],
     });
-    expect(asked('plugin_action').map(({ params }) => params.plugin)).toEqual([b, a]);
+    expect(asked('plugin_action').map(({ params }) => params.plugin)).toEqual([`${b}||${a}`]);
     expect(await app.call('get-site-plugins', { ...OF, status: 'inactive' })).toMatchObject({ total: 8 - 2 - 1 });
     expect(await app.call('activate-site-plugins', { ...OF, slugs: [a] })).toMatchObject({
       activated: [a],
@@ -137,19 +140,53 @@ describe('activate and deactivate', () => {
     expect(await app.call('activate-site-plugins', { ...OF, slugs: [CHILD] })).toMatchObject({ activated: [CHILD] });
   });
 
-  it('keep what was done when the site goes away', async () => {
+  it('give those behind a fatal error their turn, and say which one it was', async () => {
     const [a = '', b = '', c = ''] = slugs(3);
-    const before = asked('plugin_action').length;
+    site.faults.fatalOnActivation = [b];
+    const answer = await app.call('activate-site-plugins', { ...OF, slugs: [a, b, c] });
+    expect(answer.activated).toEqual([a, c]);
+    expect(answer.errors).toMatchObject([
+      { slug: b, code: 'svc_activation_failed', message: expect.stringMatching(/HTTP 500/) },
+    ]);
+    expect(asked('plugin_action').map(({ params }) => params.plugin)).toEqual([`${a}||${b}||${c}`, b, c]);
+  });
+
+  it('keep what was done when the site goes away before it was looked at', async () => {
+    const [a = '', b = ''] = slugs(2);
+    site.faults.falseSuccess = true;
     Object.defineProperty(site.faults, 'offline', {
       configurable: true,
-      get: () => asked('plugin_action').length > before,
+      get: () => asked('plugin_action').length > 0,
     });
-    const answer = await app.call('activate-site-plugins', { ...OF, slugs: [a, b, c] });
-    expect(answer.activated).toEqual([a]);
-    expect(answer.errors.map((error: { slug: string; code: string }) => [error.slug, error.code])).toEqual([
-      [b, 'svc_site_offline'],
-      [c, 'svc_site_offline'],
-    ]);
+    const answer = await app.call('activate-site-plugins', { ...OF, slugs: [a, b] });
+    expect(answer.activated).toEqual([]);
+    expect(codesOf(answer)).toEqual(['svc_activation_failed', 'svc_activation_failed']);
+  });
+
+  it('mark must-use plugins, and refuse to change them before any call', async () => {
+    const [a = ''] = slugs(1);
+    const [model] = ordinary(site);
+    if (model === undefined) throw new Error('no plugin');
+    site.state.plugins.push({ ...model, slug: 'guard.php', name: 'Guard', mustUse: true, active: true });
+    await app.call('sync-sites');
+    const { plugins } = await app.call('get-site-plugins', OF);
+    expect(plugins.filter((each: { must_use?: true }) => each.must_use)).toMatchObject([{ slug: 'guard.php' }]);
+    const requests = site.requests;
+    for (const [name, code] of [
+      ['activate-site-plugins', 'svc_activation_failed'],
+      ['deactivate-site-plugins', 'svc_deactivation_failed'],
+      ['delete-site-plugins', 'svc_deletion_failed'],
+    ] as const) {
+      const confirm = name.startsWith('delete') ? { confirm: true } : {};
+      const { errors } = await app.call(name, { ...OF, slugs: ['guard.php'], ...confirm });
+      expect(errors).toMatchObject([{ slug: 'guard.php', code, message: expect.stringContaining('must-use') }]);
+    }
+    const preview = await app.call('delete-site-plugins', { ...OF, slugs: ['guard.php'], dry_run: true });
+    expect(preview.warnings).toEqual([expect.stringContaining('must-use')]);
+    expect(site.requests).toBe(requests);
+    expect(await app.call('activate-site-plugins', { ...OF, slugs: ['guard.php', a] })).toMatchObject({
+      activated: [a],
+    });
   });
 
   it('name an unknown slug and the reason when the site cannot be looked at', async () => {

@@ -5,6 +5,15 @@ import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
+/** What an update job tells before it has done anything. */
+const NO_ITEMS = {
+  summary: { total_updated: 0, total_errors: 0, sites_updated: 0 },
+  items: [],
+  items_total: 0,
+  page: 1,
+  per_page: 50,
+};
+
 let app: CheckedApp;
 beforeEach(async () => {
   app = await checkedApp({ sites: 3, config: { batch_threshold: 2, job_chunk: 2, base_url: 'https://fleet.example' } });
@@ -59,6 +68,7 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
       completed_at: null,
       errors: [{ site_id: 0, code: 'svc_site_not_found', message: expect.any(String) }],
       job_timed_out: false,
+      ...(type === 'update' ? NO_ITEMS : {}),
     });
     await drain();
     expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({

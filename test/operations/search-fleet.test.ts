@@ -406,8 +406,8 @@ describe('search-fleet', () => {
       per_page: 500,
     });
     await app.db.run("UPDATE site SET sync_error = '' WHERE id = ?", [id]);
-    expect(rows).toContainEqual([id, 'The site says: "The site did not answer".']);
-    expect(rows.filter(([, reason]: [number, string]) => reason === 'disconnected by a user')).toHaveLength(
+    expect(rows).toContainEqual([id, 'The last sync failed: The site says: "The site did not answer".']);
+    expect(rows.filter(([, reason]: [number, string]) => reason.startsWith('Disconnected by hand'))).toHaveLength(
       fleet.filter(({ status }) => status === 'disconnected').length,
     );
   });

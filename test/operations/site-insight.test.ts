@@ -1,6 +1,7 @@
 /** What the last look told about a site (operations §5.7, §5.10, §5.11). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LoggedChange, logEntry } from '../../src/demo/change-log.js';
 import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
@@ -20,7 +21,8 @@ describe('what a look told', () => {
     site.state.phpReporting = 'Y';
     await app.call('sync-sites');
     const { security_issues, ssl_status } = await app.call('get-site-security', { site_id_or_domain: 1 });
-    expect(ssl_status).toEqual({ valid: false, expires: null });
+    // Served without TLS: there is no certificate.
+    expect(ssl_status).toEqual({ valid: false, expires: null, checked_at: null });
     const types = pluck(security_issues, 'type');
     expect(types).toEqual(expect.arrayContaining(['debug_disabled', 'db_reporting', 'sslprotocol']));
     expect(types).not.toContain('php_reporting');
@@ -29,7 +31,10 @@ describe('what a look told', () => {
       expect(message).toMatch(/\.$/);
     }
     const never = await app.row('https://never.example/');
-    expect(await app.call('get-site-security', { site_id_or_domain: never })).toMatchObject({ security_issues: [] });
+    expect(await app.call('get-site-security', { site_id_or_domain: never })).toMatchObject({
+      security_issues: [],
+      ssl_status: { valid: null, expires: null, checked_at: null },
+    });
   });
 
   it('changes made on the site, newest first, page by page', async () => {
@@ -40,6 +45,113 @@ describe('what a look told', () => {
     for (const time of times) expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     const second = await app.call('get-site-changes', { site_id_or_domain: 1, page: 2, per_page: 2 });
     expect(second).toMatchObject({ site_id: 1, total: all.total, changes: all.changes.slice(2, 4) });
+  });
+
+  it('tells whom and what a change concerns, and leaves out what is none', async () => {
+    const { state } = app.site(0);
+    const now = app.clock.now() / 1000;
+    const jane = { username: 'jane', firstname: '', lastname: '' };
+    const page = { id: 7, type: 'page', status: 'publish' };
+    const user = (type: number, action: string, meta: Record<string, unknown>) => ({
+      type,
+      context: 'user',
+      action,
+      user: 'ada',
+      meta,
+    });
+    const logged: [Omit<LoggedChange, 'created'>, string][] = [
+      [
+        user(1610, 'created', { newuserid: 5, newuserdata: { ...jane, userroles: 'editor' } }),
+        'Created user: jane (role editor)',
+      ],
+      [
+        user(1615, 'modified', {
+          changeusername: 'jane',
+          oldrole: 'Editor',
+          newrole: 'Administrator',
+          changeuserdata: { ...jane, userroles: 'Administrator' },
+        }),
+        'Promoted to administrator: jane (from Editor to Administrator)',
+      ],
+      [
+        user(1615, 'modified', { changeusername: 'tom', oldrole: 'Author', newrole: 'Editor' }),
+        'Changed role of user: tom (from Author to Editor)',
+      ],
+      [
+        user(1640, 'modified', { changeusername: 'tom', oldemail: 't@a.example', newemail: 't@b.example' }),
+        'Changed email address of user: tom (from t@a.example to t@b.example)',
+      ],
+      [
+        { type: 1205, context: 'post', action: 'modified', user: 'ada', post: page, meta: { posttitle: 'Imprint' } },
+        'Published page: Imprint',
+      ],
+      [
+        {
+          type: 1305,
+          context: 'post',
+          action: 'modified',
+          user: 'ada',
+          post: page,
+          meta: { posttitle: 'Old', oldtitle: 'Old', newtitle: 'New one' },
+        },
+        'Changed title of page: New one (from Old to "New one")',
+      ],
+      [
+        {
+          type: 1520,
+          context: 'comment',
+          action: 'modified',
+          user: 'ada',
+          post: { id: 1, type: 'post', status: 'publish' },
+          meta: { posttitle: 'Hello world!', commentid: '12', author: 'Mr. Nice' },
+        },
+        'Approved comment on: Hello world! (comment 12, by "Mr. Nice")',
+      ],
+      [
+        {
+          type: 1970,
+          context: 'plugin',
+          action: 'updated',
+          user: 'ada',
+          meta: { plugindata: { name: 'Forms', version: '2.0', slug: 'forms/forms.php' }, oldversion: '1.9' },
+        },
+        'Updated plugin: Forms (from 1.9 to 2.0)',
+      ],
+      [
+        {
+          type: 1785,
+          context: 'system-setting',
+          action: 'enabled',
+          user: 'ada',
+        },
+        'Turned on setting: Anyone can register',
+      ],
+      [
+        { type: 9999, context: 'widget', action: 'added', user: 'ada', meta: { widgetname: 'Clock' } },
+        'Added widget: Clock',
+      ],
+      // None of these is a change that somebody made on the site.
+      [{ type: 1315, context: 'post', action: 'viewed', user: 'ada', post: page, meta: { posttitle: 'Imprint' } }, ''],
+      [{ type: 1680, context: 'user', action: 'opened', user: 'ada', meta: { changeusername: 'jane' } }, ''],
+      [{ type: 1945, context: 'cron-job', action: 'executed', user: 'System', meta: { task_name: 'x' } }, ''],
+      [
+        {
+          ...user(1605, 'created', { newuserdata: jane }),
+          agent: 'Mozilla/5.0 (compatible; MainWP/6.1.2; Sitefleet)',
+        },
+        '',
+      ],
+    ];
+    state.actions.clear();
+    state.changeLog = logged.map(([change], i) => logEntry(100 + i, { ...change, created: now + i }));
+    app.clock.move(60_000);
+    const before = await app.call('get-site-changes', { site_id_or_domain: 1, per_page: 100 });
+    await app.call('sync-sites');
+    const after = await app.call('get-site-changes', { site_id_or_domain: 1, per_page: 100 });
+    const added = after.changes.slice(0, after.total - before.total);
+    const expected = logged.map(([, words]) => words).filter((words) => words !== '');
+    expect(pluck(added, 'description').reverse()).toEqual(expected);
+    expect(pluck(added, 'source')).toEqual(expected.map(() => 'wpadmin'));
   });
 
   it('abandoned plugins and themes across the fleet', async () => {

@@ -51,21 +51,21 @@ describe('lists', () => {
   });
 
   it('add tags, reason, last sync and PHP where they are asked for, and nothing else', async () => {
-    const include = ['tags', 'reason', 'last_sync', 'php_version'];
+    const include = ['tags', 'status_reason', 'last_sync', 'php_version'];
     const { items } = await app.call('list-sites', { include, per_page: 100 });
     const one = items.find(({ id }: { id: number }) => id === 1);
     const cut = { last_sync: null, php_version: null };
-    expect(one).toMatchObject({ id: 1, tags: [{ id: 1, name: 'blue' }], reason: null, ...cut });
+    expect(one).toMatchObject({ id: 1, tags: [{ id: 1, name: 'blue' }], status_reason: null, ...cut });
     expect(items.find(({ id }: { id: number }) => id === 3)).toMatchObject({
       reason: 'disconnected by a user',
       tags: [],
     });
-    const { sites } = await app.call('get-client-sites', { client_id_or_email: 1, include: ['reason'] });
+    const { sites } = await app.call('get-client-sites', { client_id_or_email: 1, include: ['status_reason'] });
     expect(sites.map((site: object) => Object.keys(site))).toEqual([
-      ['id', 'url', 'name', 'status', 'reason'],
-      ['id', 'url', 'name', 'status', 'reason'],
+      ['id', 'url', 'name', 'status', 'status_reason'],
+      ['id', 'url', 'name', 'status', 'status_reason'],
     ]);
-    expect(pluck(sites, 'reason')).toEqual(['suspended', null]);
+    expect(pluck(sites, 'status_reason')).toEqual([expect.stringContaining('Suspended'), null]);
     const tagged = await app.call('get-tag-sites', { tag_id: 1, include: ['tags'] });
     for (const site of tagged.sites) expect(site.tags).toEqual([{ id: 1, name: 'blue' }]);
     expect(Object.keys((await app.call('list-sites')).items[0])).toEqual(['id', 'url', 'name', 'status', 'client_id']);
@@ -215,5 +215,38 @@ describe('letters with two lower forms', () => {
       for (const search of [name, name.slice(0, 2), name.slice(1), name.slice(-2)])
         expect([search, (await app.call('list-sites', { search })).total]).toEqual([search, 2]);
     await app.close();
+  });
+});
+
+describe('internationalised domains', () => {
+  it('are found by their real name and by the one of the wire, and their e-mail addresses are accepted', async () => {
+    const app = await checkedApp({ sites: 1 });
+    try {
+      const id = await app.row('https://xn--bcher-kva.example/');
+      // As at the start of the service, for sites that were stored before.
+      await app.service.store.sites.indexRealNames();
+      for (const search of ['bücher', 'BÜCHER.example', 'bü', 'xn--bcher'])
+        expect((await app.call('list-sites', { search })).items).toMatchObject([{ id }]);
+      for (const site_id_or_domain of ['bücher.example', 'https://Bücher.example', 'xn--bcher-kva.example'])
+        expect(await app.call('get-site', { site_id_or_domain })).toMatchObject({ id });
+      const client_email = 'jane@bücher.example';
+      const client = await app.call('add-client', { name: 'Jane', client_email });
+      expect(await app.call('get-client', { client_id_or_email: client_email })).toMatchObject({
+        id: client.id,
+        email: client_email,
+      });
+      for (const wrong of [
+        'jane@bü cher.example',
+        'jane@bücher',
+        'jane@bücher.example/x',
+        'bücher.example',
+        'jane@ü@x.de',
+      ])
+        expect(await app.fail('add-client', { name: 'X', client_email: wrong })).toMatchObject({
+          field: 'client_email',
+        });
+    } finally {
+      await app.close();
+    }
   });
 });

@@ -49,7 +49,7 @@ describe('add-site and get-site', () => {
     expect(added).toEqual({
       id: 1,
       url: site.url,
-      name: 'My shop on shop.example',
+      name: 'My <b>shop</b> on shop.example',
       status: 'connected',
       client_id: 1,
       wp_version: site.state.wpVersion,
@@ -58,6 +58,13 @@ describe('add-site and get-site', () => {
       admin_username: site.admin,
       child_version: expect.stringMatching(/^6\./),
       notes: '',
+      status_reason: null,
+      status_since: null,
+      last_check: { reachable: null, http_status: null, checked_at: null },
+      tags: [
+        { id: 1, name: 'blue' },
+        { id: 2, name: 'red' },
+      ],
     });
     expect(await app.call('get-site', { site_id_or_domain: site.url })).toEqual(added);
     for (const tag_id of [1, 2]) expect(await app.call('get-tag-sites', { tag_id })).toMatchObject({ total: 1 });
@@ -72,12 +79,12 @@ describe('add-site and get-site', () => {
     });
   });
 
-  it('takes the host for a name, and the login in front of the site', async () => {
+  it('takes the title of the site for a name, and the login in front of the site', async () => {
     app.site(0).faults.httpAuth = { user: 'u', pass: 'p:w' };
     expect(
       await app.call('add-site', { ...login(0), name: ' http:// ', http_user: 'u', http_pass: 'p:w' }),
     ).toMatchObject({
-      name: '127.0.0.1',
+      name: app.site(0).state.title,
       client_id: null,
     });
     expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1 });
@@ -148,6 +155,7 @@ describe('update-site and delete-site', () => {
       name: 'A B',
       notes,
       client_id: 1,
+      tags: [{ id: 1, name: 'blue' }],
     });
     expect(await app.call('update-site', { site_id_or_domain: 1, client_id: null })).toMatchObject({
       client_id: null,
@@ -160,6 +168,46 @@ describe('update-site and delete-site', () => {
     });
     expect(await app.call('get-tag', { tag_id: 1 })).toMatchObject({ sites_count: 0 });
     expect(await app.call('list-sites', { search: 'a b' })).toMatchObject({ total: 1 });
+  });
+
+  it('takes null for an optional input as absent, as many model APIs send it', async () => {
+    const nothing = { page: null, per_page: null, status: null, search: null, client_id: null, tag_id: null };
+    expect(await app.call('list-sites', nothing)).toEqual(await app.call('list-sites'));
+    expect(await app.call('sync-sites', { site_ids_or_domains: null })).toMatchObject({ total_synced: 2 });
+    const named = { site_id_or_domain: 1, name: 'Kept', client_id: (await app.call('add-client', { name: 'Ada' })).id };
+    await app.call('update-site', named);
+    // A null of its own meaning stays one.
+    const changed = await app.call('update-site', { site_id_or_domain: 1, name: null, notes: null, client_id: null });
+    expect(changed).toMatchObject({ name: 'Kept', client_id: null });
+    const refused = await app.fail('delete-site', { site_id_or_domain: 1, confirm: null, dry_run: null });
+    expect(refused.code).toBe('svc_confirmation_required');
+  });
+
+  it('adds and removes tags without touching the others', async () => {
+    for (const name of ['red', 'green']) await app.call('add-tag', { name });
+    const of = { site_id_or_domain: 1 };
+    const tagsOf = async () => pluck((await app.call('get-site', of)).tags, 'name');
+    await app.call('update-site', { ...of, tags: [1] });
+    const added = await app.call('update-site', { ...of, add_tags: [2, 3, 2, 1] });
+    expect(pluck(added.tags, 'name')).toEqual(['blue', 'green', 'red']);
+    expect(pluck((await app.call('update-site', { ...of, add_tags: [2], remove_tags: [1, 3] })).tags, 'id')).toEqual([
+      2,
+    ]);
+    // Taking off what is not on is done already.
+    await app.call('update-site', { ...of, remove_tags: [1] });
+    expect(await tagsOf()).toEqual(['red']);
+    for (const [change, code, field] of [
+      [{ add_tags: [3, 99] }, 'svc_tag_not_found', 'add_tags'],
+      [{ remove_tags: [99] }, 'svc_tag_not_found', 'remove_tags'],
+      [{ tags: [1], add_tags: [3] }, 'svc_invalid_input', 'add_tags'],
+      [{ tags: [], remove_tags: [2] }, 'svc_invalid_input', 'remove_tags'],
+      [{ add_tags: [3], remove_tags: [3] }, 'svc_invalid_input', 'remove_tags'],
+    ] as const)
+      expect(await app.fail('update-site', { ...of, name: 'x', ...change })).toMatchObject({ code, field });
+    expect(await tagsOf()).toEqual(['red']);
+    expect(await app.call('get-site', { ...of, include_stats: true })).toMatchObject({
+      tags: [{ id: 2, name: 'red' }],
+    });
   });
 
   it('contacts nobody', async () => {

@@ -40,6 +40,7 @@ describe('list-updates, get-site-updates', () => {
       site_id: 1,
       site_url: site.url,
       site_name: expect.any(String),
+      site_status: 'connected',
       type: 'core',
       slug: 'platform',
       name: 'WordPress',
@@ -76,6 +77,10 @@ describe('list-updates, get-site-updates', () => {
     expect(some.errors).toMatchObject([
       { site_id: 0, site_url: 'nowhere.example', type: 'site', slug: '', code: 'svc_site_not_found' },
     ]);
+    // The words of the answers are taken, too.
+    expect(await app.call('list-updates', { types: ['theme', 'plugin', 'plugins'] })).toEqual(
+      await app.call('list-updates', { types: ['plugins', 'themes'] }),
+    );
     expect(await app.call('list-updates', { types: ['plugins'], page: 2, per_page: 4 })).toMatchObject({
       total: 6,
       updates: [{ site_id: 3 }, { site_id: 3 }],
@@ -106,7 +111,8 @@ describe('list-updates, get-site-updates', () => {
       site_url: app.site(1).url,
       site_name: expect.any(String),
       updates: updates.map(
-        ({ site_id: _, site_url: __, site_name: ___, ...entry }: Entry & Record<string, unknown>) => entry,
+        ({ site_id: _, site_url: __, site_name: ___, site_status: ____, ...entry }: Entry & Record<string, unknown>) =>
+          entry,
       ),
       summary: { core: 1, plugins: 2, themes: 1, translations: 1, total: 5 },
     });

@@ -3,6 +3,7 @@
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
+import type { Call } from '../../src/operation/operation.js';
 import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
@@ -42,7 +43,7 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
     call: async (target, input, caller) => {
       // What crosses the thread border in a real service crosses it here, too.
       const sent = structuredClone({ input, actor: caller.actor });
-      return structuredClone(await target.call(sent.input, service.ctx({ ...caller, actor: sent.actor })));
+      return structuredClone(await (service.invoke as Call)(target, sent.input, { ...caller, actor: sent.actor }));
     },
   });
   let id = 0;

@@ -119,8 +119,11 @@ describe('API keys', () => {
     const own = await restApp({ sites: 1 });
     try {
       expect((await own.rest('DELETE /rest-api/delete-key/2')).status).toBe(200);
-      for (const call of ['DELETE /rest-api/delete-key/3', 'PUT /rest-api/edit-key/3']) {
-        const { status, body } = await own.rest(call, { body: { active: false } });
+      for (const [call, options] of [
+        ['DELETE /rest-api/delete-key/3', {}],
+        ['PUT /rest-api/edit-key/3', { body: { active: false } }],
+      ] as const) {
+        const { status, body } = await own.rest(call, options);
         expect([status, body.code]).toEqual([409, 'svc_rest_conflict']);
       }
       expect((await own.rest('GET /rest-api/keys')).body.total).toBe(2);

@@ -36,7 +36,7 @@ describe('before anything was checked', () => {
       url: app.fleet.site(0).url,
       type: 'http',
       last_status: 'unknown',
-      check_frequency: '60m',
+      check_frequency: '1h',
       last_check_at: null,
       last_status_code: null,
       uptime_ratio_24h: null,
@@ -123,7 +123,12 @@ describe('settings', () => {
     const group = await app.rest('GET /settings/monitoring');
     expect(group.body.data).toMatchObject({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 5 });
     await app.rest('PATCH /settings/monitoring/edit', { body: { svc_uptime_monitoring_interval: '15m' } });
-    expect((await app.rest(`GET /monitors/${ids[0]}`)).body.data).toMatchObject({ interval: 15, active: 1 });
+    expect((await app.rest(`GET /monitors/${ids[0]}`)).body.data).toMatchObject({
+      interval: '15m',
+      interval_minutes: 15,
+      active: 1,
+      useglobal: expect.arrayContaining(['interval']),
+    });
     await app.rest('PATCH /monitors/settings', { body: { interval: '5m', expected_status: null } });
   });
 

@@ -56,7 +56,7 @@ const did = (
   when: string,
   versions: [string, string] = ['', ''],
 ) =>
-  app.service.store.history.add([
+  app.service.store.actionLog.add([
     { site_id: site, context, action, slug, old_version: versions[0], new_version: versions[1], at: at(when) },
   ]);
 const record = async (segment: string, values: object, more: object = {}) => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailToSend } from '../../src/domain/mail/settings.js';
 import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
+import { createSchedule } from '../../src/scheduler/schedule.js';
+import { timetable } from '../../src/scheduler/timetable.js';
 import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -38,7 +40,11 @@ describe('groups', () => {
       svc_widgets: { clients: 'no' },
     });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ success: 1, message: 'The general settings were changed.' });
+    expect(body.success).toBe(1);
+    expect(body.message).toMatch(
+      /^The general settings were changed\. Stored only, [^:]*: svc_widgets, backup_before_upgrade /,
+    );
+    expect(body.message).toContain('WARNING: no backup is made before updates');
     expect(body.data).toMatchObject({
       timezone_string: 'Europe/Berlin',
       time_daily_update: '4:30',
@@ -52,6 +58,7 @@ describe('groups', () => {
       { timezone_string: null, time_daily_update: '', frequency_daily_update: '3' },
       'PATCH',
     );
+    expect(again.body.message).toBe('The general settings were changed.');
     expect(again.body.data).toMatchObject({
       timezone_string: 'UTC+0',
       time_daily_update: '',
@@ -249,7 +256,7 @@ describe('settings act', () => {
     await edit('general', { timezone_string: 'Europe/Berlin', time_daily_update: '04:00', frequency_daily_update: 2 });
     const since = async (now: string) => {
       const due = await syncDueSince(ctx(), Date.parse(now));
-      return due.since === null ? null : new Date(due.since).toISOString();
+      return new Date(due.since).toISOString();
     };
     expect(await since('2026-03-28T12:00:00Z')).toBe('2026-03-28T03:00:00.000Z');
     expect(await since('2026-03-28T15:00:00Z')).toBe('2026-03-28T15:00:00.000Z');
@@ -263,10 +270,38 @@ describe('settings act', () => {
     expect(await since('2026-03-29T22:15:00Z')).toBe('2026-03-28T23:30:00.000Z');
     expect(await since('2026-10-25T23:15:00Z')).toBe('2026-10-24T22:30:00.000Z');
     expect(await since('2027-01-01T00:00:00+01:00')).toBe('2026-12-30T23:30:00.000Z');
-    await edit('advanced', { svc_wp_cron: 0 });
-    expect(await since('2026-03-29T02:00:00Z')).toBeNull();
-    await edit('advanced', { svc_wp_cron: null });
     await edit('general', { timezone_string: null, time_daily_update: null, frequency_daily_update: null });
+  });
+
+  it('on everything that the timetable does of its own accord', async () => {
+    const schedule = createSchedule({
+      ctx,
+      withCtx: (work) => work(ctx()),
+      owner: 'test',
+      clockSteps: { settle: async () => undefined },
+    });
+    const outcomes = async () => {
+      const pairs = timetable.map(async ({ name }) => [name, await schedule.runNow(name)] as const);
+      return new Map(await Promise.all(pairs));
+    };
+    await edit('advanced', { svc_wp_cron: 0 });
+    await edit('monitoring', { svc_uptime_monitoring_active: 1 });
+    app.clock.move(3 * 86_400_000);
+    app.fleet.resetStats();
+    const off = [...(await outcomes())].filter(([, outcome]) => outcome === 'switched off by svc_wp_cron');
+    expect(off.map(([name]) => name).sort()).toEqual([
+      'abandoned-refresh',
+      'certificates',
+      'daily-digest',
+      'daily-sync',
+      'domains',
+      'monitors',
+      'site-health',
+    ]);
+    expect(app.fleet.stats().requests).toBe(0);
+    await edit('advanced', { svc_wp_cron: null });
+    expect(await schedule.runNow('daily-sync')).toBe('2 synced, 0 failed');
+    await edit('monitoring', { svc_uptime_monitoring_active: null });
   });
 
   it('on a visit after updates', async () => {
@@ -299,10 +334,9 @@ describe('mails', () => {
   it('are listed as the service is set up, and changed in part', async () => {
     const types = async () =>
       (await app.rest('GET /settings/emails')).body.data.map((each: { type: string }) => each.type);
-    expect(await types()).not.toContain('http_check');
-    await edit('general', { check_http_response: 1 });
     expect(await types()).toContain('http_check');
     await edit('general', { check_http_response: 0 });
+    expect(await types()).not.toContain('http_check');
     expect(await mailToSend(ctx(), 'uptime')).toBeNull();
     const { body } = await edit('emails/uptime', {
       recipients: 'a@x.example, b@y.example,a@x.example',

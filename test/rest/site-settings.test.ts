@@ -57,14 +57,16 @@ it('a server that is older than the lowest TLS version is not spoken to', async 
 it('settings that do nothing here say so', async () => {
   const { body } = await edit({ automatic_update: 1, backup_before_upgrade: 1 });
   expect(Object.keys(body.meta.notes)).toEqual(['automatic_update', 'backup_before_upgrade']);
+  expect(body.message).toContain('Stored only, without any effect here: automatic_update, backup_before_upgrade');
+  expect(body.message).toContain('WARNING: no backup is made');
   expect((await edit({ healththreshold: 80 })).body.meta).toBeUndefined();
 });
 
 it('a name is one line without addresses, as in the operations', async () => {
   expect((await edit({ name: ' My <b>shop</b> https://x.example \n here ' })).body.data.name).toBe(
-    'My shop x.example here',
+    'My <b>shop</b> x.example here',
   );
-  for (const name of ['', '  ', '<b></b>', 'https://']) {
+  for (const name of ['', '  ', 'https://']) {
     const { status, body } = await edit({ name });
     expect([name, status, body.data.field]).toEqual([name, 400, 'name']);
   }
@@ -78,7 +80,22 @@ it('a name is one line without addresses, as in the operations', async () => {
       name: 'A\tname <i>!',
     },
   });
-  expect(added.body.data.name).toBe('A name !');
+  expect(added.body.data.name).toBe('A name <i>!');
+});
+
+it('text is kept as it was given, and is escaped where it is shown', async () => {
+  const text = 'Jane Doe <jane@agency.com>, a<b then c>d <img src=x onerror=alert(1)>';
+  expect((await edit({ name: text, notes: text })).body.data).toMatchObject({ name: text, notes: text });
+  expect(await app.call('get-site', { site_id_or_domain: 1 })).toMatchObject({ name: text, notes: text });
+  const cost = { name: text, note: text, price: '5', renewal_type: 'yearly' };
+  expect((await app.rest('POST /costs/add', { body: cost })).body.data).toMatchObject({ name: text, note: text });
+  const task = { title: text, description: text, client_id: null };
+  const tracked = await app.rest('POST /time-tracker/tasks/add', { body: task });
+  expect(tracked.body.data).toMatchObject({ title: text, description: text });
+  const range = 'start_date=2026-11-01&end_date=2026-11-30';
+  const page = await app.rest(`GET /pro-reports/1/website?${range}&format=html`);
+  expect(page.body).toContain('Jane Doe &lt;jane@agency.com&gt;, a&lt;b then c&gt;d &lt;img src=x');
+  expect(page.body).not.toMatch(/<img|<b /);
 });
 
 it('a cost names only product types and payment methods that are listed', async () => {

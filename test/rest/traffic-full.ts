@@ -46,7 +46,7 @@ async function fillActivities(app: RestApp, site: number): Promise<void> {
          VALUES (?, 'logs', ?, ?, ?, 'Something', 'ada', 1, ?)`,
         [site, `full${++seq}`, context, action, THEN / 1000 + seq],
       );
-  await app.service.store.history.add([
+  await app.service.store.actionLog.add([
     { site_id: site, context: 'core', action: 'updated', slug: 'core', old_version: '1', new_version: '2', at: THEN },
   ]);
   await app.db.run('DELETE FROM site_update WHERE site_id = ?', [site]);

@@ -1,6 +1,7 @@
 /** The calls of the recorded run, section by section, in the order of the routes document. */
 
 import { SEGMENT_NAMES } from '../../schemas/report.js';
+import { routes } from '../../src/rest/index.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
 
@@ -57,6 +58,10 @@ export async function sites({ get, each, send }: Recorder, app: RestApp) {
     await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain], dry_run: true });
     await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
     await send('POST', `/sites/${action}`, {}, { include: [] });
+  }
+  for (const action of ['suspend', 'unsuspend']) {
+    await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
+    await send('POST', `/sites/${action}`, {}, {});
   }
   fourth.faults.offline = true;
   for (const action of ['check', 'sync']) await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });
@@ -417,4 +422,41 @@ export async function jobs({ get, send }: Recorder) {
   }
   await send('POST', '/updates/update', {});
   await get('/jobs/{job_id}', { job_id: 'x' });
+}
+
+/** What calls without a path name and what is not there, and what is read of a suspended site. */
+export async function refusals({ get, send }: Recorder, app: RestApp) {
+  const nobody = 999;
+  for (const path of ['/posts', '/comments'])
+    for (const by of ['websites', 'groups', 'clients']) await get(path, {}, `?${by}=${nobody}`);
+  for (const by of ['client_id', 'site_id', 'bucket_id']) await get('/time-tracker', {}, `?${by}=${nobody}`);
+  await get('/time-tracker/buckets', {}, `?client_id=${nobody}`);
+  for (const path of ['/updates', '/alerts', '/perf-audit/results', '/ssl-monitor/info', '/domain-monitor/profiles'])
+    await get(path, {}, `?include=${nobody}`);
+  const named: [string, object][] = [
+    ['/clients/add', { name: 'X', selected_sites: [nobody] }],
+    ['/costs/add', { name: 'X', price: '1', sites: [nobody] }],
+    ['/costs/add', { name: 'X', price: '1', clients: [nobody] }],
+    ['/costs/add', { name: 'X', price: '1', groups: [nobody] }],
+    ['/time-tracker/tasks/add', { title: 'X', bucket_id: nobody }],
+    ['/time-tracker/tasks/add', { title: 'X', client_id: nobody }],
+    ['/time-tracker/tasks/add', { title: 'X', site_ids: [nobody] }],
+    ['/time-tracker/buckets/add', { title: 'X', hours: 1, client_ids: [nobody] }],
+    ['/sites/add', { url: 'https://x.example', admin: 'x', client_id: nobody }],
+    ['/sites/add', { url: 'https://x.example', admin: 'x', groupids: [nobody] }],
+    ['/perf-audit/audit', { include: [nobody] }],
+  ];
+  for (const [path, body] of named) await send('POST', path, {}, body);
+  await app.rest('POST /sites/1/suspend');
+  const values = { id_or_domain: 1, post_id: nobody };
+  for (const { on, path } of routes)
+    if (on.includes('GET') && path.includes('{id_or_domain}'))
+      await get(path, values, path.startsWith('/pro-reports') ? RANGE : '');
+  for (const { on, path } of routes)
+    if (on.includes('POST') && path.includes('{id_or_domain}') && !/suspend|remove/.test(path))
+      await send('POST', path, { id_or_domain: 1 }, path.includes('/ignore/') ? { slug: 'no/such.php' } : undefined);
+  await app.rest('POST /sites/1/unsuspend');
+  for (const id of [1, 2, 3]) await app.rest(`POST /sites/${id}/suspend`);
+  for (const name of ['destroy-sessions', 'renew-connections', 'disconnect-all-sites'])
+    await send('POST', `/settings/tools/${name}`, {});
 }

@@ -34,7 +34,14 @@ describe('lists', () => {
       update: { slug: plugin?.slug, new_version: '99.1' },
     });
     expect(body.data[1].wp).toEqual({
-      platform: { Name: 'WordPress', current: '6.8.7', new: '7.2', current_version: '6.8.7', new_version: '7.2' },
+      platform: {
+        Name: 'WordPress',
+        current: '6.8.7',
+        new: '7.2',
+        current_version: '6.8.7',
+        new_version: '7.2',
+        site_status: 'connected',
+      },
     });
     const one = await app.rest('GET /updates/1');
     expect(one.body).toMatchObject({ success: 1, total: 1, data: { 1: body.data[1] }, site: { id: 1 } });
@@ -96,7 +103,10 @@ describe('lists', () => {
     );
     expect(pages.flat().sort()).toEqual(Object.keys((await bySite()).data).sort());
     await app.rest('POST /sites/1/suspend');
-    expect(Object.keys((await bySite()).data)).not.toContain('1');
+    const suspended = Object.values((await bySite()).data[1].plugins as Record<string, { site_status: string }>);
+    expect(suspended.map(({ site_status }) => site_status)).toContain('suspended');
+    await app.rest('POST /updates/update');
+    expect(slugs()).not.toEqual([]);
     expect((await app.rest('GET /updates?type=nonsense')).body.data.params).toHaveProperty('type[0]');
   });
 });
@@ -120,6 +130,11 @@ describe('ignoring', () => {
     });
     expect((await app.rest('GET /updates/1/ignored?type=themes')).body.data).toEqual({ themes: {} });
     expect((await app.rest('GET /updates/ignored')).body.data).toEqual({ plugins: {}, themes: {}, wp: {} });
+    for (const call of ['POST', 'DELETE']) {
+      const nobody = await app.rest(`${call} /updates/1/ignore/plugins?slug=no/such.php`);
+      expect([nobody.status, nobody.body.code]).toEqual([400, 'svc_rest_invalid_plugins_slugs']);
+      expect(nobody.body.data.errors).toMatchObject([{ slug: 'no/such.php', code: 'not_installed' }]);
+    }
     expect((await app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`)).status).toBe(200);
     expect(Object.keys((await ofSite()).plugins)).toContain(slug);
   });
@@ -128,6 +143,8 @@ describe('ignoring', () => {
     await app.rest('POST /updates/1/ignore/wp');
     await app.rest('POST /updates/1/ignore/plugins');
     expect(await ofSite('type=wp,plugins')).toEqual({});
+    expect((await app.rest('GET /updates/1/ignored')).body.ignored_types).toEqual(['wp', 'plugins']);
+    expect((await app.rest('GET /updates/2/ignored')).body.ignored_types).toEqual([]);
     expect((await app.rest('GET /sites/1')).body.data).toMatchObject({
       is_ignoreCoreUpdates: 1,
       is_ignorePluginUpdates: 1,
@@ -222,6 +239,35 @@ describe('updating', () => {
     await app.rest('POST /updates/update');
     expect((await bySite()).data).toEqual({});
     expect((await app.rest('POST /updates/update')).body).toMatchObject({ success: 1, summary: { total_updated: 0 } });
+  });
+
+  it('says that an update has broken the site, beside its result', async () => {
+    const [killer = ''] = slugs();
+    app.fleet.site(0).faults.killedBy = [killer];
+    const { status, body } = await app.rest('POST /updates/1/update/plugins', { body: { slug: killer } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      data: { [killer]: { success: 1, version: '99.1' } },
+      errors: [
+        { site_id: 1, slug: '', code: 'svc_site_offline', message: expect.stringMatching(/99\.1 was installed/) },
+      ],
+    });
+    const site = (await app.rest('GET /sites/1')).body.data;
+    expect(site).toMatchObject({ http_code: 500, health_score: null });
+    expect(site.plugins.find((each: { slug: string }) => each.slug === killer)).toMatchObject({ version: '99.1' });
+    expect(Object.keys(site.plugin_upgrades)).not.toContain(killer);
+  });
+
+  it('answers 504 with the job when the site is slow, and names it when asked again', async () => {
+    Object.assign(app.service.config, { direct_call_ms: 200 });
+    app.fleet.site(0).faults.latencyMs = (name) => (name.startsWith('upgrade') ? 500 : 0);
+    const first = await app.rest('POST /updates/1/update/plugins');
+    expect([first.status, first.body.code]).toEqual([504, 'svc_still_running']);
+    const { job_id } = first.body.data;
+    expect((await app.rest('POST /updates/1/update/plugins')).body.data).toMatchObject({ job_id });
+    const { status, body } = await app.rest(`GET /jobs/${job_id}?per_page=2`);
+    expect([status, body]).toMatchObject([200, { job_id, type: 'update', items: [], per_page: 2 }]);
+    await expect.poll(() => offered()).toEqual([]);
   });
 
   it('refuses a suspended site, and finds a run that is on', async () => {

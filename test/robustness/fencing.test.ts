@@ -140,7 +140,6 @@ describe('a look that comes too late', () => {
         last_sync: 5,
         last_attempt: 5,
         sync_error: '',
-        check_state: 0,
       });
     } finally {
       await app.close();

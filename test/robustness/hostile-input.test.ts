@@ -34,7 +34,7 @@ const OUTSIDE = new Set([
 const FOUND = new Set(['svc_domain_tld_unsupported']);
 
 /** What moves by itself, or by the request as such. */
-const RESTLESS = new Set(['lease', 'schedule_run', 'site_history', 'idempotency', 'mail', 'sqlite_sequence']);
+const RESTLESS = new Set(['lease', 'schedule_run', 'action_log', 'idempotency', 'mail', 'sqlite_sequence']);
 
 async function digest(db: Db): Promise<string> {
   const tables = await db.all(

@@ -69,7 +69,7 @@ afterAll(async () => {
 
 /** As before the last failure: what is known to be away is not called. */
 async function fresh(): Promise<void> {
-  await mcp.app.db.run("UPDATE site SET sync_error = '', disconnected = 0, check_state = 0 WHERE id = 1");
+  await mcp.app.db.run("UPDATE site SET sync_error = '', disconnected = 0 WHERE id = 1");
 }
 
 /** Code points that show nothing or change how others are read: first and last of each range. */

@@ -53,7 +53,7 @@ describe('GET input (operations §1.3)', () => {
     ['?input[wide]=0', { wide: false }],
     ['?input=%7B%22page%22%3A2%7D', { page: 2 }],
     ['?input=[]', {}],
-    ['?other=1&inputs=2&_locale=user', {}],
+    ['?context=edit&_locale=user&_fields=page&rest_route=x', {}],
   ])('%s', async (query, expected) => {
     const answer = await call(`${V1}${LOOK}${query}`);
     expect(answer.body).toEqual({ ...NOTHING, ...expected, caller: 'user:1:run' });
@@ -76,9 +76,16 @@ describe('GET input (operations §1.3)', () => {
     ['?input={"page":1}&input[page]=2', 'input'],
     ['?input[__proto__]=x', '__proto__'],
     ['?input[constructor]=x', 'constructor'],
+    ['?page=2', 'page'],
+    ['?inputs=2', 'inputs'],
+    ['?input[page]=2&status=any', 'status'],
     ['?input[toString][]=x', 'toString'],
     ['?input[nosuch]=x', 'nosuch'],
     ['?input={"__proto__":{"page":9}}', '__proto__'],
+    ['?page=2', 'page'],
+    ['?types[]=core', 'types'],
+    ['?inputs[page]=2', 'inputs'],
+    ['?other=1', 'other'],
   ])('%s is refused at %s', async (query, field) => {
     const { status, body } = await call(`${LOOK}${query}`);
     expect(body).toMatchObject({ code: 'ability_invalid_input', data: { status: 400, field } });
@@ -88,7 +95,24 @@ describe('GET input (operations §1.3)', () => {
   });
 });
 
+it('a POST with fields in its address is refused, and does nothing', async () => {
+  const path = `${WORK}?page=2`;
+  const { status, body } = await post(path, { input: {} });
+  expect([status, body.code, body.data.field]).toEqual([400, 'ability_invalid_input', 'page']);
+});
+
 describe('POST input (operations §1.4)', () => {
+  it('refuses input beside the body, in any form', async () => {
+    for (const [query, field] of [
+      ['?page=2', 'page'],
+      ['?input[page]=2', 'input'],
+    ]) {
+      const { status, body } = await post(`${LOOK}${query}`, '{"input":{}}');
+      expect([status, body.code, body.data.field]).toEqual([400, 'ability_invalid_input', field]);
+    }
+    expect((await post(`${LOOK}?_locale=user`, '{"input":{}}')).status).toBe(200);
+  });
+
   it.each<[string, string]>([
     ['wrapped', '{"input":{"page":3}}'],
     ['charset', '{"input":{"page":3}}'],

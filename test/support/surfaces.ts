@@ -22,6 +22,7 @@ import { mcpEnvelope } from '../../src/mcp/http-errors.js';
 import type { ToolRegistry } from '../../src/mcp/registry.js';
 import { createMcpServer } from '../../src/mcp/server-2025.js';
 import { createModernServer } from '../../src/mcp/server-2026.js';
+import type { SessionSeal } from '../../src/mcp/session-ids.js';
 import { defineOperation, type GroupedOperation, type Invoke } from '../../src/operation/operation.js';
 import { createRunApp } from '../../src/run/app.js';
 import { createDenials } from '../../src/store/access/denials.js';
@@ -151,6 +152,7 @@ function testConfig(change: Partial<Config> = {}): Config {
     host: '127.0.0.1',
     port: 0,
     base_url: null,
+    cors_origins: [],
     secret_key: null,
     secret_key_file: null,
     admin_user: null,
@@ -168,16 +170,19 @@ function testConfig(change: Partial<Config> = {}): Config {
     job_delay_ms: 0,
     job_timeout_ms: 1000,
     job_ttl_ms: 1000,
+    log_days: 1096,
     concurrency: 10,
     per_host: 2,
     site_timeout_ms: 1000,
     direct_call_ms: 40_000,
+    update_wait_ms: 0,
     allow_private_sites: true,
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
     smtp_url: null,
     mail_from: null,
-    confirm: 'confirm',
+    confirm: 'ask',
+    confirm_timeout_ms: 300_000,
     mcp_max_tokens: 20_000,
     oauth_issuer: null,
     oauth_jwks_url: null,
@@ -213,12 +218,13 @@ export interface Surfaces {
 export async function startSurfaces(
   change: Partial<Config> & {
     maxSessions?: number;
+    sessionSeal?: SessionSeal;
     maxBody?: number;
     notReady?: string[];
     beforeHash?: () => Promise<void>;
   } = {},
 ): Promise<Surfaces> {
-  const { maxSessions, maxBody, notReady = [], beforeHash, ...configChange } = change;
+  const { maxSessions, sessionSeal, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig(configChange);
   const db = await openDb(':memory:');
   await migrate(db, migrations);
@@ -263,6 +269,7 @@ export async function startSurfaces(
     readOnly: config.read_only,
     toolsets: config.toolsets,
     confirm: config.confirm,
+    confirmTimeoutMs: config.confirm_timeout_ms,
     maxTokens: config.mcp_max_tokens,
     version: '0.0.0',
     newRequestId,
@@ -277,6 +284,7 @@ export async function startSurfaces(
       basic_challenge: config.basic_challenge,
     },
     ...(maxSessions === undefined ? {} : { maxSessions }),
+    ...(sessionSeal === undefined ? {} : { sessionSeal }),
     servers: {
       legacy: (actor) => createMcpServer(core, actor),
       modern: (actor) => createModernServer(core, actor),

@@ -1,3 +1,4 @@
+import { page, perPage } from '../../schemas/common.js';
 import { JOB_TYPES, jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
 import { jobStatus } from '../../src/domain/jobs/jobs.js';
@@ -6,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-batch-job-status-v1',
   title: "Read a job's status",
-  about: 'Reads how far a job is and which sites failed. Poll every 30 s.',
+  about: 'Reads how far a job is and what it did. Poll every 30 s.',
   run: 'POST',
   effect: 'read',
   idempotent: true,
@@ -17,9 +18,11 @@ export default defineOperation({
       .max(64)
       .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'must be the job_id of a queued answer, such as sync_…')
       .describe('From a queued answer.'),
+    page: page(),
+    per_page: perPage(50, 200),
   }),
 
   output: status,
 
-  handle: ({ job_id }, ctx) => jobStatus(ctx, job_id),
+  handle: ({ job_id, page, per_page }, ctx) => jobStatus(ctx, job_id, page, per_page),
 });

@@ -1,4 +1,4 @@
-import { siteRef, slugError } from '../../schemas/common.js';
+import { continuedFields, siteRef, slugError } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { actOnPlugins, requireSlugs } from '../../src/domain/extensions/extensions.js';
@@ -9,19 +9,24 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/activate-site-plugins-v1',
   title: 'Activate plugins',
-  about: 'Activates plugins one by one and verifies each; each slug ends in activated or errors.',
+  about: 'Activates plugins and verifies each.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
   input: z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.') }),
 
-  output: z.object({ site_id: z.number().int(), activated: z.array(z.string()), errors: z.array(slugError) }),
+  output: z.object({
+    site_id: z.number().int(),
+    activated: z.array(z.string()),
+    errors: z.array(slugError),
+    ...continuedFields,
+  }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {
     const wanted = requireSlugs(slugs);
     const site = await getSite(ctx, site_id_or_domain);
-    const { done, errors } = await actOnPlugins(ctx, await loadSite(ctx, site.id), 'activate', wanted);
-    return { site_id: site.id, activated: done, errors };
+    const { done, errors, ...job } = await actOnPlugins(ctx, await loadSite(ctx, site.id), 'activate', wanted);
+    return { site_id: site.id, activated: done, errors, ...job };
   },
 });

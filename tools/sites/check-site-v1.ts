@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-site-v1',
   title: "Check one site's reachability",
-  about: 'Visits the front page once and stores the outcome. Unreachable is an answer, not an error.',
+  about: 'Visits the front page once. Unreachable is an answer, not an error.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

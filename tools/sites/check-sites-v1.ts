@@ -8,14 +8,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-sites-v1',
   title: 'Check several sites',
-  about: 'Visits the front pages of sites and stores the outcomes.',
+  about: 'Empty site list = ALL sites. Visits the front pages of sites and stores the outcomes.',
   instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('empty = all').default([]) }),
+  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL sites.').default([]) }),
 
   output: z.object({
     ...queuedFields,
@@ -30,7 +30,12 @@ export default defineOperation({
       )
       .optional(),
     summary: z
-      .object({ total_checked: z.number().int(), reachable: z.number().int(), unreachable: z.number().int() })
+      .object({
+        total_checked: z.number().int(),
+        reachable: z.number().int(),
+        unreachable: z.number().int(),
+        still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
+      })
       .optional(),
     errors: z.array(siteError),
     total_errors: z.number().int(),
@@ -45,12 +50,18 @@ export default defineOperation({
     if (answer.queued) return answer;
     const results = answer.done.map(({ result }) => result);
     const reachable = results.filter((result) => result.reachable).length;
+    const slow = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
     const errors = errorEntries(selection, answer.failures);
     return {
       queued: false,
       ...answer.continued,
       results,
-      summary: { total_checked: results.length, reachable, unreachable: results.length - reachable },
+      summary: {
+        total_checked: results.length,
+        reachable,
+        unreachable: results.length - reachable,
+        ...(slow === 0 ? {} : { still_running: slow }),
+      },
       errors,
       total_errors: errors.length,
     };

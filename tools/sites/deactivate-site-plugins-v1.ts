@@ -1,4 +1,4 @@
-import { siteRef, slugError } from '../../schemas/common.js';
+import { continuedFields, siteRef, slugError } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { actOnPlugins, requireSlugs } from '../../src/domain/extensions/extensions.js';
@@ -9,19 +9,24 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/deactivate-site-plugins-v1',
   title: 'Deactivate plugins',
-  about: 'Deactivates plugins one by one and verifies each; each slug ends in deactivated or errors.',
+  about: 'Deactivates plugins and verifies each.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
   input: z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.') }),
 
-  output: z.object({ site_id: z.number().int(), deactivated: z.array(z.string()), errors: z.array(slugError) }),
+  output: z.object({
+    site_id: z.number().int(),
+    deactivated: z.array(z.string()),
+    errors: z.array(slugError),
+    ...continuedFields,
+  }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {
     const wanted = requireSlugs(slugs);
     const site = await getSite(ctx, site_id_or_domain);
-    const { done, errors } = await actOnPlugins(ctx, await loadSite(ctx, site.id), 'deactivate', wanted);
-    return { site_id: site.id, deactivated: done, errors };
+    const { done, errors, ...job } = await actOnPlugins(ctx, await loadSite(ctx, site.id), 'deactivate', wanted);
+    return { site_id: site.id, deactivated: done, errors, ...job };
   },
 });

@@ -1,4 +1,4 @@
-import { confirmation, siteRef, slugError } from '../../schemas/common.js';
+import { confirmation, continuedFields, siteRef, slugError } from '../../schemas/common.js';
 import { extensionEntry, slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { deleteExtensions, previewDeletion } from '../../src/domain/extensions/deletion.js';
@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-plugins-v1',
   title: 'Delete plugins',
-  about: 'Deletes plugins from a site and verifies each.',
+  about: 'Deletes plugins and verifies each.',
   instructions: 'Preview with dry_run, then confirm.',
   run: 'POST',
   effect: 'destroy',
@@ -23,6 +23,7 @@ export default defineOperation({
     would_affect: z.array(extensionEntry).optional(),
     count: z.number().int().optional(),
     warnings: z.array(z.string()).optional(),
+    ...continuedFields,
   }),
 
   preview: ({ site_id_or_domain, slugs }, ctx) => previewDeletion(ctx, site_id_or_domain, 'plugin', slugs),

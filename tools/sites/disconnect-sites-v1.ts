@@ -14,7 +14,7 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('at least one') }),
+  input: z.object({ site_ids_or_domains: siteRefs('At least one.') }),
 
   output: z.object({
     ...queuedFields,

@@ -14,7 +14,12 @@ export default defineOperation({
 
   input: z.object({ page: page(), per_page: perPage(50, 200) }),
 
-  output: z.object({ items: z.array(abandonedItem), total: z.number().int() }),
+  output: z.object({
+    items: z.array(abandonedItem),
+    total: z.number().int(),
+    checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
+    sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),
+  }),
 
   handle: ({ page, per_page }, ctx) => listAbandoned(ctx, 'plugin', page, per_page),
 });

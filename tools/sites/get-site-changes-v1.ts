@@ -1,18 +1,23 @@
 import { page, perPage, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { siteChanges } from '../../src/domain/sites/findings.js';
+import { CHANGE_SOURCES, siteChanges } from '../../src/domain/sites/changes.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/get-site-changes-v1',
   title: "Read a site's change log",
-  about: 'Lists changes people made on the site itself, newest first.',
+  about: 'Lists changes people made on the site itself, or through Sitefleet.',
   instructions: 'As of the last sync. Needs the logs module.',
   run: 'POST',
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, page: page(), per_page: perPage(50, 100) }),
+  input: z.object({
+    site_id_or_domain: siteRef,
+    source: z.enum(CHANGE_SOURCES).default('wpadmin').describe('dashboard: through Sitefleet.'),
+    page: page(),
+    per_page: perPage(50, 100),
+  }),
 
   output: z.object({
     site_id: z.number().int(),
@@ -23,10 +28,12 @@ export default defineOperation({
         description: z.string(),
         user: z.string(),
         timestamp: z.string(),
+        source: z.enum(['wpadmin', 'dashboard']),
       }),
     ),
     total: z.number().int(),
   }),
 
-  handle: ({ site_id_or_domain, page, per_page }, ctx) => siteChanges(ctx, site_id_or_domain, page, per_page),
+  handle: ({ site_id_or_domain, source, page, per_page }, ctx) =>
+    siteChanges(ctx, site_id_or_domain, source, page, per_page),
 });

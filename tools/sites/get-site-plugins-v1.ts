@@ -15,7 +15,7 @@ export default defineOperation({
   input: z.object({
     site_id_or_domain: siteRef,
     status: z.enum(['all', 'active', 'inactive']).default('all').describe('State.'),
-    has_update: bool().default(false).describe('True = only with an update.'),
+    has_update: bool().optional().describe('Only with (true) or without (false) an update.'),
   }),
 
   output: z.object({
@@ -29,7 +29,8 @@ export default defineOperation({
     const { site, items } = await listExtensions(ctx, site_id_or_domain, 'plugin');
     const plugins = items.filter(
       (item) =>
-        (status === 'all' || item.active === (status === 'active')) && (!has_update || item.update_version !== null),
+        (status === 'all' || item.active === (status === 'active')) &&
+        (has_update === undefined || has_update === (item.update_version !== null)),
     );
     return { site_id: site.id, site_url: site.url, plugins, total: plugins.length };
   },

@@ -7,7 +7,7 @@ export default defineOperation({
   id: 'svc/get-site-security-v1',
   title: "Read a site's security findings",
   about: "Lists failed security checks and the certificate's state.",
-  instructions: 'As of the last sync: sync first when it matters.',
+  instructions: 'As of the last sync.',
   run: 'POST',
   effect: 'read',
   idempotent: true,
@@ -18,7 +18,11 @@ export default defineOperation({
     site_id: z.number().int(),
     site_url: z.string(),
     security_issues: z.array(z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() })),
-    ssl_status: z.object({ valid: z.boolean(), expires: z.string().nullable() }),
+    ssl_status: z.object({
+      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      expires: z.string().nullable(),
+      checked_at: z.string().nullable(),
+    }),
   }),
 
   handle: ({ site_id_or_domain }, ctx) => siteSecurity(ctx, site_id_or_domain),

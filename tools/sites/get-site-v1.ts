@@ -21,6 +21,6 @@ export default defineOperation({
 
   async handle({ site_id_or_domain, include_stats }, ctx) {
     const record = await getRecord(ctx, site_id_or_domain);
-    return include_stats ? siteWithStats(ctx, record) : siteView(record);
+    return include_stats ? siteWithStats(ctx, record) : siteView(ctx, record);
   },
 });

@@ -1,15 +1,15 @@
 import { id, page, perPage } from '../../schemas/common.js';
-import { siteListItem, siteStatusFilter } from '../../schemas/site.js';
+import { siteListItem, siteStatusFilter, statusReason } from '../../schemas/site.js';
 import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
 import { withExtras } from '../../src/domain/sites/extras.js';
-import { listSites } from '../../src/domain/sites/sites.js';
+import { listSitesWithReasons } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-sites-v1',
   title: 'List sites',
-  about: 'Lists sites with their status, in URL order. Filters combine. Start here to find a site id.',
+  about: 'Lists sites with their status. Filters combine. Start here to find a site id.',
   run: 'GET',
   effect: 'read',
   idempotent: true,
@@ -25,7 +25,7 @@ export default defineOperation({
   }),
 
   output: z.object({
-    items: z.array(siteListItem.extend(siteExtras)),
+    items: z.array(siteListItem.merge(statusReason.partial()).extend(siteExtras)),
     page: z.number().int(),
     per_page: z.number().int(),
     total: z.number().int(),
@@ -33,7 +33,7 @@ export default defineOperation({
 
   async handle({ page, per_page, status, search, client_id, tag_id, include }, ctx) {
     const filter = { status: status === 'any' ? undefined : status, search, client_id, tag_id };
-    const { items, total } = await listSites(ctx, filter, page, per_page);
+    const { items, total } = await listSitesWithReasons(ctx, filter, page, per_page);
     return { items: await withExtras(ctx, items, include), page, per_page, total };
   },
 });

@@ -1,21 +1,29 @@
-import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
+import { dryRun, queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
+import type { Ctx } from '../../src/domain/context.js';
 import { reconnectHandler } from '../../src/domain/jobs/handlers.js';
+import type { SiteRef } from '../../src/domain/sites/resolve.js';
 import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
+const chosenSites = (ctx: Ctx, refs: readonly SiteRef[]) =>
+  chooseSites(ctx, refs, {
+    whenEmpty: () => allSites(ctx, { status: 'disconnected' }),
+    failWhenNothingResolves: true,
+  });
+
 export default defineOperation({
   id: 'svc/reconnect-sites-v1',
   title: 'Reconnect several sites',
-  about: 'Restores lost connections.',
+  about: 'Empty site list = ALL disconnected sites. Restores lost connections.',
   instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('empty = all disconnected').default([]) }),
+  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL disconnected sites.').default([]), dry_run: dryRun }),
 
   output: z.object({
     ...queuedFields,
@@ -23,13 +31,25 @@ export default defineOperation({
     errors: z.array(siteError),
     total_reconnected: z.number().int().optional(),
     total_errors: z.number().int(),
+    dry_run: z.literal(true).optional(),
+    would_affect: z.object({ sites: z.number().int() }).optional(),
+    would_reconnect: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
   }),
 
+  async preview({ site_ids_or_domains }, ctx) {
+    const { sites, errors } = await chosenSites(ctx, site_ids_or_domains);
+    return {
+      dry_run: true as const,
+      queued: false,
+      would_affect: { sites: sites.length },
+      would_reconnect: sites.map(({ id, url }) => ({ id, url })),
+      errors,
+      total_errors: errors.length,
+    };
+  },
+
   async handle({ site_ids_or_domains }, ctx) {
-    const selection = await chooseSites(ctx, site_ids_or_domains, {
-      whenEmpty: () => allSites(ctx, { status: 'disconnected' }),
-      failWhenNothingResolves: true,
-    });
+    const selection = await chosenSites(ctx, site_ids_or_domains);
     const answer = await runOrQueue(ctx, reconnectHandler, selection, NO_PARAMS);
     if (answer.queued) return answer;
     const reconnected = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));

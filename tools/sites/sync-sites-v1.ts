@@ -9,14 +9,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/sync-sites-v1',
   title: 'Synchronise sites',
-  about: 'Fetches fresh data from sites.',
+  about: 'Empty site list = ALL sites but suspended ones. Fetches fresh data from sites.',
   instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('empty = all but suspended').default([]) }),
+  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL sites but suspended ones.').default([]) }),
 
   output: z.object({
     ...queuedFields,

@@ -3,21 +3,31 @@ import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { unsuspendHandler } from '../../src/domain/jobs/handlers.js';
 import { runOnSite } from '../../src/domain/sites/run-on-site.js';
+import { statusReasons } from '../../src/domain/sites/status.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/unsuspend-site-v1',
   title: 'Lift a site suspension',
-  about: 'Lifts a suspension. A site that was disconnected too stays so until reconnected.',
+  about: 'Lifts a suspension; a disconnected site stays so.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
 
   input: z.object({ site_id_or_domain: siteRef }),
 
-  output: z.object({ unsuspended: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+  output: z.object({
+    unsuspended: z.boolean(),
+    site_id: z.number().int(),
+    site_url: z.string(),
+    status: siteStatus,
+    status_reason: z.string().optional().describe('Why it is not connected.'),
+  }),
 
   async handle({ site_id_or_domain }, ctx) {
-    return { unsuspended: true, ...(await runOnSite(ctx, unsuspendHandler, site_id_or_domain)) };
+    const answer = await runOnSite(ctx, unsuspendHandler, site_id_or_domain);
+    const { status_reason } =
+      (await statusReasons(ctx, [{ id: answer.site_id, status: answer.status }])).get(answer.site_id) ?? {};
+    return { unsuspended: true, ...answer, ...(status_reason === undefined ? {} : { status_reason }) };
   },
 });

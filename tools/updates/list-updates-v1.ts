@@ -14,7 +14,7 @@ export default defineOperation({
   idempotent: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs('empty = all').default([]),
+    site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
     types: updateTypes,
     ...offerFilters,
     page: page(),

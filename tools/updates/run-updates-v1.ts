@@ -1,26 +1,29 @@
-import { queuedFields, siteRefs } from '../../schemas/common.js';
+import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { offerFilters } from '../../schemas/search.js';
-import { appliedEntry, runSummary, updateError, updateTypes } from '../../schemas/update.js';
+import { appliedEntry, runSummary, updateError, updatePreview, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
+import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/run-updates-v1',
   title: 'Apply selected updates',
-  about: 'Applies updates on offer and verifies each.',
-  instructions: 'Show the user list-updates-v1 first. Over 200 sites: a job.',
+  about: 'Empty site list = ALL sites with updates. Applies updates on offer and verifies each.',
+  instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
   multi: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs('empty = all with updates').default([]),
+    site_ids_or_domains: siteRefs('Empty = ALL sites with updates.').default([]),
     types: updateTypes,
     ...offerFilters,
     specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
+    dry_run: dryRun,
   }),
 
   output: z.object({
@@ -29,8 +32,12 @@ export default defineOperation({
     errors: z.array(updateError),
     summary: runSummary.optional(),
     total_errors: z.number().int().optional(),
+    ...updatePreview,
   }),
 
-  handle: ({ site_ids_or_domains, types, specific_items, ...filters }, ctx) =>
+  preview: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>
+    previewUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),
+
+  handle: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>
     runUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),
 });

@@ -1,5 +1,6 @@
 import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
+import { asInAnswers } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { setIgnored } from '../../src/domain/updates/ignored.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -16,7 +17,7 @@ export default defineOperation({
   input: z.object({
     action: z.enum(['ignore', 'unignore']).describe('What to do.'),
     site_id_or_domain: siteRef,
-    type: z.enum(['core', 'plugin', 'theme']).describe('What is updated.'),
+    type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('What is updated.'),
     slug: slug.describe('For core: platform.'),
   }),
 

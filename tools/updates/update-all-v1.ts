@@ -1,21 +1,28 @@
-import { queuedFields, siteRefs } from '../../schemas/common.js';
+import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { runSummary, updateError } from '../../schemas/update.js';
+import { runSummary, updateError, updatePreview } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
+import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/update-all-v1',
   title: 'Apply every available update',
-  about: 'Applies every update on offer, core included, and verifies each.',
-  instructions: 'Show the user list-updates-v1 first. Over 200 sites: a job.',
+  about:
+    'Empty site list = ALL sites but suspended ones. Applies every update on offer, core included, and verifies each.',
+  instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('empty = all but suspended').default([]), ...offerFilters }),
+  input: z.object({
+    site_ids_or_domains: siteRefs('Empty = ALL sites but suspended ones.').default([]),
+    ...offerFilters,
+    dry_run: dryRun,
+  }),
 
   output: z.object({
     ...queuedFields,
@@ -30,9 +37,13 @@ export default defineOperation({
     errors: z.array(updateError),
     summary: runSummary.optional(),
     total_errors: z.number().int().optional(),
+    ...updatePreview,
   }),
 
-  async handle({ site_ids_or_domains, ...filters }, ctx) {
+  preview: ({ site_ids_or_domains, dry_run: _, ...filters }, ctx) =>
+    previewUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters),
+
+  async handle({ site_ids_or_domains, dry_run: _, ...filters }, ctx) {
     const answer = await runUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters);
     if (answer.queued) return answer;
     const count = (type: string) => answer.updated.filter((item) => item.type === type).length;

@@ -1,4 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
+import { updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateCore } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -11,6 +12,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
 
   input: z.object({ site_id_or_domain: siteRef }),
 
@@ -20,10 +22,16 @@ export default defineOperation({
     updated: z.boolean(),
     old_version: z.string(),
     new_version: z.string(),
+    errors: z.array(updateError).optional().describe('What is wrong with the site since.'),
   }),
 
   async handle({ site_id_or_domain }, ctx) {
-    const { target, ...result } = await updateCore(ctx, site_id_or_domain);
-    return { site_id: target.site.id, site_url: target.site.url, ...result };
+    const { target, errors, ...result } = await updateCore(ctx, site_id_or_domain);
+    return {
+      site_id: target.site.id,
+      site_url: target.site.url,
+      ...result,
+      ...(errors.length === 0 ? {} : { errors }),
+    };
   },
 });

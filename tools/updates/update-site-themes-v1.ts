@@ -1,4 +1,4 @@
-import { siteRef } from '../../schemas/common.js';
+import { continuedFields, siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { appliedExtension, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
@@ -13,6 +13,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
 
   input: z.object({ site_id_or_domain: siteRef, slugs: slugs.default([]).describe('Empty = all.') }),
 
@@ -22,10 +23,23 @@ export default defineOperation({
     updated: z.array(appliedExtension),
     errors: z.array(updateError),
     total_updated: z.number().int(),
+    ...continuedFields,
   }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {
-    const { target, updated, errors } = await updateExtensions(ctx, site_id_or_domain, 'theme', slugs);
-    return { site_id: target.site.id, site_url: target.site.url, updated, errors, total_updated: updated.length };
+    const { target, updated, errors, job_id, status_url } = await updateExtensions(
+      ctx,
+      site_id_or_domain,
+      'theme',
+      slugs,
+    );
+    return {
+      site_id: target.site.id,
+      site_url: target.site.url,
+      updated,
+      errors,
+      total_updated: updated.length,
+      ...(job_id === undefined ? {} : { job_id, status_url }),
+    };
   },
 });

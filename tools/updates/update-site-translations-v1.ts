@@ -1,4 +1,4 @@
-import { siteRef } from '../../schemas/common.js';
+import { continuedFields, siteRef } from '../../schemas/common.js';
 import { updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateTranslations } from '../../src/domain/updates/updates.js';
@@ -12,6 +12,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
 
   input: z.object({ site_id_or_domain: siteRef }),
 
@@ -21,16 +22,18 @@ export default defineOperation({
     updated: z.boolean(),
     translations_updated: z.number().int(),
     errors: z.array(updateError).optional(),
+    ...continuedFields,
   }),
 
   async handle({ site_id_or_domain }, ctx) {
-    const { target, updated, errors } = await updateTranslations(ctx, site_id_or_domain);
+    const { target, updated, errors, job_id, status_url } = await updateTranslations(ctx, site_id_or_domain);
     return {
       site_id: target.site.id,
       site_url: target.site.url,
       updated: updated.length > 0,
       translations_updated: updated.length,
       ...(errors.length === 0 ? {} : { errors }),
+      ...(job_id === undefined ? {} : { job_id, status_url }),
     };
   },
 });

@@ -7,15 +7,18 @@ import type { AbandonedCache, SiteState } from '../state.js';
 const PER_RUN = 10;
 const DAY = 86400;
 
-/** `check_abandoned`: the first ten now, the others whenever the site's cron comes by (child protocol §6.6). */
+/** `check_abandoned`: the next ten. Once it is through, it forgets what it found and begins anew (child protocol §6.6). */
 export const checkAbandoned: ChildFunction = ({ state, params, now }: Call) => {
   const which = text(params, 'which') === 'plugin' ? 'plugin' : 'theme';
   const cache = state.abandoned;
-  cache.queue = cache.queue.filter((item) => item.which !== which);
-  const items = which === 'plugin' ? state.plugins : state.themes;
-  const waiting = items.map((item) => ({ which, slug: item.slug }) as const);
+  let waiting = cache.queue.filter((item) => item.which === which);
+  if (waiting.length === 0) {
+    (which === 'plugin' ? cache.plugins : cache.themes).clear();
+    const items = which === 'plugin' ? state.plugins : state.themes;
+    waiting = items.map((item) => ({ which, slug: item.slug }) as const);
+  }
   examine(state, waiting.slice(0, PER_RUN), now);
-  cache.queue.push(...waiting.slice(PER_RUN));
+  cache.queue = [...cache.queue.filter((item) => item.which !== which), ...waiting.slice(PER_RUN)];
   const maps = outdatedMaps(state);
   const sync = which === 'plugin' ? { plugins_outdate_info: maps.plugins } : { themes_outdate_info: maps.themes };
   return { sync, success: 1 };

@@ -1,4 +1,4 @@
-import type { Call, ChildFunction } from '../answer.js';
+import { type Call, type ChildFunction, Crash } from '../answer.js';
 import { CHILD_SLUG } from '../names.js';
 import { list, phpMap, text } from '../params.js';
 import type { PluginState, SiteState } from '../state.js';
@@ -17,7 +17,10 @@ export const pluginAction: ChildFunction = (call) => {
   const slugs = list(params, 'plugin', '||').filter((slug) => slug !== CHILD_SLUG);
   const real = site.faults.falseSuccess !== true;
   if (action === 'activate' || action === 'deactivate') {
-    if (real) for (const slug of slugs) switchPlugin(state, slug, action === 'activate');
+    for (const slug of slugs) {
+      if (action === 'activate' && site.faults.fatalOnActivation?.includes(slug)) throw new Crash();
+      if (real) switchPlugin(state, slug, action === 'activate');
+    }
     const data = Object.fromEntries(slugs.map((slug) => [slug, summary(state, slug)]));
     return answer(call, 'SUCCESS', data, slugs.length);
   }

@@ -2,6 +2,7 @@ import { type Call, ChildError, type ChildFunction } from '../answer.js';
 import { updateFails } from '../faults.js';
 import { atLeast } from '../inventory.js';
 import { list, phpMap, text } from '../params.js';
+import type { DemoSite } from '../site.js';
 import type { PluginState, ThemeState } from '../state.js';
 import { say } from '../texts.js';
 import { pluginOffers, themeOffers } from './items.js';
@@ -86,10 +87,20 @@ function updateItem(
   if (replaced && item.update !== null) {
     item.version = item.update.version;
     item.update = null;
+    rename(site, item);
+    if (site.faults.killedBy?.includes(slug)) site.faults.http500 = true;
   }
   const name = item?.name ?? '';
   const version = item === undefined ? {} : { version: item.version };
   outcome.data[slug] = { name, old_version: before, slug, success: 1, ...version };
+}
+
+/** WordPress knows a plugin by its main file: under another name it is another plugin, and an inactive one. */
+function rename(site: DemoSite, item: PluginState | ThemeState): void {
+  const slug = site.faults.renames?.[item.slug];
+  if (slug === undefined || !('active' in item)) return;
+  item.slug = slug;
+  item.active = false;
 }
 
 /** `upgrade`: WordPress itself (child protocol §6.8). */

@@ -4,6 +4,7 @@ import type { AuditEngine, AuditFailure } from '../../audit/audit.js';
 import { ServiceError } from '../../core/errors.js';
 import type { ClaimedAudit } from '../../store/audits/audits.js';
 import type { Ctx } from '../context.js';
+import { isScheduleOn } from '../settings/effects.js';
 import { strategiesOf } from './audits.js';
 import { auditSettings, requireEngine } from './settings.js';
 
@@ -20,7 +21,7 @@ const DUE_AT_ONCE = 200;
 /** Queues what is due by schedule, then audits until the queue is empty or the time is up. */
 export async function runAudits(ctx: Ctx): Promise<string> {
   if (!ctx.config.modules.includes('perf-audit')) return 'the module is off';
-  const scheduled = await queueDue(ctx);
+  const scheduled = (await isScheduleOn(ctx)) ? await queueDue(ctx) : 0;
   const began = ctx.clock.elapsed();
   let done = 0;
   let failed = 0;

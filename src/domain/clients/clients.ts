@@ -2,6 +2,7 @@
 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
+import type { SuspensionChange } from '../../store/sites/status.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
@@ -69,8 +70,9 @@ export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientVie
   const write = await changing('svc_client_creation_failed', 'The client was not stored.', () =>
     ctx.store.clients.add(texts, sites, ctx.clock.now(), ctx.actor.denied_sites),
   );
-  const client = stored(write, sites);
+  const { client, suspensions } = stored(write, sites);
   ctx.events.emit({ name: 'client.added', facts: { ...clientHead(client), sites: client.sites_count } });
+  tellSuspensions(ctx, suspensions, client.id);
   return clientView(client);
 }
 
@@ -85,8 +87,9 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   const write = await changing('svc_client_update_failed', 'The client was not changed.', () =>
     ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now(), ctx.actor.denied_sites),
   );
-  const client = stored(write, sites ?? [], ref);
+  const { client, suspensions } = stored(write, sites ?? [], ref);
   ctx.events.emit({ name: 'client.updated', facts: { ...clientHead(client), fields } });
+  tellSuspensions(ctx, suspensions, client.id);
   return clientView(client);
 }
 
@@ -94,10 +97,8 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
 export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
   const count = client.sites_count;
-  const warning =
-    count === 1
-      ? '1 site stays, without a client and as suspended as it is.'
-      : `${count} sites stay, without a client and as suspended as they are.`;
+  const lifted = client.own_suspensions;
+  const warning = count === 1 ? '1 site stays, without a client.' : `${count} sites stay, without a client.`;
   const buckets = client.own_buckets;
   const lost =
     buckets === 1
@@ -108,22 +109,28 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
     deleted: false,
     ...clientHead(client),
     sites_affected: count,
-    warnings: [...(count === 0 ? [] : [warning]), ...(buckets === 0 ? [] : [lost])],
+    sites_to_unsuspend: lifted,
+    warnings: [
+      ...(count === 0 ? [] : [warning]),
+      ...(lifted === 0 ? [] : [`Of these, ${lifted} suspended only with the client will no longer be suspended.`]),
+      ...(buckets === 0 ? [] : [lost]),
+    ],
   };
 }
 
 /**
- * Sites stay, unassigned and as suspended as they are; costs lose the client, and hours that serve it alone go with it.
- * Throws `svc_client_not_found`.
+ * Sites stay, unassigned, and the suspension that the client had set on them is lifted; one set on a site by itself stays. Costs
+ * lose the client, and hours that serve it alone go with it. Throws `svc_client_not_found`.
  */
 export async function deleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
-  const removed = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>
-    ctx.store.clients.remove(client.id),
+  const lifted = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>
+    ctx.store.clients.remove(client.id, ctx.clock.now()),
   );
-  if (!removed) throw notFound(ref);
+  if (lifted === undefined) throw notFound(ref);
   ctx.events.emit({ name: 'client.deleted', facts: { ...clientHead(client), sites: client.sites_count } });
-  return { deleted: true, ...clientHead(client) };
+  tellSuspensions(ctx, lifted, client.id);
+  return { deleted: true, ...clientHead(client), sites_affected: client.sites_count, sites_unsuspended: lifted.length };
 }
 
 /** Throws `svc_client_not_found`. */
@@ -149,27 +156,34 @@ export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: 
 
 /**
  * Suspends a client with all its sites, or lifts both, in one transaction; sites hidden from the caller stay as they are.
- * Answers how many sites changed. Throws `svc_client_not_found`.
+ * Answers how many sites changed, and how many are suspended now. Throws `svc_client_not_found`.
  */
 export async function markClient(
   ctx: Ctx,
   ref: ClientRef,
   suspended: boolean,
-): Promise<ClientHead & { sites: number }> {
+): Promise<ClientHead & { sites: number; suspended: number }> {
   const client = await findClient(ctx, ref);
-  const sites = await changing('svc_client_update_failed', 'The client was not changed.', () =>
+  const marked = await changing('svc_client_update_failed', 'The client was not changed.', () =>
     ctx.store.clients.mark(client.id, suspended, ctx.clock.now(), ctx.actor.denied_sites),
   );
-  if (sites === undefined) throw notFound(ref);
+  if (marked === undefined) throw notFound(ref);
+  const sites = marked.changed;
   const what = suspended ? 'suspended' : 'unsuspended';
   const wasSuspended = client.suspended === 1;
   if (wasSuspended !== suspended) {
     ctx.events.emit({ name: `client.${what}`, facts: { ...clientHead(client), sites: sites.length } });
   }
-  for (const { id, url } of sites) {
-    ctx.events.emit({ name: `site.${what}`, site_id: id, facts: { url, client_id: client.id } });
+  tellSuspensions(ctx, sites, client.id);
+  return { ...clientHead(client), sites: sites.length, suspended: marked.suspended };
+}
+
+/** Tells of the sites that a change of their client suspended or released. */
+function tellSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
+  for (const { id, url, suspended } of changes) {
+    const name = suspended ? 'site.suspended' : 'site.unsuspended';
+    ctx.events.emit({ name, site_id: id, facts: { url, client_id: clientId } });
   }
-  return { ...clientHead(client), sites: sites.length };
 }
 
 function storedFilter({ status, search, include, exclude }: ClientListFilter): ClientFilter {

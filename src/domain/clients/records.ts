@@ -77,10 +77,14 @@ function keyOf(ref: ClientRef): ClientKey | undefined {
 }
 
 /** The client of a write that succeeded; the reason of one that did not, thrown. */
-export function stored(write: ClientWrite, sites: readonly number[], ref: ClientRef = ''): ClientRow {
+export function stored(
+  write: ClientWrite,
+  sites: readonly number[],
+  ref: ClientRef = '',
+): Extract<ClientWrite, { outcome: 'stored' }> {
   switch (write.outcome) {
     case 'stored':
-      return write.client;
+      return write;
     case 'no_client':
       throw notFound(ref);
     case 'email_taken':

@@ -7,8 +7,8 @@ import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { mayHaveRun } from '../extensions/extensions.js';
 import { requireModule } from '../settings/modules.js';
+import { mayHaveRun } from '../sites/attempt.js';
 import { fetchComments } from './comments.js';
 import { withLiveSite } from './live-content.js';
 
@@ -93,13 +93,25 @@ async function actOnComments(
       const after = await find(ctx, site, connection, open, commonPost(open, before));
       for (const id of open) results.set(id, judge(id, action, after.get(id)?.comment_status ?? 'deleted', failure));
     }
-    for (const result of results.values()) {
-      if ('error' in result || !result.changed) continue;
-      const { comment_id, comment_status } = result;
-      ctx.events.emit({ name: 'comment.changed', site_id: site.id, facts: { comment_id, action, comment_status } });
-    }
+    for (const id of open) tell(ctx, site.id, action, before.get(id), results.get(id));
     return [...results.values()];
   });
+}
+
+/** An event for what was sent to the site, with its outcome. */
+function tell(ctx: Ctx, site_id: number, action: CommentAction, comment: Comment | undefined, result?: Result): void {
+  if (result === undefined) return;
+  const { comment_id } = result;
+  const facts = {
+    comment_id,
+    action,
+    author: comment?.comment_author ?? '',
+    post_title: comment?.post_title ?? '',
+  };
+  if ('error' in result)
+    ctx.events.emit({ name: 'comment.failed', site_id, facts: { ...facts, code: result.error.code } });
+  else if (result.changed)
+    ctx.events.emit({ name: 'comment.changed', site_id, facts: { ...facts, comment_status: result.comment_status } });
 }
 
 /** The post that all of them stand under, to keep the second list small; 0 when there is none. */

@@ -35,12 +35,14 @@ export interface LiveError {
 export interface LiveSelection {
   sites: SiteRow[];
   errors: LiveError[];
+  /** False: the call is about the whole fleet. */
+  named?: boolean;
 }
 
 /** Throws `website_not_found` when a filter was given and names no site the caller may use. */
 export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<LiveSelection> {
   if (choice.websites.length + choice.groups.length + choice.clients.length === 0)
-    return { sites: await allSites(ctx), errors: [] };
+    return { sites: await allSites(ctx), errors: [], named: false };
   const named = await resolveSites(ctx, choice.websites, 'websites');
   const { groups, clients } = choice;
   const linked = await ctx.store.content.sitesOf({ groups, clients, denied: ctx.actor.denied_sites });
@@ -82,7 +84,7 @@ export async function readFromSites<T>(
   selection: LiveSelection,
   ask: SiteRequest<T>,
 ): Promise<{ answers: { site: SiteRow; value: T }[]; errors: LiveError[] }> {
-  const { sites } = selection;
+  const { sites, named = true } = selection;
   const targets = await loadSites(
     ctx,
     sites.map((site) => site.id),
@@ -97,7 +99,9 @@ export async function readFromSites<T>(
     for (let start = 0; start < sites.length; start += chunk) {
       if (start > 0) await pause(limited, pause_ms);
       const part = sites.slice(start, start + chunk);
-      outcomes.push(...(await Promise.all(part.map((site) => one(limited, site, targets.get(site.id), ask, room)))));
+      outcomes.push(
+        ...(await Promise.all(part.map((site) => one(limited, site, targets.get(site.id), ask, { room, named })))),
+      );
     }
     ctx.signal.throwIfAborted();
   } finally {
@@ -134,11 +138,11 @@ async function one<T>(
   site: SiteRow,
   target: LoadedSite | undefined,
   ask: SiteRequest<T>,
-  room: { left: number },
+  { room, named }: { room: { left: number }; named: boolean },
 ): Promise<{ value: T } | { error: ServiceError }> {
   try {
     if (target === undefined) throw new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`);
-    requireLive(target);
+    requireLive(target, named);
     ctx.signal.throwIfAborted();
     if (room.left <= 0) throw tooMuch();
     const { value, weight } = await ask(ctx, target, requireConnection(target));
@@ -185,9 +189,12 @@ export async function withLiveSite<T>(
   }
 }
 
-/** Throws unless the site is connected: live calls leave every other site alone (REST §5). */
-export function requireLive({ site }: LoadedSite): void {
-  if (site.status === 'connected') return;
+/**
+ * Throws for a site that is suspended or was disconnected by hand (REST §5). One whose last sync failed is tried when the call
+ * names it, and left alone when the call is about the whole fleet.
+ */
+export function requireLive({ site }: LoadedSite, named = true): void {
+  if (site.status === 'connected' || (named && site.status === 'disconnected' && site.disconnected === 0)) return;
   const suspended = site.status === 'suspended';
   throw suspended
     ? new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {

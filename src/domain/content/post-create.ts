@@ -2,12 +2,12 @@
 
 import type { NewPost, PostRef } from '../../../schemas/post.js';
 import { ServiceError } from '../../core/errors.js';
-import type { SiteRow } from '../../store/sites/sites.js';
+import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { withPostError } from './post-errors.js';
+import { tellingFailure, withPostError } from './post-errors.js';
 import { findPost, releaseLock, shortLink } from './posts.js';
 
 /** A new post; `without_image` when the site could not get the featured image. Throws `create_post_error` when the site refuses, `rest_invalid_param` for a date that does not fit. */
@@ -24,22 +24,29 @@ export async function createPost(
       ...dated,
       post_name: slugOf(post.post_name),
     };
-    const saved = await withPostError('create_post_error', site.id, () =>
-      ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
+    const facts = { post_title: post.post_title, post_type: post.post_type ?? 'post' };
+    const { id, link, made } = await tellingFailure(ctx, site.id, { post_id: 0, ...facts, step: 'created' }, () =>
+      create(ctx, connection, site.id, fields),
     );
-    const { id, link } = saved;
-    if (id === null)
-      throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
-    // A post that cannot be read back was not made, whatever the answer says.
-    const made = await findPost(ctx, connection, id);
-    if (made === null)
-      throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);
+    const { post_status } = made;
+    ctx.events.emit({ name: 'post.created', site_id: site.id, facts: { post_id: id, ...facts, post_status } });
     await releaseLock(ctx, connection, id, made.edit_lock);
-    ctx.events.emit({ name: 'post.created', site_id: site.id, facts: { post_id: id, post_status: made.post_status } });
     return {
       post_id: id,
       link: link === '' ? shortLink(site, id) : link,
       without_image: post.post_featured_image !== undefined && made.post_featured_image === null,
     };
   });
+}
+
+async function create(ctx: Ctx, connection: SiteConnection, siteId: number, fields: NewPost) {
+  const { id, link } = await withPostError('create_post_error', siteId, () =>
+    ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
+  );
+  if (id === null) throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
+  // A post that cannot be read back was not made, whatever the answer says.
+  const made = await findPost(ctx, connection, id);
+  if (made === null)
+    throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);
+  return { id, link, made };
 }

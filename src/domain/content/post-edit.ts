@@ -8,7 +8,7 @@ import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { withPostError } from './post-errors.js';
+import { tellingFailure, withPostError } from './post-errors.js';
 import { listFacts, readPost, releaseLock } from './posts.js';
 
 /** Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while a person edits it, `edit_post_error`, `edit_post_failed`. */
@@ -19,11 +19,16 @@ export async function editPost(caller: Ctx, site: SiteRow, id: number, change: P
       requireFree(ctx, before);
       requirePossible(before, change);
       const wanted = withDates(ctx, target.site, { ...change, ...namedSlug(change) }, before);
-      await withPostError('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
-      const after = await readPost(ctx, connection, id);
-      requireEffect(before, after, wanted);
+      const { post_title, post_type } = before;
+      const facts = { post_id: id, post_title, post_type, fields: Object.keys(change) };
+      const after = await tellingFailure(ctx, site.id, facts, async () => {
+        await withPostError('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
+        const read = await readPost(ctx, connection, id);
+        requireEffect(before, read, wanted);
+        return read;
+      });
+      ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { ...facts, post_title: after.post_title } });
       const { link } = await listFacts(ctx, site, connection, after);
-      ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { post_id: id, fields: Object.keys(change) } });
       return { post_id: id, link };
     } finally {
       await releaseLock(ctx, connection, id, isHeld(ctx, before) ? before.edit_lock : '');

@@ -2,6 +2,8 @@
 
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { EventFacts } from '../../core/events.js';
+import type { Ctx } from '../context.js';
 import { liveSiteError } from './live-content.js';
 
 /** A refusal of the site gets the code of the route; that it could not be reached keeps its own (REST §6.12). */
@@ -17,5 +19,21 @@ export async function withPostError<T>(code: ErrorCode, siteId: number, work: ()
       data: known.data,
       cause: error,
     });
+  }
+}
+
+/** Changes a post; that the site failed is told as an event. What is refused before the site was asked to change anything is not. */
+export async function tellingFailure<T>(
+  ctx: Ctx,
+  siteId: number,
+  facts: EventFacts['post.changed'],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, status } = liveSiteError(error, siteId);
+    if (status >= 500) ctx.events.emit({ name: 'post.failed', site_id: siteId, facts: { ...facts, code } });
+    throw error;
   }
 }

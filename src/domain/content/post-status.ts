@@ -5,7 +5,7 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
-import { withPostError } from './post-errors.js';
+import { tellingFailure, withPostError } from './post-errors.js';
 import { findPost, postNotFound, readPost, releaseLock } from './posts.js';
 
 /** `deleted` is gone for good. */
@@ -38,18 +38,26 @@ async function take(caller: Ctx, site: SiteRow, id: number, step: PostStep, code
   return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
     const before = await statusOf(ctx, connection, id);
     if (before === null) throw postNotFound(id);
-    if (DONE[step]?.includes(before) === true) return { post_id: id, post_status: before, changed: false };
-    requireFit(id, before, step);
-    const after = await withPostError(code, site.id, () => run(ctx, connection, id, step));
-    const post_status = after ?? 'deleted';
-    if (!isReached(step, before, after)) {
-      throw new ServiceError(code, `The site reported success, but post ${id} is ${post_status} after ${step}.`, {
-        advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
-        data: { post_status },
-      });
-    }
-    ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { post_id: id, step, post_status } });
+    if (DONE[step]?.includes(before.post_status) === true)
+      return { post_id: id, post_status: before.post_status, changed: false };
+    requireFit(id, before.post_status, step);
+    const facts = { post_id: id, post_title: before.title, post_type: before.post_type, step };
+    const post_status = await tellingFailure(ctx, site.id, facts, async () => {
+      const after = await withPostError(code, site.id, () => run(ctx, connection, id, step));
+      requireReached(id, step, code, before.post_status, after);
+      return after ?? 'deleted';
+    });
+    ctx.events.emit({ name: 'post.changed', site_id: site.id, facts: { ...facts, post_status } });
     return { post_id: id, post_status, changed: true };
+  });
+}
+
+function requireReached(id: number, step: PostStep, code: ErrorCode, before: string, after: string | null): void {
+  if (isReached(step, before, after)) return;
+  const post_status = after ?? 'deleted';
+  throw new ServiceError(code, `The site reported success, but post ${id} is ${post_status} after ${step}.`, {
+    advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
+    data: { post_status },
   });
 }
 
@@ -75,7 +83,7 @@ async function run(ctx: Ctx, connection: SiteConnection, id: number, step: PostS
   const restorable = RESTORABLE.find((status) => status === former);
   if (restorable !== undefined)
     await ctx.child.updatePost(connection, id, { post_status: restorable }, { signal: ctx.signal });
-  return statusOf(ctx, connection, id);
+  return (await statusOf(ctx, connection, id))?.post_status ?? null;
 }
 
 const RESTORABLE = ['publish', 'pending', 'private', 'future'] as const;
@@ -102,13 +110,19 @@ function isReached(step: PostStep, before: string, after: string | null): boolea
   }
 }
 
-/** Status of the post, null when the site has none of this id. */
-async function statusOf(ctx: Ctx, connection: SiteConnection, id: number): Promise<string | null> {
+/** Status and title of the post, null when the site has none of this id. */
+async function statusOf(ctx: Ctx, connection: SiteConnection, id: number): Promise<PostState | null> {
   const listed = await ctx.child.postStatus(connection, id, { signal: ctx.signal });
   if (listed !== null) return listed;
   // Types that are kept out of searches are not among "any".
   const post = await findPost(ctx, connection, id);
   if (post === null) return null;
   await releaseLock(ctx, connection, id, post.edit_lock);
-  return post.post_status;
+  return { post_status: post.post_status, post_type: post.post_type, title: post.post_title };
+}
+
+interface PostState {
+  post_status: string;
+  title: string;
+  post_type: string;
 }

@@ -2,20 +2,15 @@
 
 import type { ExtensionKind } from '../../child/child.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, loadSite } from '../sites/load.js';
+import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import {
-  actOnPlugins,
-  deleteThemes,
-  extensionEntry,
-  installedExtensions,
-  requireSlugs,
-  requireWritable,
-  type SlugError,
-} from './extensions.js';
+import type { SlugError } from './act.js';
+import { actOnPlugins, deleteThemes, extensionEntry, requireSlugs } from './extensions.js';
+import { installedExtensions } from './inventory.js';
 
 const PARENT_ACTIVE = 4;
 const CHILD_AGENT = 2;
+const MUST_USE = 1;
 
 async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
@@ -34,6 +29,7 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
     const row = rows.get(slug);
     if (row === undefined) return [`${slug} is not installed on the site.`];
     if ((row.flags & CHILD_AGENT) !== 0) return [`${slug} is the child plugin itself and will be refused.`];
+    if ((row.flags & MUST_USE) !== 0) return [`${slug} is a must-use plugin and will be refused.`];
     if (row.active === 1)
       return [
         kind === 'plugin'
@@ -57,10 +53,10 @@ export async function deleteExtensions(
   ref: SiteRef,
   kind: ExtensionKind,
   slugs: readonly string[],
-): Promise<{ site_id: number; deleted: string[]; errors: SlugError[] }> {
+): Promise<{ site_id: number; deleted: string[]; errors: SlugError[]; job_id?: string; status_url?: string }> {
   const target = await writableTarget(ctx, ref);
   const wanted = requireSlugs(slugs);
-  const { done, errors } =
+  const { done, errors, ...job } =
     kind === 'plugin' ? await actOnPlugins(ctx, target, 'delete', wanted) : await deleteThemes(ctx, target, wanted);
-  return { site_id: target.site.id, deleted: done, errors };
+  return { site_id: target.site.id, deleted: done, errors, ...job };
 }

@@ -7,7 +7,7 @@ import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { TYPE_GROUPS } from '../updates/updates.js';
-import { reasonOf } from './search-cells.js';
+import { reasonCell } from './search-cells.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -125,8 +125,9 @@ const LINES: readonly Line[] = [
   {
     name: 'disconnected',
     matter: 'disconnected',
-    next: search({ status: 'disconnected', fields: ['id', 'url', 'reason', 'last_sync'] }),
-    tell: (row) => `last sync ${minute(row.last_sync)}: ${reasonOf(row) ?? 'unknown'}`,
+    next: search({ status: 'disconnected', fields: ['id', 'url', 'since', 'reason'] }),
+    tell: (row) =>
+      `${row.since === null ? `last sync ${minute(row.last_sync)}` : `since ${minute(row.since)}`}: ${reasonCell(row) ?? 'unknown'}`,
   },
   {
     name: 'certificates',

@@ -1,10 +1,10 @@
 /** The cells of a found row, as they are answered. */
 
 import { LEVELS, type SearchField } from '../../../schemas/search.js';
-import { shownSyncError } from '../../../schemas/site-text.js';
 import type { SearchColumn } from '../../store/fleet/search.js';
 import { healthScore } from '../sites/health.js';
-import { isoTime } from '../sites/sites.js';
+import { reasonOf } from '../sites/status.js';
+import { isoTime } from '../sites/times.js';
 
 export type Cell = string | number | boolean | null;
 type Stored = Readonly<Record<string, unknown>>;
@@ -12,7 +12,14 @@ type Stored = Readonly<Record<string, unknown>>;
 /** Longest text in a cell: a page of rows must stay small. */
 const MAX_TEXT = 160;
 
-const STATE = ['suspended', 'disconnected', 'check_state', 'sync_error', 'sync_error_quoted', 'http_status'] as const;
+const STATE = [
+  'suspended',
+  'disconnected',
+  'sync_error',
+  'sync_error_quoted',
+  'suspended_with',
+  'suspended_client',
+] as const;
 const HEALTH = ['health_good', 'health_recommended', 'health_critical'] as const;
 /** Fields that are made of other columns than the one of their name. */
 const SOURCES: Partial<Record<SearchField, readonly SearchColumn[]>> = {
@@ -34,13 +41,14 @@ export function cellsOf(row: Stored, fields: readonly SearchField[], monitored: 
 function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
   switch (field) {
     case 'reason':
-      return reasonOf(row);
+      return reasonCell(row);
     case 'health':
       return healthScore(row as unknown as Parameters<typeof healthScore>[0]);
     case 'monitor':
       return monitorWord(row, monitored);
     case 'last_sync':
-      return isoTime(row.last_sync as number | null);
+    case 'since':
+      return isoTime(row[field] as number | null);
     case 'certificate':
     case 'domain':
       return isoTime(row[field] as number | null)?.slice(0, 10) ?? null;
@@ -56,14 +64,9 @@ function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
 }
 
 /** Why a site is not connected; null when it is. */
-export function reasonOf(row: Stored): string | null {
-  if (row.suspended === 1) return 'suspended';
-  if (row.disconnected === 1) return 'disconnected by a user';
-  const { sync_error, sync_error_quoted } = row as { sync_error: string; sync_error_quoted: number };
-  if (sync_error !== '') return short(shownSyncError({ sync_error, sync_error_quoted }));
-  if (row.check_state === -1)
-    return row.http_status ? `down at its last check (HTTP ${row.http_status})` : 'down at its last check';
-  return null;
+export function reasonCell(row: Stored): string | null {
+  const reason = reasonOf(row as unknown as Parameters<typeof reasonOf>[0]);
+  return reason === '' ? null : short(reason);
 }
 
 const MONITOR_WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending', 99: 'unknown' };

@@ -2,7 +2,7 @@
 
 import { decodeEntities } from '../../../schemas/text.js';
 
-/** Lines for paragraphs and breaks, characters for entities; the schema takes out what markup is left. */
+/** Lines for paragraphs and breaks, characters for entities, no tags. What an entity stands for is text: `&lt;jane@x&gt;` stays. */
 export function plainNote(html: string): string {
   const text = html
     .replace(/<br\s*\/?>\s*|<\/(?:p|div|li|h[1-6]|tr)>\s*/gi, '\n')

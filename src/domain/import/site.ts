@@ -11,7 +11,7 @@ import { abandonedAfterDays, syncParts } from '../settings/effects.js';
 import { siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
 import { STORED_PARTS } from '../sites/sync.js';
-import { hostOf, type StoredUrl, storedUrl, withChildsWww } from '../sites/urls.js';
+import { type StoredUrl, shownHost, storedUrl, withChildsWww } from '../sites/urls.js';
 import { ignoredRows, type Links } from './links.js';
 
 export type Outcome =
@@ -100,7 +100,7 @@ async function add(
   failure: ServiceError | null,
 ): Promise<Outcome> {
   const stored = withChildsWww(site.address.url, snapshot?.site_url) ?? site.address;
-  const name = site.name === '' ? hostOf(stored.url) : site.name;
+  const name = site.name === '' ? shownHost(stored.url) : site.name;
   const now = ctx.clock.now();
   const id = await ctx.store.sites.add(
     {
@@ -145,7 +145,7 @@ async function add(
 async function again(ctx: Ctx, site: Prepared, known: KnownSite): Promise<Outcome> {
   const { id, url, name } = known;
   const never = known.last_sync === null;
-  if (known.suspended === 1 || known.disconnected === 1 || (!never && known.sync_error === ''))
+  if (known.suspended === 1 || known.disconnected > 0 || (!never && known.sync_error === ''))
     return { list: 'exists', site_id: id, url, name };
   const trial = known.on_trial === 1;
   try {

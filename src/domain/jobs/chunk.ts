@@ -1,11 +1,12 @@
 /** Running jobs, one chunk of sites at a time, under a lease that other processes respect. */
 
-import { asServiceError, ServiceError } from '../../core/errors.js';
+import { asServiceError, type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Origin } from '../../core/events.js';
 import type { JobRow } from '../../store/jobs/jobs.js';
 import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
-import { handlerOf, type JobHandler } from './handlers.js';
+import { handlerOf, type JobHandler, type SiteOutcome } from './handlers.js';
 
 /** A process that does not renew its lease for this long loses the job to another one. */
 export const LEASE_MS = 60_000;
@@ -20,7 +21,8 @@ export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS):
   const lost = new AbortController();
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
-    await runChunk({ ...ctx, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+    const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
+    await runChunk({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();
@@ -70,12 +72,13 @@ async function runSite(
   site: LoadedSite | undefined,
   params: object,
   entry: { site_id: number; resumed: boolean },
-): Promise<{ code: string; message: string } | null> {
-  if (site === undefined) return { code: 'svc_site_not_found', message: 'The site was removed before its turn came.' };
+): Promise<(SiteOutcome & { unfinished?: boolean }) | null> {
+  if (site === undefined) return failedWith('svc_site_not_found', 'The site was removed before its turn came.');
   try {
-    if (entry.resumed) await handler.resume?.(ctx, site);
-    const result = await handler.run(ctx, site, params);
-    return handler.failureOf?.(result) ?? { code: '', message: '' };
+    const run = entry.resumed ? (handler.resume ?? handler.run) : handler.run;
+    const result = await run.call(handler, ctx, site, params);
+    const outcome = handler.outcomeOf?.(result) ?? { failed: false, code: '', message: '', items: [] };
+    return handler.interrupted?.(result) === true ? { ...outcome, unfinished: true } : outcome;
   } catch (error) {
     if (ctx.signal.aborted) return null;
     const failure =
@@ -87,8 +90,12 @@ async function runSite(
         { err: failure.cause ?? error, site_id: entry.site_id, work: handler.type },
         'unexpected failure in a job',
       );
-    return { code: failure.code, message: failure.message };
+    return failedWith(failure.code, failure.message);
   }
+}
+
+function failedWith(code: ErrorCode, message: string): SiteOutcome {
+  return { failed: true, code, message, items: [] };
 }
 
 /** Ends jobs past their time limit and deletes jobs that ended long ago (operations §7.1). */

@@ -3,20 +3,25 @@
 import type { JobType } from '../../../schemas/job.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
+import type { JobItem } from '../../store/jobs/jobs.js';
+import type { SiteMarks } from '../../store/sites/sites.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
+import { type ActionResult, actOnExtensions, type ExtensionParams, finishExtensions } from '../extensions/act.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import {
   type LoadedSite,
+  requireContactable,
   requireNotOnTrial,
   requireNotSuspended,
-  requireReachable,
   requireVersion,
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
-import { type ApplyResult, applyOffers } from '../updates/apply.js';
+import { type Applied, type ApplyError, type ApplyResult, applyOffers } from '../updates/apply.js';
+import { finishCutOff } from '../updates/cut-off.js';
 import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
@@ -28,10 +33,21 @@ export interface JobHandler<P, R> {
   run(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
   /** True for a partial result: the call's time ran out in the middle. */
   interrupted?(result: R): boolean;
-  /** Called before a run whose predecessor was cut off and may have taken effect: reads the site's present state. */
-  resume?(ctx: Ctx, site: LoadedSite): Promise<void>;
-  /** The error with which a site with this result counts as failed in a job; null = it succeeded. */
-  failureOf?(result: R): { code: ErrorCode; message: string } | null;
+  /** In place of a run whose predecessor was cut off and may have taken effect: looks at the site, then does what is left. */
+  resume?(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
+  /** What a result means to a job; without it the site has succeeded. */
+  outcomeOf?(result: R): SiteOutcome;
+}
+
+/** How a job's work on one site ended. */
+export interface SiteOutcome {
+  /** The site counts as failed. */
+  failed: boolean;
+  /** What went wrong, also on a site that succeeded; '' = nothing. */
+  code: ErrorCode | '';
+  message: string;
+  /** What was done and what was not, for the status of the job. */
+  items: readonly JobItem[];
 }
 
 export type NoParams = Record<string, never>;
@@ -43,6 +59,8 @@ export interface UpdateParams {
   specific_items: string[];
   /** Filters on the offers; absent in jobs of earlier versions. */
   limits?: OfferLimits;
+  /** Also offers on an ignore list: the caller named them. */
+  even_ignored?: boolean;
 }
 
 export interface SyncParams {
@@ -78,12 +96,19 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
+  outcomeOf({ reachable, http_status, response_time_ms }) {
+    const items = [{ done: reachable, facts: { reachable, http_status, response_time_ms } }];
+    if (reachable) return { failed: false, code: '', message: '', items };
+    const message =
+      http_status === 0 ? 'The front page gave no answer.' : `The front page answered with HTTP ${http_status}.`;
+    return { failed: true, code: 'svc_site_offline', message, items };
+  },
 };
 
 /** Sets marks of a site. A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
-function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: { suspended?: boolean; disconnected?: boolean }) {
+function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: SiteMarks) {
   return withStorageError(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
-    ctx.store.sites.mark([siteId], marks),
+    ctx.store.sites.mark([siteId], marks, ctx.clock.now()),
   );
 }
 
@@ -110,7 +135,7 @@ export const suspendHandler: JobHandler<NoParams, void> = {
 };
 
 export const unsuspendHandler: JobHandler<NoParams, void> = {
-  type: 'suspend',
+  type: 'unsuspend',
   failure: 'svc_suspend_failed',
   async run(ctx, { site }) {
     const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: false });
@@ -118,40 +143,82 @@ export const unsuspendHandler: JobHandler<NoParams, void> = {
   },
 };
 
+/** Matching offers as they are stored now: a job may have waited since they were asked for, or have run before. */
+async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {
+  const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
+  return offers.filter(
+    (offer) =>
+      (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
+      (params.limits === undefined || withinLimits(offer, params.limits)),
+  );
+}
+
 /** All matching offers of one site: state, version, then core, plugins, themes, translations (operations §8.4 U2). */
 export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
   async run(ctx, target, params) {
     requireNotOnTrial(target);
-    requireReachable(target);
+    requireContactable(target);
     requireVersion(target);
-    // Offers are read when the work starts, not when it was requested: a job may have waited, or have run before.
-    const offers = (await ctx.store.updates.ofSites([target.site.id], params.types)).filter(
-      (offer) =>
-        (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
-        (params.limits === undefined || withinLimits(offer, params.limits)),
-    );
+    const offers = await offersOf(ctx, target, params);
     if (offers.length === 0) return { updated: [], errors: [] };
     return applyOffers(ctx, target, offers);
   },
   interrupted: (result) => result.interrupted === true,
-  async resume(ctx, target) {
-    requireReachable(target);
-    await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
+  async resume(ctx, target, params) {
+    requireContactable(target);
+    const asked = await offersOf(ctx, target, params);
+    const before = asked.length === 0 ? { updated: [], errors: [] } : await finishCutOff(ctx, target, asked);
+    const rest = await this.run(ctx, target, params);
+    return { ...rest, updated: [...before.updated, ...rest.updated], errors: [...before.errors, ...rest.errors] };
   },
-  failureOf({ updated, errors }) {
+  outcomeOf({ updated, errors }) {
+    const items = [
+      ...updated.map(({ site_id: _id, site_url: _url, site_name: _name, ...facts }) => ({ done: true, facts })),
+      ...errors.map(({ type, slug, code, message }) => ({ done: false, facts: { type, slug, code, message } })),
+    ];
+    // One applied update is a success of the site (operations §7.2).
+    return { failed: updated.length === 0 && errors.length > 0, ...joined(updated, errors), items };
+  },
+};
+
+function joined(updated: readonly Applied[], errors: readonly ApplyError[]): Pick<SiteOutcome, 'code' | 'message'> {
+  const [first] = errors;
+  if (first === undefined) return { code: '', message: '' };
+  // A site that was never reached is offline, not a failed update (operations §7.4).
+  if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
+    return { code: 'svc_site_offline', message: first.message };
+  const [broken] = errors.filter(({ type }) => type === 'site');
+  const message = errors
+    .map((error) =>
+      error.type === 'site' ? error.message : `${error.type}: ${siteWord(error.slug)}: ${error.message}`,
+    )
+    .join('; ')
+    .slice(0, 2000);
+  return { code: broken === undefined ? 'svc_update_failed' : 'svc_site_offline', message };
+}
+
+/** Plugin or theme changes that a direct call had no time to finish. */
+export const extensionHandler: JobHandler<ExtensionParams, ActionResult> = {
+  type: 'extension',
+  failure: 'svc_operation_failed',
+  run: (ctx, target, { kind, action, slugs }) => actOnExtensions(ctx, target, kind, action, slugs),
+  resume: (ctx, target, { kind, action, slugs }) => finishExtensions(ctx, target, kind, action, slugs),
+  outcomeOf({ done, errors }) {
     const [first] = errors;
-    if (first === undefined) return null;
-    // A site that was never reached is offline, not a failed update (operations §7.4).
-    if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
-      return { code: 'svc_site_offline', message: first.message };
+    const items = [
+      ...done.map((slug) => ({ done: true, facts: { slug } })),
+      ...errors.map((error) => ({ done: false, facts: { ...error } })),
+    ];
     return {
-      code: 'svc_update_failed',
+      failed: done.length === 0 && first !== undefined,
+      code: (first?.code ?? '') as ErrorCode | '',
       message: errors
-        .map((error) => `${error.type}: ${siteWord(error.slug)}: ${error.message}`)
+        .map(({ slug, message }) => `${siteWord(slug)}: ${message}`)
         .join('; ')
         .slice(0, 2000),
+      items,
     };
   },
 };
@@ -164,6 +231,8 @@ const JOB_HANDLERS = {
   disconnect: disconnectHandler,
   check: checkHandler,
   suspend: suspendHandler,
+  extension: extensionHandler,
+  unsuspend: unsuspendHandler,
 } as const satisfies Record<JobType, object>;
 
 /** The handler of a stored job, whose parameters were written for this type. */

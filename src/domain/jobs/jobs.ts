@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
-import type { Ctx } from '../context.js';
+import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
+import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 
@@ -32,6 +33,7 @@ export async function queueJob(
     id: `${type}_${randomUUID()}`,
     type,
     params,
+    origin: originOf(ctx),
     sites: selection.sites.map((site) => site.id),
     refused: selection.errors.map((error) => ({
       site_id: error.site_id ?? 0,
@@ -58,7 +60,7 @@ export async function queueJob(
   return {
     queued: true,
     job_id: job.id,
-    status_url: `${ctx.base_url}/v2/jobs/${job.id}`,
+    status_url: statusUrl(ctx, job.id),
     sites_queued: job.sites.length,
     errors: selection.errors,
     total_errors: selection.errors.length,
@@ -68,6 +70,11 @@ export async function queueJob(
         }
       : {}),
   };
+}
+
+/** Where the status of a job is served. */
+export function statusUrl(ctx: Pick<Ctx, 'base_url'>, id: string): string {
+  return `${ctx.base_url}/v2/jobs/${id}`;
 }
 
 /** The pause between chunks, shortened when pauses alone would eat more than half of the job's time limit. */
@@ -103,18 +110,29 @@ export interface JobView {
   job_timed_out: boolean;
   job_error_code?: string;
   job_error_message?: string;
+  summary?: { total_updated: number; total_errors: number; sites_updated: number };
+  items?: JobItemView[];
+  items_total?: number;
+  page?: number;
+  per_page?: number;
+}
+
+export interface JobItemView {
+  site_id: number;
+  slug: string;
+  [fact: string]: unknown;
 }
 
 /** Message of a job that was ended by its time limit. */
 export const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';
 
-/** Status of a job (operations §7.3). Throws `svc_job_not_found`. */
-export async function jobStatus(ctx: Ctx, id: string): Promise<JobView> {
+/** Status of a job with one page of its items (operations §7.3). Throws `svc_job_not_found`. */
+export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: number): Promise<JobView> {
   // A NUL cannot be bound, and no id holds one.
-  const [job, errors] = id.includes('\0')
-    ? [undefined, []]
-    : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id)]);
-  if (job === undefined) {
+  const [job, errors, list] = id.includes('\0')
+    ? []
+    : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id), ctx.store.jobs.items(id, page, perPage)]);
+  if (job === undefined || errors === undefined || list === undefined) {
     throw new ServiceError('svc_job_not_found', 'No job has this id. Jobs are kept for 24 hours after they end.', {
       field: 'job_id',
       advice: 'Use the job_id of a queued answer.',
@@ -140,5 +158,26 @@ export async function jobStatus(ctx: Ctx, id: string): Promise<JobView> {
     ],
     job_timed_out: timedOut,
     ...(timedOut ? { job_error_code: 'timeout', job_error_message: TIMED_OUT } : {}),
+    ...itemsView(job.type, list, page, perPage),
+  };
+}
+
+/** Kinds of jobs that tell what they did item by item. */
+const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension', 'check']);
+
+function itemsView(
+  type: JobType,
+  { items, counts }: { items: readonly JobItemRow[]; counts: ItemCounts },
+  page: number,
+  perPage: number,
+) {
+  if (!ITEMIZED.has(type)) return {};
+  const { done, failed, sites } = counts;
+  return {
+    ...(type === 'update' ? { summary: { total_updated: done, total_errors: failed, sites_updated: sites } } : {}),
+    items: items.map(({ site_id, facts }) => ({ site_id, ...(JSON.parse(facts) as object) })),
+    items_total: done + failed,
+    page,
+    per_page: perPage,
   };
 }

@@ -1,14 +1,11 @@
-/** Scheduled maintenance: daily sync, abandoned extensions, site health. Each run is bounded; the next one continues. */
+/** Scheduled maintenance: daily sync, site health. Each run is bounded; the next one continues. */
 
 import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
 import { healthScore } from '../sites/health.js';
-import { loadSites, requireConnection } from '../sites/load.js';
 import { runOnSites } from '../sites/run-on-sites.js';
-import { storeSnapshot } from '../sites/sync.js';
 import { syncHandler } from './handlers.js';
 
-const DAY_MS = 24 * 3600_000;
 /** Runs of the daily sync per day: it is called every five minutes. */
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
@@ -17,41 +14,12 @@ const LEAST_PER_RUN = 20;
 export async function syncDueSites(ctx: Ctx): Promise<string> {
   const total = await ctx.store.sites.count({});
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
-  if (since === null) return 'switched off';
   const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * per_day * 1.2));
   const ids = await ctx.store.dueSites.forSync(since, share);
   if (ids.length === 0) return 'nothing due';
   const sites = await ctx.store.sites.records(ids);
   const { done, failures } = await runOnSites(ctx, syncHandler, sites, {});
   return `${done.length} synced, ${failures.length} failed`;
-}
-
-const ABANDONED_EVERY_MS = 2 * DAY_MS;
-const ABANDONED_PER_RUN = 25;
-
-/** Makes the children check for abandoned plugins and themes: a plain sync only reads their cache (child protocol §6.6). */
-export async function refreshAbandoned(ctx: Ctx): Promise<string> {
-  const ids = await ctx.store.dueSites.forAbandonedCheck(ctx.clock.now() - ABANDONED_EVERY_MS, ABANDONED_PER_RUN);
-  const targets = await loadSites(ctx, ids);
-  let failed = 0;
-  await Promise.all(
-    [...targets.values()].map((target) =>
-      ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-        try {
-          const connection = requireConnection(target);
-          for (const kind of ['plugin', 'theme'] as const) {
-            await storeSnapshot(ctx, target, await ctx.child.checkAbandoned(connection, kind, { signal: ctx.signal }));
-          }
-        } catch (error) {
-          failed++;
-          ctx.log.debug({ err: error, site_id: target.site.id }, 'abandoned items could not be looked up');
-        }
-      }),
-    ),
-  );
-  // Failed ones too: a site that cannot answer must not keep the others from their turn.
-  await ctx.store.dueSites.abandonedChecked(ids, ctx.clock.now());
-  return ids.length === 0 ? 'nothing due' : `${ids.length - failed} refreshed, ${failed} failed`;
 }
 
 /** Emits `site.unhealthy` for sites whose last health report is below their threshold. */

@@ -3,13 +3,13 @@
 import type { Ctx } from '../context.js';
 
 const DAY_MS = 24 * 3_600_000;
-const KEPT_DAYS = { audits: 400, mail: 90, history: 3 * 366 } as const;
+const KEPT_DAYS = { audits: 400, mail: 90 } as const;
 
-/** Old audits, mails and history; the newest result of each site stays whatever its age. */
+/** Old audits, mails and entries of the log of actions; the newest result of each site stays whatever its age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {
   const before = (days: number) => ctx.clock.now() - days * DAY_MS;
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
-  const changes = await ctx.store.history.prune(before(KEPT_DAYS.history));
-  return `${audits} audits, ${mails} mails, ${changes} changes forgotten`;
+  const actions = await ctx.store.actionLog.prune(before(ctx.config.log_days));
+  return `${audits} audits, ${mails} mails, ${actions} actions forgotten`;
 }

@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { Origin } from '../../core/events.js';
 import type { ToolKind } from '../../store/jobs/tool-jobs.js';
 import { liveSiteError, requireLive } from '../content/live-content.js';
-import type { Ctx } from '../context.js';
+import { type Ctx, originOf } from '../context.js';
 import { renewRegistration } from '../sites/connection.js';
 import { type LoadedSite, loadSites, requireConnection, requireNotOnTrial } from '../sites/load.js';
 import { allSites, isoTime } from '../sites/sites.js';
@@ -53,7 +54,10 @@ export async function startTool(ctx: Ctx, kind: ToolKind) {
     });
   }
   const id = `${kind}_${randomUUID()}`;
-  const job = await ctx.store.toolJobs.add({ id, kind, sites: sites.map((site) => site.id) }, ctx.clock.now());
+  const job = await ctx.store.toolJobs.add(
+    { id, kind, sites: sites.map((site) => site.id), origin: originOf(ctx) },
+    ctx.clock.now(),
+  );
   if (job.added) ctx.events.emit({ name: 'tool_job.queued', facts: { job_id: id, kind, sites: sites.length } });
   const { id_name, path } = TOOLS[kind];
   return {
@@ -104,7 +108,8 @@ export async function runToolJobs(ctx: Ctx): Promise<string> {
     if (job === undefined) return worked === 0 ? 'nothing to do' : `${worked} worked on`;
     worked++;
     try {
-      await workOff(ctx, job.id, job.kind, owner);
+      const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
+      await workOff({ ...ctx, events }, job.id, job.kind, owner);
     } finally {
       if (ctx.signal.aborted) await ctx.store.toolJobs.release(job.id, owner);
     }
@@ -176,14 +181,14 @@ async function destroySessions(ctx: Ctx, target: LoadedSite): Promise<void> {
 /** A fresh key, registered straight over the old one: that cannot strand the site (child protocol §4). */
 async function renewConnection(ctx: Ctx, target: LoadedSite): Promise<void> {
   await renewRegistration(ctx, target);
-  await ctx.store.sites.markConnected(target.site.id);
+  await ctx.store.sites.markConnected(target.site.id, ctx.clock.now());
   ctx.events.emit({ name: 'site.connection_renewed', site_id: target.site.id, facts: {} });
 }
 
 /** Marks the site first, so that it is not contacted again even when it cannot be reached now. */
 async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
-  const changed = await ctx.store.sites.mark([site.id], { disconnected: true });
+  const changed = await ctx.store.sites.mark([site.id], { disconnected: true }, ctx.clock.now());
   if (changed.length > 0) ctx.events.emit({ name: 'site.disconnected', site_id: site.id, facts: {} });
   try {
     await ctx.child.disconnect(requireConnection(target), { signal: ctx.signal });

@@ -4,6 +4,7 @@ import type { MailType } from '../../../schemas/mail.js';
 import type { AlertKind } from '../../core/events.js';
 import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import { wordpressTime } from '../common/time-zones.js';
+import { shownUrl } from '../sites/urls.js';
 import { type MailContent, oneLine, renderHtml, renderText, withTokens } from './layout.js';
 
 export interface MailHead {
@@ -13,7 +14,8 @@ export interface MailHead {
 }
 
 /** Alerts as the mails see them. `id` is 0 for a sample. */
-export interface MailedAlert extends Pick<WaitingAlert, 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
+export interface MailedAlert
+  extends Pick<WaitingAlert, 'id' | 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
   kind: AlertKind;
 }
 
@@ -69,7 +71,7 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'site.unhealthy':
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
-      return `${what} answered with HTTP ${say('http_status')} after an update.`;
+      return `${what} ${facts.http_status === 0 ? 'did not answer' : `answered with HTTP ${say('http_status')}`} after an update${facts.items === undefined ? '' : ` of ${say('items')}`}.`;
   }
 }
 
@@ -97,16 +99,20 @@ const SINGLE = 10;
 /** Rows of one mail. */
 const ROWS = 200;
 
+/** A mail with the alerts that it tells of. */
+export type AlertMail = NewMail & { alert_ids: number[] };
+
 /** The mails that alerts of one type and the same recipients become. */
-export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): NewMail[] {
-  if (alerts.length <= SINGLE) return alerts.map((alert) => mailOf(type, head, alert, zone));
-  return [together(type, head, alerts, zone)];
+export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): AlertMail[] {
+  if (alerts.length <= SINGLE)
+    return alerts.map((alert) => ({ ...mailOf(type, head, alert, zone), alert_ids: [alert.id] }));
+  return [{ ...together(type, head, alerts, zone), alert_ids: alerts.map(({ id }) => id) }];
 }
 
 function mailOf(type: MailType, head: MailHead, alert: MailedAlert, zone: string): NewMail {
   const facts = factsOf(alert);
   const what = subjectOf(alert, facts);
-  const url = alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
+  const url = shownUrl(alert.site_url ?? (typeof facts.url === 'string' ? facts.url : ''));
   const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
   const told = sentence(alert, facts);
   const content: MailContent = {

@@ -2,11 +2,11 @@
 
 import type { MailType } from '../../../schemas/mail.js';
 import type { MailFailure } from '../../mail/mailer.js';
-import type { MailRow, NewMail, WaitingAlert } from '../../store/mail/mail.js';
+import type { MailRow, WaitingAlert } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
-import { isAlertKind, type MailedAlert, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { type AlertMail, isAlertKind, type MailedAlert, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
 import { listMails, mailToSend } from './settings.js';
 
 export { previewMail } from './preview.js';
@@ -78,7 +78,7 @@ async function queueAlerts(ctx: Ctx): Promise<void> {
   const zone = await dashboardZone(ctx);
   const now = ctx.clock.now();
   const fresh = alerts.filter((alert) => now - alert.at <= STALE_MS);
-  const mails: NewMail[] = [];
+  const mails: AlertMail[] = [];
   for (const { type, recipients, alerts: group } of grouped(fresh)) {
     const head = await headOf(ctx, type, recipients);
     if (head !== null) mails.push(...mailsOf(type, head, group, zone));

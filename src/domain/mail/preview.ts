@@ -32,7 +32,7 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
   'monitor.up': { http_code: 200 },
   'monitor.flapping': {},
   'site.unhealthy': { health_score: 64 },
-  'site.http_check_failed': { http_status: 500 },
+  'site.http_check_failed': { http_status: 500, items: 'Akismet 5.4' },
   'certificate.expiring': { ...CERTIFICATE, days_left: 7 },
   'certificate.expired': CERTIFICATE,
   'certificate.invalid': { ...CERTIFICATE, problem: 'It does not name this host.' },
@@ -78,6 +78,7 @@ async function sampleMail(ctx: Ctx, type: MailType, name: string, head: MailHead
   const kinds = Object.keys(SAMPLES) as AlertKind[];
   const kind = kinds.find((one) => one === name) ?? kinds.find((one) => mailTypeOf(one) === type) ?? 'monitor.down';
   const sample = {
+    id: 0,
     key: 'sample',
     kind,
     site_id: 1,

@@ -10,12 +10,13 @@ export async function listAlerts(ctx: Ctx, siteIds: readonly number[] | undefine
     perPage,
   );
   return {
-    items: items.map(({ id, kind, site_id, at, facts, delivered_at }) => ({
+    items: items.map(({ id, kind, site_id, at, facts, mailed_at }) => ({
       id,
       kind,
       site_id,
       time: isoTime(at),
-      delivered: delivered_at !== null,
+      delivered: mailed_at !== null,
+      delivered_at: isoTime(mailed_at),
       facts: JSON.parse(facts) as Record<string, unknown>,
     })),
     total,

@@ -10,6 +10,7 @@ import type {
   CertificateStatus,
   SeenCertificate,
 } from '../../store/monitoring/certificates.js';
+import type { SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { isoTime } from '../sites/sites.js';
@@ -97,6 +98,21 @@ export async function checkCertificate(ctx: Ctx, siteId: number): Promise<Certif
   const row = await rowOf(ctx, siteId);
   await storeCertificates(ctx, [await probeCertificate(ctx, row)], null);
   return getCertificate(ctx, siteId);
+}
+
+/**
+ * Looks at the certificate of a site that was never looked at: right after it was added or first synced, so that what is said of it
+ * is known. Never fails: the timetable looks again.
+ */
+export async function firstCertificateLook(ctx: Ctx, site: SiteRecord): Promise<void> {
+  const wanted = ctx.config.modules.includes('ssl-monitor') && site.suspended === 0 && site.url.startsWith('https:');
+  if (!wanted || site.certificate_checked_at !== null) return;
+  try {
+    const row = await rowOf(ctx, site.id);
+    await storeCertificates(ctx, [await probeCertificate(ctx, row)], null);
+  } catch (err) {
+    ctx.log.warn({ site_id: site.id, err }, 'the certificate of a site could not be looked at');
+  }
 }
 
 export interface ProbedCertificate {

@@ -1,6 +1,5 @@
 /** Changing monitors and checking one by hand (REST §6.11.2, §6.11 R135–R137). */
 
-import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';
@@ -9,7 +8,13 @@ import { applyChecks } from './apply.js';
 import { checkOnce } from './check.js';
 import { getMonitorBasic, monitorRow } from './monitors.js';
 import { ownNetwork } from './own-network.js';
-import { effectiveSettings, LONGEST_CHECK_S, type MonitorSettings } from './settings.js';
+import {
+  effectiveSettings,
+  followedSettings,
+  type MonitorSettings,
+  SETTING_COLUMNS,
+  settingsView,
+} from './settings.js';
 import { UP } from './state.js';
 
 /** undefined keeps, null follows the global setting. Minutes, seconds. */
@@ -24,24 +29,13 @@ export interface MonitorChange {
   keyword?: string | null | undefined;
 }
 
-const COLUMNS = {
-  active: 'active',
-  interval: 'interval_min',
-  timeout: 'timeout_s',
-  maxretries: 'maxretries',
-  type: 'type',
-  method: 'method',
-  expected_status: 'expected_status',
-  keyword: 'keyword',
-} as const;
-
 export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
   const columns = Object.fromEntries(
     Object.entries(change)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [
-        COLUMNS[name as keyof MonitorChange],
+        SETTING_COLUMNS[name as keyof MonitorChange],
         Array.isArray(value) ? JSON.stringify(value) : (value as string | number | null),
       ]),
   );
@@ -54,9 +48,7 @@ export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChang
     ctx.clock.now(),
   );
   ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: Object.keys(columns) } });
-  const own = { ...row, ...columns };
-  const follows = Object.entries(COLUMNS).flatMap(([name, column]) => (own[column] === null ? [name] : []));
-  return { ...settingsView(after), useglobal: follows };
+  return { ...settingsView(after), useglobal: followedSettings({ ...row, ...columns }) };
 }
 
 /** The global settings of all monitors: the same values as the monitoring settings (REST §6.10.3). */
@@ -89,24 +81,6 @@ function requireKeyword({ type, keyword }: Pick<MonitorSettings, 'type' | 'keywo
     'must be set for the type keyword',
     'Send keyword as well, or another type.',
   );
-}
-
-function settingsView(settings: MonitorSettings) {
-  const { active, interval, timeout, maxretries, type, method, expected_status, keyword } = settings;
-  return {
-    active: active ? 1 : 0,
-    interval: intervalLabel(interval),
-    interval_minutes: interval,
-    timeout,
-    timeout_label: timeoutLabel(timeout),
-    // A check on schedule is not waited for longer than this, whatever the setting.
-    effective_timeout: timeout === 0 ? LONGEST_CHECK_S : Math.min(timeout, LONGEST_CHECK_S),
-    maxretries,
-    type,
-    method,
-    expected_status,
-    keyword,
-  };
 }
 
 /** A caller waits for this check, so it never takes longer, seconds for both probes of it together. */

@@ -1,5 +1,6 @@
 /** Reading the monitors (REST §6.11): lists with their figures. Beats and incidents are in monitor-history.ts. */
 
+import { intervalLabel } from '../../../schemas/monitoring.js';
 import { ServiceError } from '../../core/errors.js';
 import type { MonitorFilter, MonitorRow } from '../../store/monitoring/monitors.js';
 import type { MonitorSums } from '../../store/monitoring/results.js';
@@ -7,7 +8,7 @@ import type { Ctx } from '../context.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { beatView, STATE_WORDS } from './history.js';
-import { effectiveSettings } from './settings.js';
+import { effectiveSettings, followedSettings, settingsView } from './settings.js';
 import { NEVER } from './state.js';
 
 const HOUR_MS = 3_600_000;
@@ -70,16 +71,10 @@ export async function getMonitor(ctx: Ctx, siteId: number) {
     withFigures(ctx, [row], global),
     ctx.store.monitorResults.beats(siteId, { from: now - 24 * HOUR_MS, to: now, status: [] }, 1, 500),
   ]);
-  const { active, timeout, maxretries, method, expected_status, keyword } = effectiveSettings(row, global);
   return {
     ...figures,
-    active: active ? 1 : 0,
-    interval: effectiveSettings(row, global).interval,
-    timeout,
-    maxretries,
-    method,
-    expected_status,
-    keyword,
+    ...settingsView(effectiveSettings(row, global)),
+    useglobal: followedSettings(row),
     last_message: row.last_msg,
     flapping: row.flapping_until !== null,
     next_check_at: isoTime(row.next_check_at === 0 ? now : row.next_check_at),
@@ -105,7 +100,7 @@ async function withFigures(ctx: Ctx, rows: readonly MonitorRow[], global: Monito
       name: row.name,
       type,
       last_status: wordOf(row, global),
-      check_frequency: `${interval}m`,
+      check_frequency: intervalLabel(interval),
       last_check_at: isoTime(row.last_check_at),
       last_status_code: row.last_http_code,
       uptime_24h: lastDay(row.site_id, byHour, now),

@@ -1,5 +1,6 @@
 /** What holds for one monitor: its own settings, and the global ones where it has none. Pure. */
 
+import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
 import type { ProbeMethod } from '../../probe/probe.js';
 import type { MonitorOwnSettings } from '../../store/monitoring/monitors.js';
 import type { MonitoringDefaults } from '../settings/effects.js';
@@ -46,4 +47,40 @@ export function nextTurn(now: number, intervalMin: number, phase: number): numbe
   const interval = intervalMin * 60_000;
   const offset = Math.floor(phase * interval);
   return Math.floor((now - offset) / interval) * interval + offset + interval;
+}
+
+/** Column of each setting of a monitor. */
+export const SETTING_COLUMNS = {
+  active: 'active',
+  interval: 'interval_min',
+  timeout: 'timeout_s',
+  maxretries: 'maxretries',
+  type: 'type',
+  method: 'method',
+  expected_status: 'expected_status',
+  keyword: 'keyword',
+} as const;
+
+/** Names of the settings for which a monitor has no value of its own. */
+export function followedSettings(own: MonitorOwnSettings): string[] {
+  return Object.entries(SETTING_COLUMNS).flatMap(([name, column]) => (own[column] === null ? [name] : []));
+}
+
+/** Settings as they are read and written. */
+export function settingsView(settings: MonitorSettings) {
+  const { active, interval, timeout, maxretries, type, method, expected_status, keyword } = settings;
+  return {
+    active: active ? 1 : 0,
+    interval: intervalLabel(interval),
+    interval_minutes: interval,
+    timeout,
+    timeout_label: timeoutLabel(timeout),
+    // A check on schedule is not waited for longer than this, whatever the setting.
+    effective_timeout: timeout === 0 ? LONGEST_CHECK_S : Math.min(timeout, LONGEST_CHECK_S),
+    maxretries,
+    type,
+    method,
+    expected_status,
+    keyword,
+  };
 }

@@ -16,6 +16,7 @@ const CONTENT_WORDS = {
   modified: 'updated',
   edited: 'updated',
   untrashed: 'restored',
+  unpublished: 'updated',
 };
 
 const EXTENSION_WORDS = {
@@ -28,6 +29,8 @@ const EXTENSION_WORDS = {
 };
 
 export interface Activity extends Source {
+  /** Rows have a slug, and those of updates versions. */
+  versions: boolean;
   /** First part of the tokens. */
   token: string;
   /** Last part of the token of the name. */
@@ -40,7 +43,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'plugin',
     nameToken: 'name',
     title: 'Plugins',
-    history: 'plugin',
+    versions: true,
+    done: ['plugin'],
     contexts: ['plugins', 'plugin'],
     words: EXTENSION_WORDS,
   },
@@ -48,7 +52,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'theme',
     nameToken: 'name',
     title: 'Themes',
-    history: 'theme',
+    versions: true,
+    done: ['theme'],
     contexts: ['themes', 'theme'],
     words: EXTENSION_WORDS,
   },
@@ -56,7 +61,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'platform',
     nameToken: 'name',
     title: 'WordPress',
-    history: 'core',
+    versions: true,
+    done: ['core'],
     contexts: ['wordpress', 'core', 'installer'],
     words: { ...same('updated'), upgraded: 'updated' },
   },
@@ -64,7 +70,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'post',
     nameToken: 'title',
     title: 'Posts',
-    history: null,
+    versions: false,
+    done: ['post'],
     contexts: ['posts', 'post'],
     words: CONTENT_WORDS,
   },
@@ -72,7 +79,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'page',
     nameToken: 'title',
     title: 'Pages',
-    history: null,
+    versions: false,
+    done: ['page'],
     contexts: ['pages', 'page'],
     words: CONTENT_WORDS,
   },
@@ -80,7 +88,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'user',
     nameToken: 'name',
     title: 'Users',
-    history: null,
+    versions: false,
+    done: [],
     contexts: ['users', 'user', 'profiles'],
     words: {
       ...same('created', 'updated', 'deleted'),
@@ -95,7 +104,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'comment',
     nameToken: 'title',
     title: 'Comments',
-    history: null,
+    versions: false,
+    done: ['comment'],
     contexts: ['comments', 'comment'],
     words: {
       ...same('created', 'updated', 'edited', 'trashed', 'deleted', 'restored', 'approved', 'spam', 'replied'),
@@ -104,13 +114,16 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
       modified: 'edited',
       untrashed: 'restored',
       spammed: 'spam',
+      unspammed: 'restored',
+      unapproved: 'updated',
     },
   },
   menus: {
     token: 'menu',
     nameToken: 'title',
     title: 'Menus',
-    history: null,
+    versions: false,
+    done: [],
     contexts: ['menus', 'menu', 'nav-menu'],
     words: { ...same('created', 'updated', 'deleted'), added: 'created', modified: 'updated' },
   },
@@ -118,7 +131,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
     token: 'media',
     nameToken: 'name',
     title: 'Media',
-    history: null,
+    versions: false,
+    done: [],
     contexts: ['media', 'attachment', 'attachments'],
     words: {
       ...same('uploaded', 'updated', 'deleted'),

@@ -10,8 +10,8 @@ import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Secti
 export async function activityFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   const activity = ACTIVITIES[question.segment] as Activity;
   const childTells = ctx.config.modules.includes('logs');
-  // Content is known from the child's log alone; plugins, themes and WordPress from our own work as well.
-  if (activity.history === null) requireModule(ctx, 'logs');
+  // What people did to content is known from the child's log alone: a report without it would claim that nothing happened.
+  if (!activity.versions) requireModule(ctx, 'logs');
   const { events, counts, truncated } = await eventsOf(ctx, question, activity, childTells);
   const present = await presentSections(ctx, question, activity);
   const left = Math.max(0, MAX_ROWS - present.reduce((sum, section) => sum + section.rows.length, 0));
@@ -35,10 +35,10 @@ export async function activityFindings(ctx: Ctx, question: ReportRequest): Promi
 }
 
 function notesOf(activity: Activity, childTells: boolean, present: readonly Section[]): string[] {
-  const ours = 'What was done through Sitefleet is known since it began to keep a history.';
+  const ours = 'What was done through Sitefleet is known since it began to keep a log.';
   const theirs = 'What was done on the site itself is known as of its last sync.';
   return [
-    ...(activity.history === null ? [] : [ours]),
+    ...(activity.done.length === 0 ? [] : [ours]),
     childTells ? theirs : 'What was done on the site itself is left out: the Logs module is off.',
     ...(present.length === 0 ? [] : ['Pending and abandoned items are those of the last sync, whatever the range.']),
   ];
@@ -47,17 +47,17 @@ function notesOf(activity: Activity, childTells: boolean, present: readonly Sect
 function actionSection(activity: Activity, action: string, events: readonly SiteEvent[], count: number): Section {
   const { token, nameToken } = activity;
   const of = `${token}.${action}`;
-  const versions = action === 'updated' && activity.history !== null;
+  const versions = action === 'updated' && activity.versions;
   const name = nameToken === 'name' ? 'name' : 'title';
   const rows: ReportRow[] = events.map((event) => ({
     at: event.at,
     fields: {
       [name]: event.name,
-      ...(activity.history === null ? {} : { slug: event.slug }),
+      ...(activity.versions ? { slug: event.slug } : {}),
       author: event.author,
       ...(versions ? { old_version: event.old_version, current_version: event.current_version } : {}),
-      // The logs of a child do not say which role it was.
-      ...(token === 'user' ? { role: '' } : {}),
+      ...(token === 'user' ? { role: event.role } : {}),
+      ...(activity.versions ? {} : { detail: event.detail }),
     },
   }));
   return {
@@ -72,6 +72,7 @@ function actionSection(activity: Activity, action: string, events: readonly Site
       old_version: `${token}.old.version`,
       current_version: `${token}.current.version`,
       role: `${of}.role`,
+      detail: `${of}.detail`,
       date: `${of}.date`,
       time: `${of}.time`,
       utime: `${of}.utime`,

@@ -1,6 +1,5 @@
 /** What happened on a site, from our own history and from its child's logs, as one list without duplicates. */
 
-import type { HistoryContext } from '../../store/sites/change-history.js';
 import type { Ctx } from '../context.js';
 import { MAX_ROWS, type ReportRequest } from './types.js';
 
@@ -13,11 +12,16 @@ export interface SiteEvent {
   author: string;
   old_version: string;
   current_version: string;
+  /** Of a user, after it. */
+  role: string;
+  /** What became of it, beyond the action. */
+  detail: string;
 }
 
 /** Where a segment finds its events, and what the words of a child mean to it. */
 export interface Source {
-  history: HistoryContext | null;
+  /** The contexts of our own log of actions. */
+  done: readonly string[];
   /** The child's contexts, lower case. */
   contexts: readonly string[];
   /** The child's action words → actions of the segment. Other words are not of the segment. */
@@ -42,8 +46,8 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
   const wanted = new Set(actions);
   const limit = MAX_ROWS + 1;
   const [ours, ourCounts, theirs] = await Promise.all([
-    source.history === null ? [] : ctx.store.history.list(site.id, [source.history], from, to, limit),
-    source.history === null ? [] : ctx.store.reportData.historyCounts(site.id, source.history, from, to),
+    source.done.length === 0 ? [] : ctx.store.actionLog.done(site.id, source.done, from, to, limit),
+    source.done.length === 0 ? [] : ctx.store.actionLog.doneCounts(site.id, source.done, from, to),
     withChild
       ? ctx.store.reportData.changes(site.id, source.contexts, from / 1000, to / 1000, limit)
       : { items: [], counts: [] },
@@ -51,9 +55,19 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
   const meaning = (action: string) => source.words[action.toLowerCase().replaceAll('_', '-')] ?? '';
   const logged = theirs.items.map((row) => ({ row, action: meaning(row.action) }));
   const ranked: Ranked[] = [
-    ...ours.map(({ action, at, name, slug, old_version, new_version }) => ({
+    ...ours.map(({ action, at, name, slug, detail, old_version, new_version }) => ({
       rank: 0,
-      event: { action, at, name, slug, author: OURSELVES, old_version, current_version: new_version },
+      event: {
+        action: meaning(action),
+        at,
+        name,
+        slug,
+        author: OURSELVES,
+        old_version,
+        current_version: new_version,
+        role: '',
+        detail,
+      },
     })),
     ...logged.map(({ row, action }) => ({
       rank: row.source === 'actions' ? 1 : 2,
@@ -61,17 +75,22 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
         action,
         at: Math.round(row.created * 1000),
         name: row.item,
-        slug: '',
+        slug: row.slug,
         author: row.user_login,
-        old_version: '',
-        current_version: '',
+        old_version: row.old_value,
+        current_version: row.new_value,
+        role: row.new_value,
+        detail: [row.summary, row.detail].filter((text) => text !== '').join(', '),
       },
     })),
   ].filter(({ event }) => wanted.has(event.action));
   const events = withoutDoubles(ranked).sort((a, b) => b.at - a.at);
   const cut = ours.length >= limit || theirs.items.length >= limit;
   const counts = cut
-    ? sum([...ourCounts, ...theirs.counts.map(({ action, n }) => ({ action: meaning(action), n }))], wanted)
+    ? sum(
+        [...ourCounts, ...theirs.counts].map(({ action, n }) => ({ action: meaning(action), n })),
+        wanted,
+      )
     : sum(
         events.map(({ action }) => ({ action, n: 1 })),
         wanted,

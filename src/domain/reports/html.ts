@@ -2,6 +2,7 @@
 
 import { escapeHtml } from '../common/escape-html.js';
 import { dayStart } from '../common/time-zones.js';
+import { shownUrl } from '../sites/urls.js';
 import { chartSvg } from './charts.js';
 import type { Report } from './report.js';
 import type { DateStyle } from './shapes.js';
@@ -82,7 +83,7 @@ export function htmlReport(reports: readonly Report[], style: DateStyle): string
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(`${title} – ${site.name}`)}</title><style>${STYLE}</style></head>
 <body><main>
 <header><h1>${escapeHtml(title)}</h1>
-<p class="site"><strong>${escapeHtml(site.name)}</strong> · ${escapeHtml(site.url)}</p>
+<p class="site"><strong>${escapeHtml(site.name)}</strong> · ${escapeHtml(shownUrl(site.url))}</p>
 <p class="range">${escapeHtml(range)} (${escapeHtml(meta.time_zone)})</p></header>
 ${parts.join('\n')}
 <footer>${footer(meta, style)}</footer>

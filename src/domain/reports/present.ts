@@ -3,7 +3,7 @@
 import { findClient } from '../clients/records.js';
 import { wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
-import { installedExtensions } from '../extensions/extensions.js';
+import { installedExtensions } from '../extensions/inventory.js';
 import { abandonedItems } from '../sites/findings.js';
 import { healthScore } from '../sites/health.js';
 import { isoTime, loadRecord } from '../sites/sites.js';

@@ -63,29 +63,22 @@ export async function settingOf<G extends Group, K extends keyof GroupValues<G> 
   return (parsed?.success === true ? parsed.data : standard(surroundingsOf(ctx.config))) as GroupValues<G>[K];
 }
 
-/** All groups whose values are the same for everybody. */
-async function effectiveSettings(ctx: Source) {
-  const [general, advanced, monitoring] = await Promise.all([
-    groupValues(ctx, 'general'),
-    groupValues(ctx, 'advanced'),
-    groupValues(ctx, 'monitoring'),
-  ]);
-  return { general, advanced, monitoring };
-}
-
 /** Time zone of the dashboard, as `zones.ts` takes it. */
 export function dashboardZone(ctx: Source): Promise<string> {
   return settingOf(ctx, 'general', 'timezone_string');
 }
 
+/** Whether the timetable may work on sites of its own accord. */
+export async function isScheduleOn(ctx: Source): Promise<boolean> {
+  return (await settingOf(ctx, 'advanced', 'svc_wp_cron')) === 1;
+}
+
 /**
- * Sites that were not looked at since then are due for their sync; null = the schedule is switched off. Without a start time
- * the syncs are spread over the day; with one, a round begins then, and the other rounds of the day evenly after it.
+ * Sites that were not looked at since then are due for their sync. Without a start time the syncs are spread over the day; with one, a round begins then, and the other rounds of the day evenly after it.
  */
-export async function syncDueSince(ctx: Source, now: number): Promise<{ since: number | null; per_day: number }> {
-  const { general, advanced } = await effectiveSettings(ctx);
+export async function syncDueSince(ctx: Source, now: number): Promise<{ since: number; per_day: number }> {
+  const general = await groupValues(ctx, 'general');
   const per_day = general.frequency_daily_update;
-  if (advanced.svc_wp_cron === 0) return { since: null, per_day };
   const between = DAY_MS / per_day;
   const [hour, minute] = general.time_daily_update.split(':').map(Number);
   if (hour === undefined || minute === undefined) return { since: now - between, per_day };

@@ -14,14 +14,7 @@ import {
 } from '../jobs/handlers.js';
 import type { CheckResult } from './check.js';
 import { siteSecurity } from './findings.js';
-import {
-  type LoadedSite,
-  loadSite,
-  requireConnection,
-  requireNotSuspended,
-  requireReachable,
-  siteCallError,
-} from './load.js';
+import { type LoadedSite, loadSite, requireConnection, requireNotSuspended, siteCallError } from './load.js';
 import { removeSite } from './notify-child.js';
 import { loadRecord } from './sites.js';
 import { storeSnapshot } from './sync.js';
@@ -36,7 +29,7 @@ async function run<P, R>(ctx: Ctx, site: SiteRow, handler: JobHandler<P, R>, par
   }
 }
 
-/** Throws as `syncHandler` does; a site that is disconnected or down is contacted all the same. */
+/** Throws as `syncHandler` does; a site that is disconnected is contacted all the same. */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
   await run(ctx, site, syncHandler, { even_disconnected: true });
   return loadRecord(ctx, site.id);
@@ -71,18 +64,17 @@ export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRo
 
 /**
  * A site that a live call may be made to. Throws `svc_site_suspended`, `svc_site_disconnected` (by hand), or
- * `svc_site_offline` (down at its last check, or without a key).
+ * `svc_site_offline` (without a key).
  */
 export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite> {
   const target = await loadSite(ctx, site.id);
   requireNotSuspended(target);
-  if (target.site.disconnected === 1) {
+  if (target.site.disconnected > 0) {
     throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
       advice: `Reconnect it first: POST /v2/sites/${site.id}/reconnect.`,
       data: { site_id: site.id },
     });
   }
-  requireReachable(target);
   requireConnection(target);
   return target;
 }

@@ -13,15 +13,17 @@ export interface CheckResult {
   http_status: number;
 }
 
-/** Statuses that count as up unless a site has its own list. */
-const UP = { from: 200, to: 206 } as const;
+/** Up: an answer of its own, or one that sends the visitor elsewhere. Redirects within the site were followed before. */
+function isUp(status: number): boolean {
+  return (status >= 200 && status <= 206) || (status >= 300 && status < 400);
+}
 
 /** The sentence WordPress shows while it updates itself, the same in every install that did not translate it. */
 const MAINTENANCE = 'Briefly unavailable for scheduled maintenance';
 
 /**
- * Visits the site and stores the outcome. An unreachable site is a result, not an error; `svc_check_failed` only when no visit
- * could be made at all.
+ * Visits the site and stores the outcome, which says nothing about the connection to the child and forbids no call to it. An
+ * unreachable site is a result, not an error; `svc_check_failed` only when no visit could be made at all.
  */
 export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Promise<CheckResult> {
   const visit = await ctx.child.visit(
@@ -41,20 +43,19 @@ export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Pro
       data: { site_id: site.id },
     });
   }
-  const up = visit.http_status >= UP.from && visit.http_status <= UP.to;
-  const pending = visit.http_status === 0 || visit.body.includes(MAINTENANCE);
-  const state = pending ? 0 : up ? 1 : -1;
-  await ctx.store.sites.recordCheck(site.id, {
-    state,
-    http_status: visit.http_status,
-    response_time_ms: visit.response_time_ms,
+  const reachable = visit.body.includes(MAINTENANCE) ? null : isUp(visit.http_status);
+  const { http_status, response_time_ms } = visit;
+  await ctx.store.siteStatus.recordVisit(site.id, {
+    reachable,
+    http_status,
+    response_time_ms,
     at: ctx.clock.now(),
   });
-  ctx.events.emit({ name: 'site.checked', site_id: site.id, facts: { state, http_status: visit.http_status } });
+  ctx.events.emit({ name: 'site.checked', site_id: site.id, facts: { reachable, http_status } });
   return {
     site_id: site.id,
     site_url: site.url,
-    reachable: state === 1,
+    reachable: reachable === true,
     response_time_ms: visit.response_time_ms,
     http_status: visit.http_status,
   };

@@ -1,13 +1,18 @@
 /** Connecting, reconnecting and disconnecting a site (child protocol §3, §4). */
 
+import { siteName } from '../../../schemas/site.js';
 import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
+import { firstCertificateLook } from '../monitoring/certificates.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
-import { hostOf, storedUrl, withChildsWww } from './urls.js';
+import { shownHost, storedUrl, withChildsWww } from './urls.js';
+
+/** The title is a convenience that must not hold up what has succeeded already. */
+const TITLE_MS = 5_000;
 
 export interface NewSiteInput {
   url: string;
@@ -39,7 +44,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   }
   const address = storedUrl(input.url);
   await refuseKnown(ctx, address);
-  await requireLinks(ctx, input.client_id, input.tags);
+  await requireLinks(ctx, input.client_id, { tags: input.tags ?? [] });
   const at: ChildAddress = {
     url: address.url,
     http_user: input.http_user ?? null,
@@ -56,7 +61,7 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
     id = await ctx.store.sites.add(
       {
         ...stored,
-        name: input.name === undefined || input.name === '' ? hostOf(stored.url) : input.name,
+        name: input.name || (await titleOf(ctx, at, stored.url)),
         client_id: input.client_id ?? null,
         tags: input.tags ?? [],
         admin_username: input.admin,
@@ -76,7 +81,15 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   if (id === undefined) await refuseKnown(ctx, stored);
   if (id === undefined) throw new ServiceError('svc_site_add_failed', 'The site could not be stored.');
   ctx.events.emit({ name: 'site.added', site_id: id, facts: { url: stored.url } });
-  return siteView(await loadRecord(ctx, id));
+  const added = await loadRecord(ctx, id);
+  await firstCertificateLook(ctx, added);
+  return siteView(ctx, added);
+}
+
+/** What a site without a given name is called: as it calls itself, or by its host. */
+async function titleOf(ctx: Ctx, at: ChildAddress, url: string): Promise<string> {
+  const title = await ctx.child.title(at, { signal: ctx.signal, timeoutMs: TITLE_MS });
+  return siteName.catch('').parse(title) || shownHost(url);
 }
 
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {
@@ -174,7 +187,7 @@ export async function reconnectSite(ctx: Ctx, target: LoadedSite): Promise<void>
     if (error.data.failure !== 'refused') throw reconnectError(error, site.id);
     await renewRegistration(ctx, target);
   }
-  await ctx.store.sites.markConnected(site.id);
+  await ctx.store.sites.markConnected(site.id, ctx.clock.now());
   ctx.events.emit({ name: 'site.reconnected', site_id: site.id, facts: {} });
 }
 

@@ -1,46 +1,50 @@
-/** Changing the settings of one site through the REST interface (REST §6.3.1). */
+/** Changing the settings of one site (operations §8 S5, REST §6.3.1). */
 
-import { ServiceError } from '../../core/errors.js';
 import type { SiteSettings } from '../../store/sites/settings.js';
-import type { SiteRow } from '../../store/sites/sites.js';
+import type { SiteRecord, SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
 import type { Ctx } from '../context.js';
+import { firstCertificateLook } from '../monitoring/certificates.js';
+import { addressTaken, verifyMove } from './move.js';
 import { linkError, loadRecord, requireLinks } from './sites.js';
 
-export interface SiteEdit extends Omit<SiteSettings, 'url'> {
+export interface SiteEdit extends Omit<SiteSettings, 'url_key'> {
   protocol?: 'http' | 'https';
 }
 
 /**
- * Changes only the given fields, all or none. Throws `svc_client_not_found`, `svc_tag_not_found`,
- * `svc_rest_site_exists` when another site has the address under the new scheme.
+ * Changes only the given fields, all or none. A new address is taken when the site itself answers there (`verifyMove`); the scheme
+ * alone is changed unseen. Throws `svc_client_not_found`, `svc_tag_not_found`, `svc_site_already_exists`, and as `verifyMove`.
  */
-export async function editSite(ctx: Ctx, site: SiteRow, { protocol, ...edit }: SiteEdit): Promise<SiteRow> {
-  await requireLinks(ctx, edit.client_id ?? undefined, edit.tags);
-  const url = protocol === undefined ? undefined : site.url.replace(/^https?:/, `${protocol}:`);
-  const change: SiteSettings = { ...edit, ...(url === undefined || url === site.url ? {} : { url }) };
+export async function editSite(
+  ctx: Ctx,
+  site: SiteRow,
+  { protocol, url: wanted, ...edit }: SiteEdit,
+): Promise<TaggedSite> {
+  const { tags = [], add_tags = [], remove_tags = [] } = edit;
+  await requireLinks(ctx, edit.client_id ?? undefined, { tags, add_tags, remove_tags });
+  const move = wanted === undefined ? null : await verifyMove(ctx, site.id, wanted, edit);
+  const url = move?.to.url ?? (protocol === undefined ? site.url : site.url.replace(/^https?:/, `${protocol}:`));
+  const change: SiteSettings = { ...edit, ...(url === site.url ? {} : { url }), ...move?.to };
+  const before = await loadRecord(ctx, site.id);
   try {
-    await ctx.store.siteSettings.change(site, change);
+    await ctx.store.siteSettings.change(site, change, ctx.clock.now());
   } catch (error) {
-    throw isStorageError(error, 'unique') ? taken(url ?? site.url) : linkError(error);
+    throw isStorageError(error, 'unique') ? addressTaken(url) : linkError(error);
   }
-  const fields = Object.keys(change);
+  const fields = Object.keys(change).filter((field) => field !== 'url_key');
   if (fields.length > 0) ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields } });
-  const now = await loadRecord(ctx, site.id);
-  tellMarks(ctx, site, now);
-  return now;
+  const after = await loadRecord(ctx, site.id);
+  tellMarks(ctx, before, after);
+  if (move === null) return after;
+  await ctx.store.inventory.save(after, move.snapshot, ctx.clock.now(), true);
+  await firstCertificateLook(ctx, { ...after, certificate_checked_at: null });
+  return loadRecord(ctx, site.id);
 }
 
-function tellMarks(ctx: Ctx, before: SiteRow, after: SiteRow): void {
-  const was = before.status === 'suspended';
-  const is = after.status === 'suspended';
-  if (was === is) return;
-  ctx.events.emit({ name: is ? 'site.suspended' : 'site.unsuspended', site_id: after.id, facts: {} });
-}
-
-function taken(url: string): ServiceError {
-  return new ServiceError('svc_rest_site_exists', `Another site has the address ${url}.`, {
-    field: 'protocol',
-    advice: 'Remove the other record first.',
-  });
+/** The suspension may also come and go with the client. */
+function tellMarks(ctx: Ctx, before: SiteRecord, after: SiteRecord): void {
+  if (before.suspended === after.suspended) return;
+  const name = after.suspended === 1 ? 'site.suspended' : 'site.unsuspended';
+  ctx.events.emit({ name, site_id: after.id, facts: {} });
 }

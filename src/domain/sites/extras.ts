@@ -2,12 +2,12 @@
 
 import type { SiteExtra } from '../../../schemas/site-extras.js';
 import type { Ctx } from '../context.js';
-import { columnsOf, reasonOf } from '../fleet/search-cells.js';
-import { isoTime } from './sites.js';
+import { columnsOf, reasonCell } from '../fleet/search-cells.js';
+import { isoTime } from './times.js';
 
 interface Extras {
   tags?: { id: number; name: string }[];
-  reason?: string | null;
+  status_reason?: string | null;
   last_sync?: string | null;
   php_version?: string | null;
 }
@@ -30,7 +30,7 @@ export async function withExtras<T extends { id: number }>(
     if (row === undefined) return site;
     const extras: Extras = {
       tags: parts?.get(site.id)?.tags.map(({ id, name }) => ({ id, name })) ?? [],
-      reason: reasonOf(row),
+      status_reason: reasonCell(row),
       last_sync: isoTime(row.last_sync as number | null),
       php_version: row.php as string | null,
     };

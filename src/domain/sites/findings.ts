@@ -1,12 +1,11 @@
-/** Findings of the last sync about a site: abandoned extensions, security issues, changes made on the site itself. */
+/** Findings of the last sync about a site: abandoned extensions, security issues. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { dateOf } from '../costs/periods.js';
-import { installedExtensions } from '../extensions/extensions.js';
+import { installedExtensions } from '../extensions/inventory.js';
 import { abandonedAfterDays } from '../settings/effects.js';
-import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { isoTime } from './sites.js';
 import { ABANDONED_AFTER_DAYS } from './sync.js';
@@ -35,7 +34,13 @@ export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: nu
     page,
     perPage,
   );
-  return { items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })), total };
+  const looks = await ctx.store.findings.abandonedLooks({ denied: ctx.actor.denied_sites });
+  return {
+    items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })),
+    total,
+    checked_at: looks.unknown > 0 ? null : isoTime(looks.oldest),
+    sites_not_checked: looks.unknown,
+  };
 }
 
 /** Items of a site without a release for long, with what the inventory knows of them. */
@@ -60,6 +65,11 @@ export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | '
     installed: bySlug.has(slug),
     active: bySlug.get(slug)?.active ?? 0,
   }));
+}
+
+/** When the site was last looked at for abandoned items; null while it was not. */
+export async function abandonedCheckedAt(ctx: Ctx, siteId: number): Promise<string | null> {
+  return isoTime((await ctx.store.findings.abandonedLooks({ site_id: siteId, denied: [] })).oldest);
 }
 
 /** More than any site has installed. */
@@ -103,40 +113,19 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
   };
 }
 
-/** `valid` needs an https URL and a good last certificate check; without a check nothing is claimed (operations §5.11). */
+/**
+ * `valid` needs an https URL and a good last certificate check. Null: nothing has looked yet, or no look has seen a certificate
+ * (operations §5.11).
+ */
 async function certificateState(
   ctx: Ctx,
   siteId: number,
   url: string,
-): Promise<{ valid: boolean; expires: string | null }> {
+): Promise<{ valid: boolean | null; expires: string | null; checked_at: string | null }> {
   const certificate = await ctx.store.findings.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
-  return {
-    valid: url.startsWith('https:') && certificate?.good === 1 && (certificate.valid_to ?? 0) > ctx.clock.now(),
-    expires,
-  };
-}
-
-export async function siteChanges(ctx: Ctx, ref: SiteRef, page: number, perPage: number) {
-  const site = await getSite(ctx, ref);
-  requireModule(ctx, 'logs');
-  const { items, total } = await ctx.store.findings.changes(site.id, page, perPage);
-  return {
-    site_id: site.id,
-    changes: items.map((row) => ({
-      id: row.id,
-      type: row.context,
-      description: changeSentence(row),
-      user: row.user_login,
-      timestamp: isoTime(Math.round(row.created * 1000)) ?? '',
-    })),
-    total,
-  };
-}
-
-/** `Activated: Akismet`; only the action when the child names no item. */
-export function changeSentence({ action, item }: { action: string; item: string }): string {
-  const words = action.replace(/[-_]+/g, ' ').trim();
-  const sentence = words === '' ? 'Changed' : words.charAt(0).toUpperCase() + words.slice(1);
-  return item === '' ? sentence : `${sentence}: ${item}`;
+  const checked_at = isoTime(certificate?.last_check ?? null);
+  if (!url.startsWith('https:')) return { valid: false, expires, checked_at };
+  if (certificate === undefined || certificate.valid_to === null) return { valid: null, expires, checked_at };
+  return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
 }

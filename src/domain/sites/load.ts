@@ -29,25 +29,16 @@ export async function loadSite(ctx: Ctx, id: number): Promise<LoadedSite> {
   return target;
 }
 
-/** Throws unless the site may be contacted: not suspended, not disconnected by hand, not known to be down. */
-export function requireReachable(target: LoadedSite): void {
-  requireNotSuspended(target);
+/** Throws unless the site may be contacted: neither suspended nor disconnected by hand. Any other site is tried. */
+export function requireContactable(target: LoadedSite): void {
   const { site } = target;
-  if (site.disconnected === 1) {
+  // Of both marks the later one shows, so that is the one to name.
+  if (site.disconnected !== 2) requireNotSuspended(target);
+  if (site.disconnected > 0) {
     throw new ServiceError('svc_site_offline', `Site ${site.id} is disconnected, so it is not contacted.`, {
       advice: 'Connect it again with reconnect-site-v1.',
       data: { site_id: site.id },
     });
-  }
-  if (site.check_state === -1) {
-    throw new ServiceError(
-      'svc_site_offline',
-      `Site ${site.id} was down at its last check (HTTP ${site.http_status ?? 0}).`,
-      {
-        advice: 'Run check-site-v1 once the site is back, or reconnect-site-v1.',
-        data: { site_id: site.id },
-      },
-    );
   }
 }
 
@@ -89,6 +80,13 @@ export function outdated(siteId: number, version: string): ServiceError {
     `Site ${siteId} runs MainWP Child ${version === '' ? 'of unknown version' : siteWord(version)}; ${MINIMUM_CHILD_VERSION} or newer is needed.`,
     { advice: 'Update the child plugin on the site, then sync it.', data: { site_id: siteId } },
   );
+}
+
+/** Checks of a write on one site that come before anything is sent (operations §8.1 REACH, CHILD). */
+export function requireWritable(target: LoadedSite): void {
+  requireNotOnTrial(target);
+  requireVersion(target);
+  requireContactable(target);
 }
 
 export function requireConnection(target: LoadedSite): SiteConnection {

@@ -25,7 +25,7 @@ type Call = (
 ) => Promise<void>;
 
 async function request(ctx: Ctx, { site, connection }: LoadedSite, call: Call): Promise<boolean> {
-  if (connection === null || site.suspended === 1 || site.disconnected === 1) return false;
+  if (connection === null || site.suspended === 1 || site.disconnected > 0) return false;
   try {
     await call(connection, { signal: ctx.signal, timeoutMs: PATIENCE_MS });
     return true;

@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
-import { type QueuedAnswer, queueJob } from '../jobs/jobs.js';
+import { type QueuedAnswer, queueJob, statusUrl } from '../jobs/jobs.js';
 import { type LoadedSite, loadSites, siteCallError } from './load.js';
 import { type ResolveError, resolveSites, type Selection, type SiteRef } from './resolve.js';
 
@@ -12,7 +12,7 @@ export interface SitesResult<R> {
   done: { target: LoadedSite; result: R }[];
   /** Sites whose work failed as a whole. */
   failures: { site: SiteRow; error: ServiceError }[];
-  /** Sites that were started and not finished when the time of a direct call was up; also in `failures`. */
+  /** Sites that were started and not finished when the time of a direct call was up; also in `failures`, and in `done` with a part of their result. */
   unfinished: SiteRow[];
 }
 
@@ -48,8 +48,9 @@ export async function runOnSites<P, R>(
       const cut =
         'result' in outcome ? handler.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
       if ('result' in outcome) result.done.push(outcome);
-      else result.failures.push({ site, error: cut ? tooSlow(site, ctx.config.direct_call_ms) : outcome.error });
       if (cut) result.unfinished.push(site);
+      if (cut) result.failures.push({ site, error: stillRunning(site) });
+      else if ('error' in outcome) result.failures.push({ site, error: outcome.error });
     }
     return result;
   } finally {
@@ -82,10 +83,18 @@ async function runOne<P, R>(
   }
 }
 
-function tooSlow(site: SiteRow, afterMs: number): ServiceError {
+/** The time of a call is up and the site is merely slow: its work goes on in this job. */
+export function stillRunning(
+  site: Pick<SiteRow, 'id'>,
+  job?: Pick<ContinuedJob, 'job_id' | 'status_url'>,
+): ServiceError {
   return new ServiceError(
-    'svc_site_offline',
-    `Site ${site.id} was not done within the ${afterMs / 1000} s that a direct call may take; its work goes on as a job.`,
+    'svc_still_running',
+    `Site ${site.id} needs longer than a direct call may take.${job === undefined ? '' : ` Its work goes on as the job ${job.job_id}.`}`,
+    {
+      advice: 'Read the job with get-batch-job-status-v1 in half a minute; the same call finds it until it has ended.',
+      data: { site_id: site.id, ...job },
+    },
   );
 }
 
@@ -128,10 +137,7 @@ export type ContinuedJob = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_q
 
 export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: ContinuedJob } & SitesResult<R>);
 
-/**
- * Runs the handler now on a small selection, or queues a job above the threshold (operations §6). Sites that are not finished when
- * the time of a direct call is up go on as a job, which reads the state of each before it repeats anything.
- */
+/** Runs the handler now on a small selection, as `runNow`, or queues a job above the threshold (operations §6). */
 export async function runOrQueue<P extends object, R>(
   ctx: Ctx,
   handler: JobHandler<P, R>,
@@ -139,11 +145,84 @@ export async function runOrQueue<P extends object, R>(
   params: P,
 ): Promise<SitesAnswer<R>> {
   if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, handler.type, selection, params);
-  const result = await runOnSites(ctx, handler, selection.sites, params);
-  if (result.unfinished.length === 0) return { queued: false, ...result };
-  const job = await queueJob(ctx, handler.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
-  const { job_id, status_url, sites_queued } = job;
-  return { queued: false, continued: { job_id, status_url, sites_queued }, ...result };
+  return { queued: false, ...(await runNow(ctx, handler, selection.sites, params)) };
+}
+
+/**
+ * Runs the handler now. Sites that are not finished when the time of a direct call is up go on as a job, which reads the state of
+ * each before it repeats anything. The same call asked again while that job runs finds it, and starts nothing.
+ */
+async function runNow<P extends object, R>(
+  ctx: Ctx,
+  handler: JobHandler<P, R>,
+  sites: readonly SiteRow[],
+  params: P,
+): Promise<SitesResult<R> & { continued?: ContinuedJob }> {
+  const under = await ctx.store.jobs.continuing(
+    handler.type,
+    params,
+    sites.map((site) => site.id),
+  );
+  const free = sites.filter((site) => !under.has(site.id));
+  const result = await runOnSites(ctx, handler, free, params);
+  const job =
+    result.unfinished.length === 0
+      ? undefined
+      : await queueJob(ctx, handler.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
+  const unfinished = new Set(result.unfinished.map((site) => site.id));
+  const failures = new Map(result.failures.map((failure) => [failure.site.id, failure]));
+  for (const site of sites) {
+    const jobId = unfinished.has(site.id) ? job?.job_id : under.get(site.id);
+    if (jobId !== undefined)
+      failures.set(site.id, { site, error: stillRunning(site, { job_id: jobId, status_url: statusUrl(ctx, jobId) }) });
+  }
+  return {
+    ...result,
+    failures: sites.flatMap((site) => failures.get(site.id) ?? []),
+    ...continuedBy(ctx, job, under),
+  };
+}
+
+/** The job that a call names: the one it started, else one that was under way. */
+function continuedBy(
+  ctx: Ctx,
+  started: QueuedAnswer | undefined,
+  under: ReadonlyMap<number, string>,
+): { continued?: ContinuedJob } {
+  const [found] = under.values();
+  const job_id = started?.job_id ?? found;
+  if (job_id === undefined) return {};
+  const sites_queued = started?.sites_queued ?? [...under.values()].filter((id) => id === job_id).length;
+  return { continued: { job_id, status_url: statusUrl(ctx, job_id), sites_queued } };
+}
+
+/** What a call on one site came to: its result, a part of it, or nothing yet. */
+export interface OneResult<R> {
+  result: R;
+  /** The rest goes on as this job. */
+  continued?: ContinuedJob;
+  unfinished?: ServiceError;
+}
+
+/**
+ * Runs the handler on one site, within the time of a direct call; the rest goes on as a job.
+ * @throws what the handler throws, and `svc_still_running` when the time was up before there was any part of a result
+ */
+export async function runOnOne<P extends object, R>(
+  ctx: Ctx,
+  handler: JobHandler<P, R>,
+  site: SiteRow,
+  params: P,
+): Promise<OneResult<R>> {
+  const { done, failures, continued } = await runNow(ctx, handler, [site], params);
+  const [first] = done;
+  const [failure] = failures;
+  if (first === undefined) throw failure?.error ?? stillRunning(site);
+  return {
+    result: first.result,
+    ...(continued === undefined ? {} : { continued }),
+    ...(failure === undefined ? {} : { unfinished: failure.error }),
+  };
 }
 
 /** Error entries of a multi-site answer: references that resolved to no site, then sites whose work failed. */

@@ -1,12 +1,16 @@
 /** Reading and changing site records. */
 
 import { ServiceError } from '../../core/errors.js';
-import type { SiteFilter, SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { isStorageError } from '../common/storage-errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
-import { healthScore } from './health.js';
+import { presentHealthScore } from './health.js';
 import { getSite, type SiteRef } from './resolve.js';
+import { lastVisit, type StatusReason, statusReasons } from './status.js';
+import { isoTime } from './times.js';
+
+export { isoTime };
 
 /** A site as get-site, add-site and update-site answer it. */
 export interface SiteView {
@@ -21,14 +25,19 @@ export interface SiteView {
   admin_username: string;
   child_version: string;
   notes: string;
+  /** Why the site is not connected; null while it is. */
+  status_reason: string | null;
+  /** Since when it is not connected; null = unknown, or connected. */
+  status_since: string | null;
+  last_check: { reachable: boolean | null; http_status: number | null; checked_at: string | null };
+  tags: { id: number; name: string }[];
   stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
 }
 
-export function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
-}
-
-export function siteView(site: SiteRecord): SiteView {
+/** A site as the operations answer it, with why it is not connected. */
+export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
+  const reason = (await statusReasons(ctx, [site])).get(site.id);
+  const visit = lastVisit(site);
   return {
     id: site.id,
     url: site.url,
@@ -41,6 +50,11 @@ export function siteView(site: SiteRecord): SiteView {
     admin_username: site.admin_username,
     child_version: site.child_version,
     notes: site.notes,
+    status_reason: null,
+    status_since: null,
+    ...reason,
+    last_check: { ...visit, checked_at: isoTime(visit.checked_at) },
+    tags: JSON.parse(site.tags_json) as SiteView['tags'],
   };
 }
 
@@ -53,6 +67,13 @@ export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: n
   return ctx.store.sites.list(visible(ctx, filter), page, perPage);
 }
 
+/** As `listSites`, each site that is not connected with the reason. */
+export async function listSitesWithReasons(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
+  const { items, total } = await listSites(ctx, filter, page, perPage);
+  const reasons = await statusReasons(ctx, items);
+  return { items: items.map((item): SiteRow & Partial<StatusReason> => ({ ...item, ...reasons.get(item.id) })), total };
+}
+
 export function countSites(ctx: Ctx, filter: SiteFilter): Promise<number> {
   return ctx.store.sites.count(visible(ctx, filter));
 }
@@ -62,12 +83,12 @@ export function allSites(ctx: Ctx, filter: SiteFilter = {}): Promise<SiteRow[]> 
 }
 
 /** The stored record of one site, by reference. */
-export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<SiteRecord> {
+export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<TaggedSite> {
   const { id } = await getSite(ctx, ref);
   return loadRecord(ctx, id);
 }
 
-export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
+export async function loadRecord(ctx: Ctx, id: number): Promise<TaggedSite> {
   const record = await ctx.store.sites.record(id);
   if (record === undefined)
     throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
@@ -75,65 +96,40 @@ export async function loadRecord(ctx: Ctx, id: number): Promise<SiteRecord> {
 }
 
 /** Counts leave ignored offers out, like list-updates (operations §5.3). */
-export async function siteWithStats(ctx: Ctx, site: SiteRecord): Promise<SiteView> {
+export async function siteWithStats(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   const { offers } = await ctx.store.inventory.read(site.id);
   const open = offers.filter((offer) => offer.ignored === 0);
   return {
-    ...siteView(site),
+    ...(await siteView(ctx, site)),
     stats: {
       plugin_updates: open.filter((offer) => offer.type === 1).length,
       theme_updates: open.filter((offer) => offer.type === 2).length,
       wp_update_available: open.some((offer) => offer.type === 0),
-      health_score: healthScore(site),
+      health_score: presentHealthScore(site),
     },
   };
 }
 
-export interface SiteChange {
-  name?: string | undefined;
-  notes?: string | undefined;
-  client_id?: number | null | undefined;
-  tags?: readonly number[] | undefined;
-}
-
-/** Changes only the given fields; unknown clients and tags are refused before anything is written. */
-export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Promise<SiteView> {
-  if (change.name === '')
-    throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
-      field: 'name',
-      advice: 'Send a name, or leave the field out to keep the present one.',
-    });
-  const { id } = await getSite(ctx, ref);
-  await requireLinks(ctx, change.client_id ?? undefined, change.tags);
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  try {
-    await ctx.store.sites.update(id, given);
-  } catch (error) {
-    throw linkError(error);
-  }
-  if (Object.keys(given).length > 0)
-    ctx.events.emit({ name: 'site.updated', site_id: id, facts: { fields: Object.keys(given) } });
-  return siteView(await loadRecord(ctx, id));
-}
-
-/** Refuses an unknown client or tag by name, in one round trip. */
+/** Refuses an unknown client or tag by name, in one round trip. @param tagLists lists of tag ids by the field they came in */
 export async function requireLinks(
   ctx: Ctx,
   clientId: number | undefined,
-  tags: readonly number[] | undefined,
+  tagLists: Readonly<Record<string, readonly number[]>>,
 ): Promise<void> {
-  if (clientId === undefined && (tags === undefined || tags.length === 0)) return;
-  const unknown = await ctx.store.sites.unknownLinks(clientId, tags ?? []);
+  const tags = [...new Set(Object.values(tagLists).flat())];
+  if (clientId === undefined && tags.length === 0) return;
+  const unknown = await ctx.store.sites.unknownLinks(clientId, tags);
   if (unknown.client !== null) {
     throw new ServiceError('svc_client_not_found', `client_id: no client has the id ${unknown.client}.`, {
       field: 'client_id',
       advice: 'Find the right id with list-clients-v1.',
     });
   }
-  const [tag] = unknown.tags;
-  if (tag !== undefined) {
-    throw new ServiceError('svc_tag_not_found', `tags: no tag has the id ${tag}.`, {
-      field: 'tags',
+  for (const [field, ids] of Object.entries(tagLists)) {
+    const tag = ids.find((id) => unknown.tags.includes(id));
+    if (tag === undefined) continue;
+    throw new ServiceError('svc_tag_not_found', `${field}: no tag has the id ${tag}.`, {
+      field,
       advice: 'Find the right ids with list-tags-v1.',
       data: { tag_ids: unknown.tags },
     });

@@ -2,7 +2,9 @@
 
 import type { Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
+import type { SiteConnection } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
+import { firstCertificateLook } from '../monitoring/certificates.js';
 import { abandonedAfterDays, syncParts } from '../settings/effects.js';
 import { compareVersions } from '../updates/versions.js';
 import {
@@ -10,7 +12,7 @@ import {
   MINIMUM_CHILD_VERSION,
   outdated,
   requireConnection,
-  requireReachable,
+  requireContactable,
   siteCallError,
 } from './load.js';
 import { withChildsWww } from './urls.js';
@@ -26,25 +28,29 @@ export type Since = { last_attempt: number | null } | undefined;
 
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
 export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Promise<void> {
-  requireReachable(target);
+  requireContactable(target);
   await fetchSnapshot(ctx, target, since);
 }
 
-/** Fetches and stores a snapshot even of a site marked as disconnected or down; see `Since` for the guard. */
+/** Asks the child for everything that is stored of a site. Throws ChildFailure. */
+export async function askSnapshot(ctx: Ctx, connection: SiteConnection, changesAfter: number): Promise<Snapshot> {
+  return ctx.child.stats(
+    connection,
+    {
+      abandonedAfterDays: await abandonedAfterDays(ctx),
+      changesAfter,
+      renewRegverify: connection.regverify === null,
+      parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
+    },
+    { signal: ctx.signal },
+  );
+}
+
+/** Fetches and stores a snapshot even of a site that is disconnected; see `Since` for the guard. */
 export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since): Promise<Snapshot> {
   const { site } = target;
   try {
-    const connection = requireConnection(target);
-    const snapshot = await ctx.child.stats(
-      connection,
-      {
-        abandonedAfterDays: await abandonedAfterDays(ctx),
-        changesAfter: site.changes_after,
-        renewRegverify: connection.regverify === null,
-        parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
-      },
-      { signal: ctx.signal },
-    );
+    const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after);
     await storeFetched(ctx, target, snapshot, since);
     return snapshot;
   } catch (error) {
@@ -70,10 +76,11 @@ async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, si
     throw outdated(site.id, snapshot.child_version);
   }
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
+  await firstCertificateLook(ctx, site);
 }
 
 /** Failures of this service, which say nothing about the site. */
-const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
+export const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
 /** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
 export async function storeSnapshot(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Snapshot | null> {

@@ -1,5 +1,6 @@
 /** Site URLs: the form that is stored, and the form that identifies (operations §4.1). Pure. */
 
+import { domainToUnicode } from 'node:url';
 import { ServiceError } from '../../core/errors.js';
 
 export interface StoredUrl {
@@ -63,6 +64,17 @@ export function withChildsWww(stored: string, reported: string | undefined): Sto
 
 export function hostOf(url: string): string {
   return parse(url)?.hostname ?? '';
+}
+
+/** The host in its own script: `bücher.example`, where the wire has `xn--bcher-kva.example`. For people only. */
+export function shownHost(url: string): string {
+  const host = hostOf(url);
+  return host.includes('xn--') ? domainToUnicode(host) || host : host;
+}
+
+/** The address for people, with the domain in its own script. */
+export function shownUrl(url: string): string {
+  return url.replace(hostOf(url), shownHost(url));
 }
 
 function parse(text: string): URL | null {

@@ -1,17 +1,14 @@
 /**
- * Applying updates on one site. Nothing is called updated unless the version on the site changed: the child answers success
- * for slugs without an update and even for ones that are not installed (child protocol §6.8).
+ * Applying updates on one site: send and judge (`send.ts`), store, visit (`after-update.ts`). Nothing is called updated unless the version on the site changed:
+ * the child answers success for slugs without an update and even for ones that are not installed (child protocol §6.8).
  */
 
-import { siteWord } from '../../../schemas/site-text.js';
-import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/child.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { mayHaveRun } from '../extensions/extensions.js';
-import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
-import { storeSnapshot } from '../sites/sync.js';
-import { visitAfterUpdate } from './check-after-update.js';
+import type { LoadedSite } from '../sites/load.js';
+import { inspectSite } from './after-update.js';
+import { isCancelled, type Judged, sendAndJudge, updateError } from './send.js';
 
 export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 export type UpdateType = (typeof UPDATE_TYPES)[number];
@@ -39,16 +36,20 @@ export interface ApplyError {
 }
 
 export interface ApplyResult {
+  /** What was installed, also when an entry of `errors` tells that it did harm. */
   updated: Applied[];
   errors: ApplyError[];
-  /** The call was cut off before every type had its turn; what was applied until then is in `updated`. */
+  /** The call was cut off before every offer had its outcome; the rest is in neither list. */
   interrupted?: boolean;
 }
 
 /** Updates may unpack large archives on slow hosts. */
 const UPDATE_TIMEOUT_MS = 10 * 60_000;
 
-/** Applies the given offers, type by type: core, plugins, themes, translations. A failing type does not stop the next. */
+/**
+ * Applies the given offers, type by type: core, plugins, themes, translations. A failing type does not stop the next, a site that
+ * no longer answers does.
+ */
 export async function applyOffers(
   caller: Ctx,
   target: LoadedSite,
@@ -58,24 +59,38 @@ export async function applyOffers(
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
     const result: ApplyResult = { updated: [], errors: [] };
-    for (const [type, number] of UPDATE_TYPES.map((name, index) => [name, index] as const)) {
-      const ofType = offers.filter((offer) => offer.type === number);
+    let silence: ServiceError | null = null;
+    for (const type of UPDATE_TYPES) {
+      const ofType = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
       if (ofType.length === 0) continue;
-      try {
-        const part = await applyType(ctx, target, type, ofType, timeoutMs);
-        result.updated.push(...part.updated);
-        result.errors.push(...part.errors);
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'svc_cancelled') throw error;
-        if (result.updated.length + result.errors.length === 0) throw error;
-        const message = 'The call ended before every update had its turn; the rest goes on as a job.';
-        result.errors.push(failed(target, 'site', '', 'svc_cancelled', message));
-        return { ...result, interrupted: true };
+      if (silence !== null) {
+        result.errors.push(...ofType.map((offer) => notTried(target, type, offer)));
+        continue;
       }
+      const part = await applyType(ctx, target, type, ofType, timeoutMs).catch((error: unknown) => {
+        if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
+        throw error;
+      });
+      result.updated.push(...part.updated);
+      result.errors.push(...part.errors);
+      if (part.interrupted) return { ...result, interrupted: true };
+      silence = part.silence;
     }
-    if (result.updated.length > 0) await visitAfterUpdate(ctx, target);
+    result.errors.push(...(await inspectSite(ctx, target, result.updated, silence)));
     return result;
   });
+}
+
+interface TypeResult extends ApplyResult {
+  /** Why the site could not be read afterwards; null when it answered, or nothing was sent. */
+  silence: ServiceError | null;
+}
+
+const CUT_OFF: TypeResult = { updated: [], errors: [], silence: null, interrupted: true };
+
+function notTried(target: LoadedSite, type: UpdateType, offer: FleetOffer): ApplyError {
+  const message = 'Not tried: the site has not answered since the updates before this one.';
+  return failed(target, type, offer.slug, 'svc_site_offline', message);
 }
 
 async function applyType(
@@ -84,203 +99,52 @@ async function applyType(
   type: UpdateType,
   offers: readonly FleetOffer[],
   timeoutMs: number,
-): Promise<ApplyResult> {
+): Promise<TypeResult> {
   for (const offer of offers)
     ctx.events.emit({ name: `${type}.update_started`, site_id: target.site.id, facts: { slug: offer.slug } });
-  let result: ApplyResult;
+  let result: TypeResult;
   try {
-    result =
-      type === 'core'
-        ? await applyCore(ctx, target, offers, timeoutMs)
-        : type === 'translation'
-          ? await applyTranslations(ctx, target, offers, timeoutMs)
-          : await applyExtensions(ctx, target, type, offers, timeoutMs);
+    result = resultOf(target, type, await sendAndJudge(ctx, target, type, offers, timeoutMs));
   } catch (error) {
     const failure = updateError(ctx, target, type, error);
-    if (failure.code === 'svc_cancelled') throw failure;
-    result = {
-      updated: [],
-      errors: offers.map((offer) => failed(target, type, offer.slug, failure.code, failure.message)),
-    };
+    if (isCancelled(failure)) throw failure;
+    const errors = offers.map((offer) => failed(target, type, offer.slug, failure.code, failure.message));
+    result = { updated: [], errors, silence: null };
   }
-  await ctx.store.updates.drop(
+  await ctx.store.updates.applied(
     target.site.id,
     UPDATE_TYPES.indexOf(type),
-    result.updated.map((item) => item.slug),
+    result.updated.map((item) => ({ slug: item.slug, version: item.new_version })),
   );
-  for (const item of result.updated)
-    ctx.events.emit({
-      name: `${type}.updated`,
-      site_id: target.site.id,
-      facts: { slug: item.slug, old_version: item.old_version, new_version: item.new_version },
-    });
-  for (const item of result.errors)
-    ctx.events.emit({
-      name: `${type}.update_failed`,
-      site_id: target.site.id,
-      facts: { slug: item.slug, code: item.code },
-    });
+  emitOutcomes(ctx, type, result);
   return result;
 }
 
-/** Whatever is not a failure of the site is one of ours: it gets a code of its own, and the log gets the cause. */
-function updateError(ctx: Ctx, target: LoadedSite, type: UpdateType, error: unknown): ServiceError {
-  const failure = siteCallError(error, target.site.id, 'svc_update_failed');
-  if (failure.code !== 'svc_internal_error') return failure;
-  ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, type }, 'unexpected failure of an update');
-  return new ServiceError('svc_update_exception', 'Something unexpected stopped the update. The log has the details.', {
-    cause: error,
-  });
+/** Tells of each outcome by an event. */
+export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
+  for (const { site_id, slug, old_version, new_version } of updated)
+    ctx.events.emit({ name: `${type}.updated`, site_id, facts: { slug, old_version, new_version } });
+  for (const { site_id, slug, code } of errors)
+    ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
 }
 
-async function applyExtensions(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<ApplyResult> {
-  const connection = requireConnection(target);
-  const slugs = offers.map((offer) => offer.slug);
-  const call = await attempt(ctx, () =>
-    ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs }),
-  );
-  const brought = call.answer?.snapshot ?? null;
-  const came = listOf(brought, kind) === undefined ? null : brought;
-  let versions = versionsOf(listOf(await storeSnapshot(ctx, target, came), kind));
-  // The inventory in an answer may come from WordPress' cache before the update: a sync has the current state.
-  if (came !== null && offers.some((offer) => versions?.get(offer.slug) === offer.current_version)) {
-    versions = versionsOf(listOf(await storeSnapshot(ctx, target, null), kind));
-  }
-  return judge(target, kind, offers, (offer) => {
-    const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);
-    // The inventory decides; when the site did not answer again, the version the update itself reported.
-    const now = versions === null ? (verdict?.version ?? '') : (versions.get(offer.slug) ?? '');
-    if (now !== '' && now !== offer.current_version) {
-      // The child names an old version only when this call replaced something (child protocol §6.8).
-      const foreign = verdict?.claimed && verdict.old_version === '';
-      return foreign ? { failure: updatedElsewhere(now) } : { version: now };
-    }
-    if (call.failure !== null) return { failure: siteCallError(call.failure, target.site.id, 'svc_update_failed') };
-    return {
-      failure: new ServiceError('svc_update_failed', reason(verdict, versions !== null && !versions.has(offer.slug))),
-    };
-  });
-}
-
-/** Newer than known, but not by this call. A sync ran meanwhile, so the new version is stored now. */
-function updatedElsewhere(version: string): ServiceError {
-  return new ServiceError(
-    'svc_no_updates',
-    `The site had version ${siteWord(version)} already: it was updated elsewhere since the last sync.`,
-  );
-}
-
-function reason(verdict: ChildActionAnswer['verdicts'][number] | undefined, missing: boolean): string {
-  if (missing) return 'It is no longer installed on the site.';
-  if (verdict !== undefined && verdict.message !== '')
-    return verdict.rolled_back ? `${verdict.message} WordPress put the old version back.` : verdict.message;
-  return 'The site reports the old version still: the update did not take effect.';
-}
-
-async function applyCore(
-  ctx: Ctx,
-  target: LoadedSite,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<ApplyResult> {
-  const connection = requireConnection(target);
-  const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
-  const seen = await storeSnapshot(ctx, target, null);
-  return judge(target, 'core', offers, (offer) => {
-    const now = seen?.wp_version ?? call.answer?.version ?? '';
-    if (now !== '' && now !== offer.current_version) {
-      // SUCCESS without a version = this call found nothing to do (child protocol §6.8).
-      return call.answer?.claimed && call.answer.version === '' ? { failure: updatedElsewhere(now) } : { version: now };
-    }
-    if (call.failure !== null) return { failure: siteCallError(call.failure, target.site.id, 'svc_update_failed') };
-    const message = call.answer?.message ?? '';
-    return {
-      failure: new ServiceError(
-        'svc_update_failed',
-        message === '' ? 'The site runs the old version still: the update did not take effect.' : message,
-      ),
-    };
-  });
-}
-
-/** A translation has no version that could be read back: it is applied when the site no longer offers it. */
-async function applyTranslations(
-  ctx: Ctx,
-  target: LoadedSite,
-  offers: readonly FleetOffer[],
-  timeoutMs: number,
-): Promise<ApplyResult> {
-  const connection = requireConnection(target);
-  const slugs = [...new Set(offers.map((offer) => offer.slug))];
-  const call = await attempt(ctx, () =>
-    ctx.child.upgradeTranslations(connection, slugs, { signal: ctx.signal, timeoutMs }),
-  );
-  const brought = call.answer?.snapshot ?? null;
-  const came = brought?.translation_updates === undefined ? null : brought;
-  let open = offeredIn(await storeSnapshot(ctx, target, came));
-  if (came !== null && offers.some((offer) => open?.get(offer.slug) === offer.new_version)) {
-    open = offeredIn(await storeSnapshot(ctx, target, null));
-  }
-  return judge(target, 'translation', offers, (offer) => {
-    const verdict = call.answer?.verdicts.find((item) => item.slug === offer.slug);
-    if (open !== null && open.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
-    if (call.failure !== null) return { failure: siteCallError(call.failure, target.site.id, 'svc_update_failed') };
-    const message = verdict?.message ?? '';
-    return {
-      failure: new ServiceError(
-        'svc_update_failed',
-        message === '' ? 'The site still offers the translation: it was not installed.' : message,
-      ),
-    };
-  });
-}
-
-/** Translations still on offer, by slug; null when the site did not say. */
-function offeredIn(snapshot: Snapshot | null): Map<string, string> | null {
-  const offers = snapshot?.translation_updates;
-  return offers === undefined ? null : new Map(offers.map((offer) => [offer.slug, offer.new_version]));
-}
-
-type Verdict = { version: string } | { failure: ServiceError };
-
-function judge(
-  target: LoadedSite,
-  type: UpdateType,
-  offers: readonly FleetOffer[],
-  verdictOf: (offer: FleetOffer) => Verdict,
-): ApplyResult {
-  const result: ApplyResult = { updated: [], errors: [] };
-  for (const offer of offers) {
-    const verdict = verdictOf(offer);
-    if ('failure' in verdict)
+function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: Judged): TypeResult {
+  const result: TypeResult = { updated: [], errors: [], silence };
+  for (const { offer, verdict } of verdicts) {
+    if ('open' in verdict) {
+      result.interrupted = true;
+    } else if ('failure' in verdict) {
       result.errors.push(failed(target, type, offer.slug, verdict.failure.code, verdict.failure.message));
-    else
-      result.updated.push({
-        ...siteFields(target),
-        type,
-        slug: offer.slug,
-        name: offer.name,
-        old_version: offer.current_version,
-        new_version: verdict.version,
-      });
+    } else {
+      const { slug, name, current_version: old_version } = offer;
+      result.updated.push({ ...siteFields(target), type, slug, name, old_version, new_version: verdict.version });
+      const { aside } = verdict;
+      if (aside !== undefined) result.errors.push(failed(target, type, aside.slug, aside.code, aside.message));
+    }
   }
+  // All outcomes are known, but the time is up.
+  if (silence?.code === 'svc_cancelled') result.interrupted = true;
   return result;
-}
-
-/** Runs a write once. A failure after the request left is kept: the site is re-read before it is called a failure. */
-async function attempt<T>(ctx: Ctx, call: () => Promise<T>): Promise<{ answer: T | null; failure: unknown }> {
-  try {
-    return { answer: await call(), failure: null };
-  } catch (error) {
-    if (!mayHaveRun(error) || ctx.signal.aborted) throw error;
-    return { answer: null, failure: error };
-  }
 }
 
 export function siteFields(target: LoadedSite): { site_id: number; site_url: string; site_name: string } {
@@ -295,12 +159,4 @@ export function failed(
   message: string,
 ): ApplyError {
   return { ...siteFields(target), type, slug, code, message };
-}
-
-function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
-  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
-}
-
-function versionsOf(list: Snapshot['plugins']): Map<string, string> | null {
-  return list === undefined ? null : new Map(list.map((item) => [item.slug, item.version]));
 }

@@ -2,11 +2,11 @@
 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { requireWritable } from '../extensions/extensions.js';
 import { loadLiveSite } from '../sites/actions.js';
-import { type Applied, type ApplyError, applyOffers, siteFields } from './apply.js';
+import { requireWritable } from '../sites/load.js';
+import type { Applied, ApplyError } from './apply.js';
+import { type UpdateAnswer, updateOne } from './updates.js';
 
 /** Type words of the interface, in the order of the type numbers. */
 export const REST_TYPES = ['wp', 'plugins', 'themes', 'translations'] as const;
@@ -15,6 +15,15 @@ export type RestType = (typeof REST_TYPES)[number];
 export type SlugResult =
   | { success: 1; name: string; old_version: string; version: string }
   | { success: 0; error: string; message: string };
+
+export interface TypeResult {
+  /** By slug. */
+  results: Record<string, SlugResult>;
+  /** What is wrong with the site as a whole, or beside the versions, since the updates. */
+  errors: ApplyError[];
+  /** The time of the call was up: the rest goes on as this job. */
+  job?: { job_id: string; status_url: string };
+}
 
 const FAILURES: Record<RestType, ErrorCode> = {
   wp: 'svc_rest_upgrade_wp_of_site_error',
@@ -32,23 +41,30 @@ export async function updateOfType(
   site: SiteRow,
   type: RestType,
   slugs: readonly string[],
-): Promise<Record<string, SlugResult>> {
+): Promise<TypeResult> {
   const target = await loadLiveSite(ctx, site);
   requireWritable(target);
-  const { offers } = await ctx.store.inventory.read(site.id);
-  const ofType = offers.filter((offer) => offer.type === REST_TYPES.indexOf(type));
-  const wanted =
-    slugs.length === 0 && type !== 'wp'
-      ? ofType.filter((offer) => offer.ignored === 0)
-      : ofType.filter((offer) => type === 'wp' || slugs.includes(offer.slug));
-  const fleetOffers = wanted.map((offer): FleetOffer => ({ ...offer, ...siteFields(target) }));
-  const { updated, errors } =
-    fleetOffers.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, fleetOffers);
-  const results = Object.fromEntries([...updated.map(succeeded), ...errors.map(failure)]);
-  for (const slug of slugs) results[slug] ??= NO_UPDATE;
-  if (updated.length === 0 && errors.length > 0) throw allFailed(type, site, errors, results);
-  return results;
+  const params = {
+    types: [REST_TYPES.indexOf(type)],
+    specific_items: [...new Set(slugs)].sort(),
+    ...(type === 'wp' || slugs.length > 0 ? { even_ignored: true } : {}),
+  };
+  const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
+  const wanted = offers.some(({ slug }) => slugs.length === 0 || slugs.includes(slug));
+  const { updated, errors, ...job } = wanted ? await updateOne(ctx, target, params) : NOTHING;
+  const items = errors.filter((error) => error.slug !== '' && !updated.some(({ slug }) => slug === error.slug));
+  const results = Object.fromEntries([...updated.map(succeeded), ...items.map(failure)]);
+  for (const slug of slugs) if (job.job_id === undefined) results[slug] ??= NO_UPDATE;
+  if (updated.length === 0 && errors.length > 0) throw allFailed(type, site, errors, { results, ...job });
+  const { job_id, status_url } = job;
+  return {
+    results,
+    errors: errors.filter((error) => !items.includes(error)),
+    ...(job_id === undefined || status_url === undefined ? {} : { job: { job_id, status_url } }),
+  };
 }
+
+const NOTHING: Pick<UpdateAnswer, 'updated' | 'errors' | 'job_id' | 'status_url'> = { updated: [], errors: [] };
 
 const NO_UPDATE: SlugResult = {
   success: 0,
@@ -64,17 +80,13 @@ function failure({ slug, code, message }: ApplyError): [string, SlugResult] {
   return [slug, { success: 0, error: code, message }];
 }
 
-function allFailed(
-  type: RestType,
-  site: SiteRow,
-  errors: readonly ApplyError[],
-  results: Record<string, SlugResult>,
-): ServiceError {
+function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[], outcome: object): ServiceError {
   const [first] = errors;
-  const code = first?.code === 'svc_site_offline' ? 'svc_site_offline' : FAILURES[type];
+  const own = (['svc_site_offline', 'svc_still_running'] as const).find((code) => code === first?.code);
+  const code = own ?? FAILURES[type];
   return new ServiceError(code, first?.message ?? 'The update failed.', {
     advice: 'Sync the site to see its present state, then try again.',
-    data: { site_id: site.id, results },
+    data: { site_id: site.id, ...outcome },
   });
 }
 
@@ -87,6 +99,6 @@ export async function setTypeIgnored(
   type: keyof typeof FLAGS,
   ignore: boolean,
 ): Promise<void> {
-  await ctx.store.siteSettings.change(site, { [FLAGS[type]]: ignore ? 1 : 0 });
+  await ctx.store.siteSettings.change(site, { [FLAGS[type]]: ignore ? 1 : 0 }, ctx.clock.now());
   ctx.events.emit({ name: ignore ? 'update.ignored' : 'update.unignored', site_id: site.id, facts: { type } });
 }

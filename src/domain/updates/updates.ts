@@ -4,22 +4,13 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { requireWritable } from '../extensions/extensions.js';
 import { type UpdateParams, updateHandler } from '../jobs/handlers.js';
 import type { QueuedAnswer } from '../jobs/jobs.js';
-import { type LoadedSite, loadSite } from '../sites/load.js';
+import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
-import { type ContinuedJob, chooseSites, runOrQueue } from '../sites/run-on-sites.js';
+import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
-import {
-  type Applied,
-  type ApplyError,
-  type ApplyResult,
-  applyOffers,
-  failed,
-  UPDATE_TYPES,
-  type UpdateType,
-} from './apply.js';
+import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './apply.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
 
 /** Words of filters and summaries, in the order of the type numbers (operations §5.5). */
@@ -34,11 +25,11 @@ export interface Summary {
   total: number;
 }
 
-function typeNumbers(groups: readonly TypeGroup[]): number[] {
+export function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
 }
 
-function offerEntry(offer: FleetOffer) {
+export function offerEntry(offer: FleetOffer) {
   return {
     site_id: offer.site_id,
     site_url: offer.site_url,
@@ -51,13 +42,18 @@ function offerEntry(offer: FleetOffer) {
   };
 }
 
-function summaryOf(counts: ReadonlyMap<number, number>): Summary {
+export function summaryOf(counts: ReadonlyMap<number, number>): Summary {
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map((_, number) => counts.get(number) ?? 0);
   return { core, plugins, themes, translations, total: core + plugins + themes + translations };
 }
 
 /** A site-level entry for an identifier that named no usable site (operations §6). */
-function unresolved(error: { identifier: SiteRef; site_id: number | null; code: string; message: string }): ApplyError {
+export function unresolved(error: {
+  identifier: SiteRef;
+  site_id: number | null;
+  code: string;
+  message: string;
+}): ApplyError {
   return {
     site_id: error.site_id ?? 0,
     site_url: String(error.identifier),
@@ -87,7 +83,7 @@ export async function listUpdates(
       : await ctx.store.narrowedUpdates.page({ narrowing, types, ...sites }, page, perPage);
   const summary = summaryOf(counts);
   return {
-    updates: items.map(offerEntry),
+    updates: items.map((offer) => ({ ...offerEntry(offer), site_status: offer.site_status as SiteRow['status'] })),
     summary,
     page,
     per_page: perPage,
@@ -129,7 +125,7 @@ export async function runUpdates(
   const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const types = typeNumbers(groups);
-  const params: UpdateParams = { types, specific_items: [...specificItems] };
+  const params: UpdateParams = { types, specific_items: [...new Set(specificItems)].sort() };
   if (narrowing !== undefined) {
     selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
     params.limits = limitsOf(narrowing);
@@ -155,7 +151,7 @@ export async function runUpdates(
   };
 }
 
-function siteError(site: SiteRow, error: ServiceError): ApplyError {
+export function siteError(site: SiteRow, error: ServiceError): ApplyError {
   return {
     site_id: site.id,
     site_url: site.url,
@@ -172,7 +168,7 @@ export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'] });
 }
 
-async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
+export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
 }
 
@@ -184,19 +180,35 @@ async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   return target;
 }
 
+/** What a single-site update came to. */
+export interface UpdateAnswer extends ApplyResult, Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>> {
+  target: LoadedSite;
+}
+
+/** Updates one site within the time of a direct call. What goes on as a job is an error `svc_still_running` of the site. */
+export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdateParams): Promise<UpdateAnswer> {
+  const { result, continued, unfinished } = await runOnOne(ctx, updateHandler, target.site, params);
+  const open = unfinished === undefined ? [] : [failed(target, 'site', '', unfinished.code, unfinished.message)];
+  return {
+    target,
+    updated: result.updated,
+    errors: [...result.errors, ...open],
+    ...(continued === undefined ? {} : { job_id: continued.job_id, status_url: continued.status_url }),
+  };
+}
+
 /** Plugins or themes of one site: all that is on offer, or the named ones (operations §8.4 U7). */
 export async function updateExtensions(
   ctx: Ctx,
   ref: SiteRef,
   kind: 'plugin' | 'theme',
   slugs: readonly string[],
-): Promise<ApplyResult & { target: LoadedSite }> {
+): Promise<UpdateAnswer> {
   const target = await updatableSite(ctx, ref);
-  const offers = await ctx.store.updates.ofSites([target.site.id], [UPDATE_TYPES.indexOf(kind)]);
-  const named = [...new Set(slugs)];
-  const wanted = named.length === 0 ? offers : offers.filter((offer) => named.includes(offer.slug));
+  const types = [UPDATE_TYPES.indexOf(kind)];
+  const offers = await ctx.store.updates.ofSite(target.site.id, types, false);
+  const named = [...new Set(slugs)].sort();
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
-  const applied = wanted.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, wanted);
   const notOffered = missing.map((slug) =>
     failed(
       target,
@@ -206,43 +218,61 @@ export async function updateExtensions(
       `No ${kind} update with this slug is on offer: it is up to date, ignored, or not installed.`,
     ),
   );
-  return { target, updated: applied.updated, errors: [...applied.errors, ...notOffered] };
+  const wanted = named.length === 0 ? offers.length : named.length - missing.length;
+  if (wanted === 0) return { target, updated: [], errors: notOffered };
+  const applied = await updateOne(ctx, target, { types, specific_items: named }).catch((error: unknown) =>
+    stillOpen(target, error),
+  );
+  return { ...applied, errors: [...applied.errors, ...notOffered] };
+}
+
+/** Nothing of it is done yet: an answer all the same, as an item of its errors. */
+function stillOpen(target: LoadedSite, error: unknown): UpdateAnswer {
+  if (!(error instanceof ServiceError) || error.code !== 'svc_still_running') throw error;
+  const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
+  return { target, updated: [], errors: [failed(target, 'site', '', error.code, error.message)], job_id, status_url };
 }
 
 /** Core of one site, whatever the ignore lists say: the request is explicit (operations §8.4 U6). */
 export async function updateCore(
   ctx: Ctx,
   ref: SiteRef,
-): Promise<{ target: LoadedSite; updated: boolean; old_version: string; new_version: string }> {
+): Promise<{ target: LoadedSite; updated: boolean; old_version: string; new_version: string; errors: ApplyError[] }> {
   const target = await updatableSite(ctx, ref);
-  const { offers } = await ctx.store.inventory.read(target.site.id);
-  const offer = offers.find((item) => item.type === 0);
+  const types = [UPDATE_TYPES.indexOf('core')];
+  const [offer] = await ctx.store.updates.ofSite(target.site.id, types, true);
   const installed = target.site.wp_version;
-  if (offer === undefined) return { target, updated: false, old_version: installed, new_version: installed };
-  const { updated, errors } = await applyOffers(ctx, target, [
-    { ...offer, site_url: target.site.url, site_name: target.site.name },
-  ]);
+  if (offer === undefined)
+    return { target, updated: false, old_version: installed, new_version: installed, errors: [] };
+  const { updated, errors } = await updateOne(ctx, target, { types, specific_items: [], even_ignored: true });
   const [done] = updated;
   if (done !== undefined)
-    return { target, updated: true, old_version: done.old_version, new_version: done.new_version };
+    return { target, updated: true, old_version: done.old_version, new_version: done.new_version, errors };
   if (errors.every(({ code }) => code === 'svc_no_updates')) {
     // Updated elsewhere since the last sync: nothing was left to do here.
     const now = (await ctx.store.sites.record(target.site.id))?.wp_version ?? installed;
-    return { target, updated: false, old_version: now, new_version: now };
+    return { target, updated: false, old_version: now, new_version: now, errors: [] };
   }
   throw updateFailed(errors, target.site.id);
 }
 
-export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<ApplyResult & { target: LoadedSite }> {
+export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<UpdateAnswer> {
   const target = await updatableSite(ctx, ref);
-  const offers = await ctx.store.updates.ofSites([target.site.id], [UPDATE_TYPES.indexOf('translation')]);
-  const result = offers.length === 0 ? { updated: [], errors: [] } : await applyOffers(ctx, target, offers);
+  const types = [UPDATE_TYPES.indexOf('translation')];
+  const offers = await ctx.store.updates.ofSite(target.site.id, types, false);
+  if (offers.length === 0) return { target, updated: [], errors: [] };
+  const result = await updateOne(ctx, target, { types, specific_items: [] });
   if (result.updated.length === 0 && result.errors.length > 0) throw updateFailed(result.errors, target.site.id);
-  return { target, ...result };
+  return result;
 }
 
 /** Codes of an item that say more about the whole call than "it failed". */
-const OWN_CODES = ['svc_site_offline', 'svc_child_version_outdated', 'svc_update_exception'] as const;
+const OWN_CODES = [
+  'svc_site_offline',
+  'svc_still_running',
+  'svc_child_version_outdated',
+  'svc_update_exception',
+] as const;
 
 function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {
   const [first] = errors;

@@ -26,6 +26,7 @@ import type { Ctx } from '../../domain/context.js';
 import { clientCosts } from '../../domain/costs/costs.js';
 import { cleared, csv, ids, int, paging, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
+import { exampleClient, exampleListedClient } from '../schemas/examples.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { clientOf } from './path.js';
 
@@ -49,8 +50,6 @@ const selectedSites = cleared
   .list(csv(int(1)).optional())
   .describe('Ids of all its sites, comma-separated; replaces the present ones.');
 
-const example = { id: 1, name: 'Example Ltd', email: 'office@example.com', status: 'active', sites_count: 2 };
-
 export const clients: readonly Route[] = [
   route({
     on: 'GET',
@@ -58,7 +57,7 @@ export const clients: readonly Route[] = [
     needs: 'read',
     summary: 'List clients',
     params: z.object({ ...paging(20, 100), ...filter }),
-    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedClient] },
     returns: listOf(clientListItem),
     answer: async ({ page, per_page, ...asked }, ctx) => {
       const { items, total } = await listClients(ctx, asked, page, per_page);
@@ -82,6 +81,7 @@ export const clients: readonly Route[] = [
     path: '/clients/add',
     needs: 'write',
     body: 'required',
+    fails: [404],
     summary: 'Create a client',
     params: z.object({
       name: clientNameInput,
@@ -89,7 +89,7 @@ export const clients: readonly Route[] = [
       ...details,
       selected_sites: selectedSites,
     }),
-    example: { message: 'The client was added.', data: example },
+    example: { message: 'The client was added.', data: exampleClient },
     returns: writtenOf(client),
     answer: async (input, ctx) => ({
       message: 'The client was added.',

@@ -36,6 +36,7 @@ export const comments: readonly Route[] = [
     needs: 'read',
     live: true,
     module: 'comments',
+    fails: [404],
     summary: 'Comments of many sites',
     description:
       'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
@@ -65,6 +66,7 @@ export const comments: readonly Route[] = [
     on: ['PUT', 'PATCH'],
     path: '/comments/{id_or_domain}/{id_comment}/action',
     needs: 'write',
+    live: true,
     module: 'comments',
     summary: 'Change the state of a comment',
     description:
@@ -84,6 +86,7 @@ export const comments: readonly Route[] = [
     on: ['PUT', 'PATCH'],
     path: '/comments/{id_or_domain}/bulk-action',
     needs: 'write',
+    live: true,
     module: 'comments',
     summary: 'Change the state of many comments of a site',
     description: 'Each comment has its own outcome; the call fails only when not one succeeded.',

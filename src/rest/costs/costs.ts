@@ -6,6 +6,7 @@ import { ServiceError } from '../../core/errors.js';
 import { addCost, type CostChange, deleteCost, getCost, listCosts, updateCost } from '../../domain/costs/records.js';
 import { cleared, csv, int, paging } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
+import { exampleCost } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 const MODULE = 'cost-tracker';
@@ -29,8 +30,6 @@ const emptiable = {
   note: cleared.text(note),
 };
 
-const example = { id: 1, name: 'Hosting', price: '12.50', type: 'subscription', renewal_type: 'monthly', sites: [1] };
-
 export const costs: readonly Route[] = [
   route({
     on: 'GET',
@@ -39,7 +38,7 @@ export const costs: readonly Route[] = [
     module: MODULE,
     summary: 'List costs',
     params: z.object(paging(20, 100)),
-    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleCost] },
     returns: listOf(costRecord),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total } = await listCosts(ctx, page, per_page);
@@ -54,7 +53,7 @@ export const costs: readonly Route[] = [
     body: 'required',
     summary: 'Create a cost',
     params: z.object({ ...newCost.shape, ...targets }),
-    example: { message: 'The cost was added.', data: example },
+    example: { message: 'The cost was added.', data: exampleCost },
     returns: writtenOf(costRecord),
     answer: async (input, ctx) => ({ message: 'The cost was added.', data: await addCost(ctx, input) }),
   }),

@@ -1,6 +1,6 @@
 /** Routes of the cost tracker's settings, with its product types and payment methods (REST §6.10.5). */
 
-import { COST_TRACKER, editShape } from '../../../schemas/settings.js';
+import { COST_TRACKER, editShape, valuesShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../../domain/context.js';
 import {
@@ -16,6 +16,7 @@ import {
 import { editSettings, type GroupView, readSettings } from '../../domain/settings/settings.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
+import { changedMessage } from '../settings/stored-only.js';
 
 const MODULE = 'cost-tracker';
 
@@ -38,11 +39,11 @@ const listed = { slug: z.string(), title: z.string(), custom: z.boolean() };
 const costSettingsShape = {
   data: z
     .object({
+      ...valuesShape(COST_TRACKER).shape,
       product_categories: z.array(z.object({ ...listed, color: z.string(), icon: z.string() })),
       payment_methods: z.record(z.string()),
       payment_method_list: z.array(z.object(listed)),
     })
-    .passthrough()
     .describe('The settings beside both lists.'),
   meta: z.object({ notes: z.record(z.string()) }),
 };
@@ -81,7 +82,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/edit',
     needs: 'write',
     module: MODULE,
-    strict: true,
     body: 'required',
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null goes back to the standard. An unknown field is refused by name.',
@@ -90,7 +90,8 @@ export const costSettings: readonly Route[] = [
     returns: z.object({ message: z.string(), ...costSettingsShape }),
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'cost-tracker', change);
-      return { message: 'The cost tracker settings were changed.', ...(await answerOf(ctx, view)) };
+      const message = changedMessage('The cost tracker settings were changed.', change, view.notes);
+      return { message, ...(await answerOf(ctx, view)) };
     },
   }),
   route({
@@ -98,7 +99,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/product-types/add',
     needs: 'write',
     module: MODULE,
-    strict: true,
     body: 'required',
     summary: 'Add a product type',
     params: z.object({ title, ...typeFields }),
@@ -113,7 +113,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/product-types/{slug}/edit',
     needs: 'write',
     module: MODULE,
-    strict: true,
     body: 'required',
     summary: 'Change a product type',
     description: 'Of a built-in one colour and icon may change, not the title.',
@@ -129,7 +128,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/product-types/{slug}/delete',
     needs: 'write',
     module: MODULE,
-    strict: true,
     summary: 'Delete a product type',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
     params: z.object(slugPath),
@@ -144,7 +142,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/payment-methods/add',
     needs: 'write',
     module: MODULE,
-    strict: true,
     body: 'required',
     summary: 'Add a payment method',
     params: z.object({ title }),
@@ -158,7 +155,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/payment-methods/{slug}/edit',
     needs: 'write',
     module: MODULE,
-    strict: true,
     body: 'required',
     summary: 'Rename a payment method',
     description: 'Built-in ones keep their names.',
@@ -173,7 +169,6 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker/payment-methods/{slug}/delete',
     needs: 'write',
     module: MODULE,
-    strict: true,
     summary: 'Delete a payment method',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
     params: z.object(slugPath),

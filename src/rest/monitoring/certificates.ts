@@ -49,6 +49,7 @@ export const ssl: readonly Route[] = [
     on: 'POST',
     path: '/ssl-monitor/{id_or_domain}',
     needs: 'write',
+    live: true,
     module: MODULE,
     summary: 'Look at the certificate of a site now',
     description:

@@ -49,6 +49,7 @@ export const domains: readonly Route[] = [
     on: 'POST',
     path: '/domain-monitor/{id_or_domain}',
     needs: 'write',
+    live: true,
     module: MODULE,
     summary: 'Look a domain up now',
     description:

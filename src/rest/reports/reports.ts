@@ -58,6 +58,7 @@ function segmentRow(segment: Segment): Route {
     path: `/pro-reports/{id_or_domain}/${segment}`,
     needs: 'read',
     module: MODULE,
+    fails: [409],
     summary: `Report: ${CONTENT[segment]}`,
     description:
       'raw has bracketed tokens for report templates, normal and json plain keys, csv and html are files. Read from what is stored; meta.as_of says from when, meta.notes what a reader must know.',
@@ -88,6 +89,7 @@ export const reportsExtra: readonly Route[] = [
     path: '/pro-reports/{id_or_domain}/report',
     needs: 'read',
     module: MODULE,
+    fails: [409],
     summary: 'Several segments as one report, as a page that prints or as JSON',
     description: 'Segments that nothing feeds are left out; as JSON they are named in errors.',
     params: z.object({

@@ -7,6 +7,7 @@ const textOrNull = () => z.string().nullable();
 const figure = () => z.number().nullable();
 const bit = () => z.union([z.literal(0), z.literal(1)]);
 
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const word = z.enum(['up', 'down', 'pending', 'first', 'unknown']);
 
 export const monitorBasicShape = z.object({ id: int(), url: z.string(), last_status: word });
@@ -45,35 +46,32 @@ export const beatShape = z.object({
   down_count: int(),
 });
 
-const ownSettingsShape = {
+const settingsShape = {
   active: bit(),
+  interval: z.string().describe('Such as 15m or 2h.'),
+  interval_minutes: int(),
   timeout: int().describe('Seconds; 0 = no limit of its own.'),
+  timeout_label: z.string(),
+  effective_timeout: int().describe('Seconds that a check on schedule really takes at most.'),
   maxretries: int(),
+  type: z.string(),
   method: z.string(),
   expected_status: z.array(int()),
   keyword: z.string(),
 };
+const useglobal = z.array(z.string()).describe('Settings that follow the global ones.');
 
 export const monitorDetailShape = monitorShape.extend({
-  ...ownSettingsShape,
-  interval: int().describe('Minutes.'),
+  ...settingsShape,
+  useglobal,
   last_message: textOrNull(),
   flapping: z.boolean(),
   next_check_at: textOrNull(),
   heartbeats: z.array(beatShape),
 });
 
-export const monitorSettingsShape = z.object({
-  ...ownSettingsShape,
-  interval: z.string(),
-  interval_minutes: int(),
-  timeout_label: z.string(),
-  effective_timeout: int(),
-  type: z.string(),
-});
-export const monitorOwnShape = monitorSettingsShape.extend({
-  useglobal: z.array(z.string()).describe('Settings that follow the global ones.'),
-});
+export const monitorSettingsShape = z.object(settingsShape);
+export const monitorOwnShape = monitorSettingsShape.extend({ useglobal });
 
 export const monitorCheckShape = z.object({
   http_code: int().describe('0 without an answer.'),
@@ -144,6 +142,7 @@ export const alertShape = z.object({
   kind: z.string(),
   site_id: int(),
   time: z.string(),
-  delivered: z.boolean(),
-  facts: z.record(z.unknown()).describe('By kind.'),
+  delivered: z.boolean().describe('A mail that tells of it went out. false as well when nobody was to get one.'),
+  delivered_at: textOrNull(),
+  facts: z.record(z.union([scalar, z.array(scalar)])).describe('By kind.'),
 });

@@ -2,7 +2,7 @@
 
 import { client } from '../../../schemas/client.js';
 import { costEntry, costRecord, costTotals } from '../../../schemas/cost.js';
-import { siteListItem, siteStats, siteStatus } from '../../../schemas/site.js';
+import { lastCheck, siteListItem, siteStats, siteStatus } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 
 const int = () => z.number().int();
@@ -10,6 +10,45 @@ const textOrNull = () => z.string().nullable();
 const bit = () => z.union([z.literal(0), z.literal(1)]);
 
 export const simpleSiteShape = siteListItem;
+
+/** `data` of an error. */
+export const errorDataShape = z
+  .object({
+    status: int(),
+    field: z.string().optional(),
+    advice: z.string().optional().describe('What the caller can do next.'),
+    params: z
+      .union([z.record(z.string()), z.array(z.string())])
+      .optional()
+      .describe('The reason for each wrong parameter; of missing ones a list.'),
+    details: z
+      .record(z.object({ code: z.string(), message: z.string() }))
+      .optional()
+      .describe('By parameter.'),
+    retry_after: z.number().optional().describe('Seconds.'),
+  })
+  .passthrough();
+
+export const errorShape = z.object({
+  success: z.literal(0),
+  code: z.string(),
+  message: z.string(),
+  data: errorDataShape,
+});
+
+export const failedShape = z
+  .array(
+    z
+      .object({
+        site_id: int().optional(),
+        slug: z.string().optional(),
+        id: z.union([int(), z.string()]).optional(),
+        code: z.string(),
+        message: z.string(),
+      })
+      .passthrough(),
+  )
+  .describe('Items that failed, while others succeeded.');
 
 export const countShape = z.object({ total: int(), count: int().describe('The same as total.') });
 
@@ -73,7 +112,10 @@ export const ignoredShape = z
   .record(z.object({ Name: z.string(), ignored_versions: z.array(z.string()) }))
   .describe('By slug; all_versions for every version.');
 
-const contents = (what: string) => z.array(z.record(z.unknown())).describe(`Recent ${what} as the site reported them.`);
+const contents = (what: string) =>
+  z
+    .array(z.record(z.union([z.string(), z.number(), z.boolean()])))
+    .describe(`Recent ${what} as the site reported them.`);
 
 export const siteShape = siteListItem.extend({
   client_name: textOrNull(),
@@ -96,6 +138,9 @@ export const siteShape = siteListItem.extend({
   http_code: int().nullable(),
   health_status: z.enum(['Good', 'Should be improved']).nullable(),
   health_score: int().min(0).max(100).nullable(),
+  last_check: lastCheck,
+  status_reason: textOrNull().describe('Why the site is not connected; null while it is.'),
+  status_since: textOrNull().describe('Since when it is not connected; null = unknown.'),
   sync_errors: z.string().describe('"" while all is well.'),
   icon: z.null(),
   last_sync: textOrNull(),
@@ -116,7 +161,7 @@ export const siteShape = siteListItem.extend({
   recent_posts: contents('posts'),
   recent_pages: contents('pages'),
   recent_comments: contents('comments'),
-  categories: z.array(z.unknown()).describe('As the site reported them.'),
+  categories: z.array(z.string()).describe('As the site reported them.'),
   wp_upgrades: z.object({ current: z.string(), new: z.string() }).nullable(),
   plugin_upgrades: z.record(offerShape).describe('By slug.'),
   theme_upgrades: z.record(offerShape).describe('By slug.'),
@@ -162,9 +207,17 @@ export const changeShape = z.object({
   action: z.string(),
   context: z.string(),
   created: int().describe('Unix seconds.'),
-  duration: z.number(),
+  duration: z.number().nullable(),
   log_site_name: z.string(),
   url: z.string(),
+  source: z.enum(['wpadmin', 'dashboard']),
+  via: z
+    .string()
+    .optional()
+    .describe('The way in: mcp, run, rest, cli, jobs. Of source dashboard only, as what follows.'),
+  operation: z.string().optional().describe('What was called; "" for what the service did by itself.'),
+  result: z.enum(['done', 'failed']).optional(),
+  error_code: z.string().optional().describe('Why it failed; "" when it did not.'),
 });
 
 /** Members that a call which went on as a job answers with. */
@@ -217,7 +270,11 @@ const verdict = z.string().describe('Y is good, N an issue.');
 export const securityShape = z
   .object({
     security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
-    ssl_status: z.object({ valid: z.boolean(), expires: textOrNull() }),
+    ssl_status: z.object({
+      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      expires: textOrNull(),
+      checked_at: textOrNull(),
+    }),
   })
   .catchall(verdict);
 

@@ -38,7 +38,7 @@ function present(token: string, members: (token: string) => Record<string, Repor
   return { countToken: `${token}.${word}.count`, members: members(token), when: null };
 }
 
-function activityShape(segment: Segment, { token, nameToken, history }: Activity): SegmentShape {
+function activityShape(segment: Segment, { token, nameToken, versions: versioned }: Activity): SegmentShape {
   const section = (action: string): SectionShape => {
     if (action === 'pending') return present(token, pendingMembers, action);
     if (action === 'abandoned') return present(token, abandonedMembers, action);
@@ -49,10 +49,11 @@ function activityShape(segment: Segment, { token, nameToken, history }: Activity
     };
     const members = {
       [nameToken === 'name' ? 'name' : 'title']: reported(`${token}.${nameToken}`),
-      ...(history === null ? {} : { slug: reported(`${token}.slug`) }),
+      ...(versioned ? { slug: reported(`${token}.slug`) } : {}),
       author: reported(`${of}.author`),
-      ...(history !== null && action === 'updated' ? versions : {}),
+      ...(versioned && action === 'updated' ? versions : {}),
       ...(token === 'user' ? { role: reported(`${of}.role`) } : {}),
+      ...(versioned ? {} : { detail: reported(`${of}.detail`) }),
     };
     return { countToken: `${of}.count`, members, when: of };
   };

@@ -1,10 +1,16 @@
 /** Schemas of the update records, for the interface description. */
 
+import { continuedFields } from '../../../schemas/common.js';
+import { siteStatus } from '../../../schemas/site.js';
 import { appliedEntry, runSummary } from '../../../schemas/update.js';
 import { z } from '../../../schemas/zod.js';
 import { ignoredShape, queuedShape } from './records.js';
 
-const versions = { current_version: z.string(), new_version: z.string() };
+const versions = {
+  current_version: z.string(),
+  new_version: z.string(),
+  site_status: siteStatus.describe('Updates of a suspended site are listed, but not applied.'),
+};
 const installedOffer = z.object({
   Name: z.string(),
   Version: z.string(),
@@ -35,6 +41,14 @@ export const slugResult = z.union([
   z.object({ success: z.literal(1), name: z.string(), old_version: z.string(), version: z.string() }),
   z.object({ success: z.literal(0), error: z.string(), message: z.string() }),
 ]);
+
+/** Members that an answer has only when something is wrong with the site since the updates, or a job does the rest. */
+export const besides = {
+  errors: z
+    .array(z.object({ site_id: z.number().int(), slug: z.string(), code: z.string(), message: z.string() }))
+    .optional(),
+  ...continuedFields,
+};
 
 /** Finished within the call: summary and data. Queued or still running: job_id and status_url. */
 export const updateRunShape = z.object({

@@ -46,7 +46,6 @@ export const backups: readonly Route[] = [
     on: ['PUT', 'PATCH'],
     path: '/settings/api-backups/{api_slug}/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change the login of a hosting provider',
     description: `Only the fields sent change; null, or an empty text, clears. A field that the provider does not have is refused. A masked secret that is sent back changes nothing. ${BACKUPS_NOTE}`,

@@ -2,13 +2,14 @@
 
 import { mailChange, mailSetting } from '../../../schemas/mail.js';
 import { MONITORING } from '../../../schemas/monitoring.js';
-import { ADVANCED, editShape, GENERAL, INSIGHTS, TOOLS } from '../../../schemas/settings.js';
+import { ADVANCED, editShape, GENERAL, INSIGHTS, TOOLS, valuesShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
 import { editMail, listMails } from '../../domain/mail/settings.js';
 import { editSettings, type GroupView, readSettings } from '../../domain/settings/settings.js';
 import { costSettings } from '../costs/settings.js';
 import { type Route, route } from '../route.js';
 import { backups } from './backups.js';
+import { changedMessage } from './stored-only.js';
 import { toolRoutes } from './tools.js';
 
 const PARTIAL =
@@ -19,13 +20,31 @@ function groupAnswer({ values, notes }: GroupView) {
   return { data: values, ...(Object.keys(notes).length === 0 ? {} : { meta: { notes } }) };
 }
 
-const groupReturns = z.object({
-  data: z.record(z.unknown()),
-  meta: z
-    .object({ notes: z.record(z.string()) })
-    .optional()
-    .describe('Fields that change nothing here, and why.'),
+const groupReturns = (data: z.AnyZodObject) => ({
+  returns: () =>
+    z.object({
+      data,
+      meta: z
+        .object({ notes: z.record(z.string()) })
+        .optional()
+        .describe('Fields that change nothing here, and why.'),
+    }),
 });
+
+const generalReturns = groupReturns(
+  valuesShape(GENERAL).extend({
+    svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Where backups are made.'),
+  }),
+);
+const advancedReturns = groupReturns(valuesShape(ADVANCED));
+const monitoringReturns = groupReturns(
+  valuesShape(MONITORING).extend({
+    svc_uptime_monitoring_interval_label: z.string(),
+    svc_uptime_monitoring_timeout_label: z.string(),
+  }),
+);
+const insightsReturns = groupReturns(valuesShape(INSIGHTS));
+const toolsReturns = groupReturns(valuesShape(TOOLS));
 
 const none = z.object({});
 
@@ -36,23 +55,25 @@ const general = [
     needs: 'read',
     summary: 'General settings',
     params: none,
-    returns: groupReturns,
+    ...generalReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'general')),
   }),
   route({
     on: ['PUT', 'PATCH'],
     path: '/settings/general/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change general settings',
     description: `${PARTIAL} sidebar_position and svc_widgets belong to the user of the key.`,
     params: editShape(GENERAL),
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
-    returns: groupReturns,
+    ...generalReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'general', change);
-      return { message: 'The general settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The general settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -64,23 +85,25 @@ const advanced = [
     needs: 'read',
     summary: 'Advanced settings: how sites are contacted',
     params: none,
-    returns: groupReturns,
+    ...advancedReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'advanced')),
   }),
   route({
     on: ['PUT', 'PATCH'],
     path: '/settings/advanced/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change advanced settings',
     description: `${PARTIAL} They take effect immediately, and override the environment of the server.`,
     params: editShape(ADVANCED),
     inner: { sync_data: 'invalid_sync_data_type' },
-    returns: groupReturns,
+    ...advancedReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'advanced', change);
-      return { message: 'The advanced settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The advanced settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -92,22 +115,24 @@ const monitoring = [
     needs: 'read',
     summary: 'Monitoring settings',
     params: none,
-    returns: groupReturns,
+    ...monitoringReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'monitoring')),
   }),
   route({
     on: ['PUT', 'PATCH'],
     path: '/settings/monitoring/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change monitoring settings',
     description: `${PARTIAL} The same values as those of PUT /monitors/settings.`,
     params: editShape(MONITORING),
-    returns: groupReturns,
+    ...monitoringReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'monitoring', change);
-      return { message: 'The monitoring settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The monitoring settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -129,7 +154,6 @@ const emails = [
     on: ['PUT', 'PATCH'],
     path: '/settings/emails/{mail_type}/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change a mail',
     description: PARTIAL,
@@ -148,22 +172,24 @@ const insights = [
     needs: 'read',
     summary: 'Dashboard insights settings',
     params: none,
-    returns: groupReturns,
+    ...insightsReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'dashboard-insights')),
   }),
   route({
     on: ['PUT', 'PATCH'],
     path: '/settings/dashboard-insights/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change dashboard insights settings',
     description: PARTIAL,
     params: editShape(INSIGHTS),
-    returns: groupReturns,
+    ...insightsReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'dashboard-insights', change);
-      return { message: 'The dashboard insights settings were changed.', ...groupAnswer(view) };
+      return {
+        message: changedMessage('The dashboard insights settings were changed.', change, view.notes),
+        ...groupAnswer(view),
+      };
     },
   }),
 ];
@@ -175,22 +201,21 @@ const tools = [
     needs: 'read',
     summary: 'Tools settings',
     params: none,
-    returns: groupReturns,
+    ...toolsReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'tools')),
   }),
   route({
     on: ['PUT', 'PATCH'],
     path: '/settings/tools/edit',
     needs: 'write',
-    strict: true,
     body: 'required',
     summary: 'Change tools settings',
     description: `${PARTIAL} svc_theme belongs to the user of the key.`,
     params: editShape(TOOLS),
-    returns: groupReturns,
+    ...toolsReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'tools', change);
-      return { message: 'The tools settings were changed.', ...groupAnswer(view) };
+      return { message: changedMessage('The tools settings were changed.', change, view.notes), ...groupAnswer(view) };
     },
   }),
 ];

@@ -14,7 +14,7 @@ import { flag, ids, int, text } from '../params.js';
 export const addSiteParams = z.object({
   url: text(2048, 1).describe('Address of the site, http or https.'),
   admin: text(255, 1).describe('Login name of an administrator of the site.'),
-  name: siteName.optional().describe('Default: the host of the address.'),
+  name: siteName.optional().describe('Default: the title of the site, or the host of its address.'),
   adminpassword: text(1024).optional().describe('Used once for the handshake, never stored.'),
   uniqueid: text(255).optional().describe('Unique security id, where the child plugin has one.'),
   ssl_verify: flag().default(true).describe('Check the certificate of the site.'),

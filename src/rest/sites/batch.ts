@@ -6,10 +6,12 @@ import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../c
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { aliasesOf } from '../names.js';
 import type { RouteAnswer } from '../route.js';
-import { parseFields } from '../validate.js';
+import { errorDataShape } from '../schemas/records.js';
+import { type Naming, parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
-import { applyEdit, editSiteFields } from './edit.js';
+import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';
 
 export interface BatchItem {
@@ -44,7 +46,7 @@ const result = z.object({
   id: z.number().int().describe('0 where the item names no site.'),
   success: z.union([z.literal(0), z.literal(1)]),
   message: z.string().optional(),
-  error: z.object({ code: z.string(), message: z.string(), data: z.record(z.unknown()) }).optional(),
+  error: z.object({ code: z.string(), message: z.string(), data: errorDataShape }).optional(),
 });
 
 /** Only the groups that were sent appear. */
@@ -57,23 +59,43 @@ function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): 
   return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
 }
 
+/** The groups as they are described: what an item has to look like is judged when its turn comes. */
+export const describedBatch = z.object({
+  ...mapShape(siteBatchParams.shape, () => z.array(z.union([z.number().int(), z.string()])).optional()),
+  create: z.array(addSiteParams).optional().describe('Sites to add.'),
+  update: z
+    .array(z.object({ id: z.union([z.number().int(), z.string()]), ...editSiteFields }))
+    .optional()
+    .describe('Changes, each with the id of its site.'),
+});
+
 type Groups = z.output<typeof siteBatchParams>;
 type GroupName = keyof Groups;
 type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;
 
-const editItem = z.object({ id: z.unknown(), ...editSiteFields });
+const createItem = addSiteParams.strict();
+const editItem = z.object({ id: z.unknown(), ...editSiteFields }).strict();
+
+/** The other spellings are those of the rows of one site. */
+function namingOf(item: z.AnyZodObject, nullIsAbsent: boolean): Naming {
+  return { aliases: aliasesOf('/sites/', Object.keys(item.shape as object)), inner: {}, nullIsAbsent };
+}
+const CREATE_NAMING = namingOf(createItem, true);
+const EDIT_NAMING = namingOf(editItem, false);
 
 /** In the order they run. Changes of records run one after the other, so that the last of two wins. */
 const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   create: {
     atOnce: AT_ONCE,
-    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(addSiteParams, item))).id }),
+    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(createItem, item, CREATE_NAMING))).id }),
   },
   update: {
     atOnce: 1,
     run: async (ctx, item) => {
-      const { id, ...edit } = parseFields(editItem, item);
-      return { id: (await applyEdit(ctx, await siteOfItem(ctx, id), edit)).id };
+      const { id, ...edit } = parseFields(editItem, item, EDIT_NAMING);
+      const site = await applyEdit(ctx, await siteOfItem(ctx, id), edit);
+      const { message, meta } = editAnswer(edit);
+      return { id: site.id, ...(meta === undefined ? {} : { message }) };
     },
   },
   delete: {

@@ -1,10 +1,11 @@
-/** The change log of a site: changes made on the site itself (REST §6.3.3). */
+/** The change log of a site: what was changed on the site itself, and what was done through this service (REST §6.3.3). */
 
 import { z } from '../../../schemas/zod.js';
+import { CHANGE_SOURCES, changesOfSite } from '../../domain/sites/changes.js';
 import { csv, flag, int, sitePath, text } from '../params.js';
 import { route } from '../route.js';
 import { changeShape } from '../schemas/records.js';
-import { changesOf } from '../views/changes.js';
+import { changeView } from '../views/changes.js';
 import { simpleSite, siteOf } from './references.js';
 
 type Spellings = Readonly<Record<string, readonly string[]>>;
@@ -29,13 +30,13 @@ export const siteChanges = route({
   path: '/sites/{id_or_domain}/non-mainwp-changes',
   needs: 'read',
   module: 'logs',
-  summary: 'List changes that were made on the site itself',
+  summary: 'List changes that were made on the site itself, or through this service',
   params: z.object({
     ...sitePath,
     source: z
-      .enum(['wpadmin', 'dashboard', 'all'])
+      .enum(CHANGE_SOURCES)
       .default('wpadmin')
-      .describe('wpadmin: made on the site. dashboard: made through this service, which the list leaves out.'),
+      .describe('wpadmin: made on the site. dashboard: done through this service. all: both.'),
     actions: csv(text(50), 50).optional().describe('install, activate, deactivate, delete, updated; allevents = all.'),
     contexts: csv(text(50), 50).optional().describe('plugins, themes, core, translation, posts, pages, users, …'),
     total_count: flag().default(false).describe('true: only the number of matches.'),
@@ -56,13 +57,13 @@ export const siteChanges = route({
   answer: async ({ id_or_domain, source, actions = [], contexts = [], total_count, order, page, per_page }, ctx) => {
     const found = await siteOf(ctx, id_or_domain);
     const filter = {
+      source,
       actions: actions.includes('allevents') ? [] : spellings(actions, ACTIONS),
       contexts: spellings(contexts, CONTEXTS),
       oldest_first: order === 'asc',
     };
-    const { items, total } =
-      source === 'dashboard' ? { items: [], total: 0 } : await changesOf(ctx, found, filter, page, per_page);
+    const { items, total } = await changesOfSite(ctx, found.id, filter, page, per_page);
     if (total_count) return { total, data: { total }, site: simpleSite(found) };
-    return { total, page, per_page, data: items, site: simpleSite(found) };
+    return { total, page, per_page, data: items.map((row) => changeView(found, row)), site: simpleSite(found) };
   },
 });

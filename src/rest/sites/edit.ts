@@ -1,13 +1,16 @@
 /** The settings of a site under their REST names (REST §6.3.1). */
 
 import { plainText } from '../../../schemas/common.js';
+import { email } from '../../../schemas/email.js';
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { editSite, type SiteEdit } from '../../domain/sites/edit.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
 import { csv, flag, ids, int, int01, text } from '../params.js';
+import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';
 
 const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 as the global setting says.`);
@@ -18,11 +21,11 @@ const clearable = (max: number, what: string) =>
 export const editSiteFields = {
   name: siteName.pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
+  url: text(2048, 1).optional().describe('New address. Taken when the same site answers there, so its history stays.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
-  tags: z.unknown().optional().describe('Not taken: use groupids.'),
-  notes: plainText(65_535).nullable().optional().describe('Replaces the notes; without markup.'),
+  notes: plainText(65_535).nullable().optional().describe('Replaces the notes.'),
   note: plainText(65_535).nullable().optional().describe('The same as notes.'),
   http_user: clearable(255, 'User of the HTTP login in front of the site.'),
   http_pass: clearable(1024, 'Password of that login.'),
@@ -40,7 +43,7 @@ export const editSiteFields = {
   ignore_theme_updates: int01().optional(),
   disablehealthchecking: threeWay('Do not tell of bad health of this site'),
   healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
-  monitoring_emails: csv(z.string().email('must be e-mail addresses, comma-separated').max(191), 20)
+  monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
     .nullable()
     .optional()
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
@@ -53,27 +56,43 @@ const IDLE = {
     'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
 } as const;
 
-/** `meta.notes` of an edit that sent such settings. */
-export function idleNotes(params: Partial<Record<keyof typeof IDLE, unknown>>) {
+/** Message and `meta.notes` of an edit, which name the settings sent that change nothing here. */
+export function editAnswer(params: EditSiteParams) {
   const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
-  return sent.length === 0 ? {} : { meta: { notes: Object.fromEntries(sent) } };
+  const notes = Object.fromEntries(sent);
+  const message = changedMessage('The site was changed.', params, notes);
+  return sent.length === 0 ? { message } : { message, meta: { notes } };
 }
 
 const editSiteParams = z.object(editSiteFields);
 export type EditSiteParams = z.output<typeof editSiteParams>;
 
-/** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`. */
+/** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and as `verifyMove`. */
 export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams): Promise<SiteRow> {
   requireSense(params);
   try {
     return await editSite(ctx, site, editOf(params));
   } catch (error) {
-    throw linkInRestWords(error);
+    throw moveInRestWords(error);
   }
 }
 
+function moveInRestWords(error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  if (error.code === 'svc_invalid_url')
+    return invalidParam('url', error.message.replace(/^url /, '').replace(/\.$/, ''));
+  if (error.code !== 'svc_site_already_exists') return linkInRestWords(error);
+  const { site_id: found_id } = error.data;
+  return new ServiceError('svc_rest_site_exists', error.message, {
+    field: 'url',
+    advice: 'Remove the other record first.',
+    ...(found_id === undefined ? {} : { data: { found_id } }),
+  });
+}
+
 function requireSense(params: EditSiteParams): void {
-  if (params.tags !== undefined) throw invalidParam('tags', 'is not taken here: send groupids');
+  if (params.url !== undefined && params.protocol !== undefined)
+    throw invalidParam('protocol', 'is part of url: send one of them');
   oneOf('sslversion', params.sslversion, [0, 6, 7]);
   oneOf('healththreshold', params.healththreshold, [0, 80, 100]);
 }
@@ -90,6 +109,7 @@ function editOf(params: EditSiteParams): SiteEdit {
   const all = {
     name: params.name,
     protocol: params.protocol,
+    url: params.url,
     admin_username: params.admin,
     client_id: params.client_id === 0 ? null : params.client_id,
     tags: params.groupids === null ? [] : params.groupids,

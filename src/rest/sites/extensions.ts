@@ -4,11 +4,12 @@ import { fold, needle } from '../../../schemas/fold.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
-import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { loadLiveSite } from '../../domain/sites/actions.js';
-import { abandonedItems } from '../../domain/sites/findings.js';
+import { abandonedCheckedAt, abandonedItems } from '../../domain/sites/findings.js';
 import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
+import { examplePlugin, exampleSite, exampleTheme } from '../schemas/examples.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
 import { changePlugins, type Outcome, removeThemes, switchTheme } from '../views/extension-changes.js';
 import { pluginEntry, themeEntries } from '../views/extensions.js';
@@ -33,8 +34,7 @@ const slugParam = {
   slug: slugs().describe('One slug or a comma-separated list; folder/file.php of plugins, the folder of themes.'),
 };
 
-const site = { id: 1, name: 'Example', url: 'https://example.com/', client_id: null, status: 'connected' };
-const akismet = { slug: 'akismet/akismet.php', name: 'Akismet', version: '5.3' };
+const akismet = { slug: examplePlugin.slug, name: examplePlugin.name, version: examplePlugin.version };
 
 function matching<T extends { slug: string; name: string; active: number }>(
   rows: readonly T[],
@@ -71,7 +71,7 @@ function listRoute(kind: Kind): Route {
     summary: `List the ${kind}s of a site`,
     description: 'As of the last sync.',
     params: z.object({ ...sitePath, ...listFilters, ...own }),
-    example: { total: 1, data: [{ ...akismet, active: 1, update_version: '5.3.1' }], site },
+    example: { total: 1, data: [kind === 'plugin' ? examplePlugin : exampleTheme], site: exampleSite },
     returns: pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
@@ -94,7 +94,9 @@ function abandonedRoute(kind: Kind): Route {
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
     params: z.object({ ...sitePath, ...listFilters }),
-    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')),
+    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')).extend({
+      checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
+    }),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
@@ -102,7 +104,8 @@ function abandonedRoute(kind: Kind): Route {
         rest.slug,
         { ...rest, Name: name, Version: version, active },
       ]);
-      return { ...counts, data: Object.fromEntries(entries), site: simpleSite(found) };
+      const checked_at = await abandonedCheckedAt(ctx, found.id);
+      return { ...counts, data: Object.fromEntries(entries), checked_at, site: simpleSite(found) };
     },
   });
 }
@@ -115,10 +118,11 @@ function pluginAction(action: keyof typeof DONE): Route {
     on: action === 'delete' ? 'DELETE' : ACT,
     path: `/sites/{id_or_domain}/plugins/${action}`,
     needs: 'write',
+    live: true,
     summary: `${word} plugins of a site`,
     description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
     params: z.object({ ...sitePath, ...slugParam }),
-    example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site },
+    example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site: exampleSite },
     returns: writtenOf(z.array(namedShape)).extend({ errors: slugErrors }),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
@@ -161,6 +165,7 @@ export const siteExtensions: readonly Route[] = [
     on: ACT,
     path: '/sites/{id_or_domain}/themes/activate',
     needs: 'write',
+    live: true,
     summary: 'Switch the theme of a site',
     params: z.object({ ...sitePath, ...slugParam }),
     returns: writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
@@ -182,6 +187,7 @@ export const siteExtensions: readonly Route[] = [
     on: 'DELETE',
     path: '/sites/{id_or_domain}/themes/delete',
     needs: 'write',
+    live: true,
     summary: 'Delete themes of a site',
     description: 'The active theme and its parent are refused and reported in data.error.',
     params: z.object({ ...sitePath, ...slugParam }),

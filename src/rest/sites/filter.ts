@@ -68,6 +68,15 @@ export async function chooseByFilter(
   return selectionOf(sites);
 }
 
+/** As `chooseByFilter`, for what is never done to every site: leaving `include` out is refused. */
+export async function chooseNamed(ctx: Ctx, asked: Pick<Asked, 'include' | 'exclude'>): Promise<Selection> {
+  if (asked.include !== undefined) return chooseByFilter(ctx, asked);
+  throw new ServiceError('svc_invalid_input', 'include must name at least one site: here is no "every site".', {
+    field: 'include',
+    advice: 'Send site ids, comma-separated.',
+  });
+}
+
 function noUsable(field: string, what: string): ServiceError {
   return new ServiceError('svc_invalid_input', `${field} ${what}. Nothing was done.`, {
     field,

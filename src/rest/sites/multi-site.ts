@@ -39,6 +39,7 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
     on: ['POST', 'PUT', 'PATCH'],
     path: action.path,
     needs: 'write',
+    live: true,
     summary: action.summary,
     description: `${action.description} Calls on very many sites answer "queued": true with a job.`,
     params: z.object({
@@ -102,6 +103,7 @@ async function act<P extends object, R>(
         : `${answer.done.length} of ${total} sites ${action.done}.`,
     total,
     data,
+    ...answer.continued,
     errors: answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
   };
 }

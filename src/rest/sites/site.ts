@@ -15,7 +15,8 @@ import {
 } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
-import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
+import { type HttpMethod, type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
+import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import {
   clientOfSite,
   recordOf,
@@ -28,19 +29,26 @@ import {
 } from '../schemas/records.js';
 import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
-import { applyEdit, editSiteFields, idleNotes } from './edit.js';
+import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
 import { simpleSite, siteOf } from './references.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const example = { id: 1, name: 'Example', url: 'https://example.com/', client_id: null, status: 'connected' };
-
 const markedShape = writtenOf(simpleSiteShape).extend({ suspended: z.union([z.literal(0), z.literal(1)]) });
+const marked = (suspended: 0 | 1) => ({
+  returns: markedShape,
+  example: {
+    message: '…',
+    suspended,
+    data: { ...exampleSite, status: suspended === 1 ? 'suspended' : 'connected' },
+  },
+});
 
 /** `POST|PUT|PATCH /sites/{id_or_domain}/<name>` without parameters of its own. */
 function action(
   name: string,
-  facts: { summary: string; description?: string; returns?: z.ZodTypeAny },
+  facts: Pick<RouteFacts<z.AnyZodObject>, 'summary'> &
+    Partial<Pick<RouteFacts<z.AnyZodObject>, 'description' | 'live' | 'returns' | 'example'>>,
   act: (ctx: Ctx, site: SiteRow) => Promise<RouteAnswer>,
 ): Route {
   return route({
@@ -48,9 +56,9 @@ function action(
     path: `/sites/{id_or_domain}/${name}`,
     needs: 'write',
     returns: writtenOf(simpleSiteShape),
+    example: { message: '…', data: exampleSite },
     ...facts,
     params: z.object(sitePath),
-    example: { message: '…', data: example },
     answer: async ({ id_or_domain }, ctx) => act(ctx, await siteOf(ctx, id_or_domain)),
   });
 }
@@ -62,7 +70,7 @@ export const site: readonly Route[] = [
     needs: 'read',
     summary: 'Read a site',
     params: z.object({ ...sitePath, with_tags: flag().default(true) }),
-    example: { data: example },
+    example: { data: exampleFullSite },
     returns: recordOf(siteShape),
     answer: async ({ id_or_domain, with_tags }, ctx) => ({
       data: await siteRecord(ctx, await siteOf(ctx, id_or_domain), with_tags),
@@ -76,7 +84,7 @@ export const site: readonly Route[] = [
     summary: 'Change the settings of a site',
     description: 'What is absent keeps its value; null, or "" for text, clears it.',
     params: z.object({ ...sitePath, ...editSiteFields }),
-    example: { message: 'The site was changed.', data: example, group_updated: true },
+    example: { message: 'The site was changed.', data: exampleFullSite, group_updated: true },
     returns: writtenOf(siteShape).extend({
       group_updated: z.boolean().optional(),
       group_message: z.string().optional(),
@@ -88,16 +96,17 @@ export const site: readonly Route[] = [
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
       return {
-        message: 'The site was changed.',
+        ...editAnswer(params),
         data: await siteRecord(ctx, changed),
         ...(params.groupids === undefined ? {} : { group_updated: true, group_message: 'The tags were replaced.' }),
-        ...idleNotes(params),
       };
     },
   }),
   action(
     'sync',
     {
+      live: true,
+      example: { message: 'The site was synchronised.', data: exampleFullSite },
       summary: 'Fetch fresh data from a site',
       description: 'Also from one that is disconnected or was down.',
       returns: writtenOf(siteShape),
@@ -126,6 +135,7 @@ export const site: readonly Route[] = [
   action(
     'reconnect',
     {
+      live: true,
       summary: 'Reconnect a site',
       description:
         'A sync first; when the child refuses the key, a fresh one is registered. A connected site stays as it is.',
@@ -140,7 +150,7 @@ export const site: readonly Route[] = [
   ),
   action(
     'disconnect',
-    { summary: 'Disconnect a site', description: 'The child forgets this dashboard; the record stays.' },
+    { live: true, summary: 'Disconnect a site', description: 'The child forgets this dashboard; the record stays.' },
     async (ctx, found) => {
       const { site: now, told: reported } = await disconnectOne(ctx, found);
       const message = reported
@@ -151,14 +161,14 @@ export const site: readonly Route[] = [
   ),
   action(
     'suspend',
-    { summary: 'Suspend a site', description: 'It is not contacted until unsuspended.', returns: markedShape },
+    { summary: 'Suspend a site', description: 'It is not contacted until unsuspended.', ...marked(1) },
     async (ctx, found) => ({
       message: 'The site is suspended.',
       suspended: 1,
       data: simpleSite(await suspendOne(ctx, found, true)),
     }),
   ),
-  action('unsuspend', { summary: 'Lift the suspension of a site', returns: markedShape }, async (ctx, found) => ({
+  action('unsuspend', { summary: 'Lift the suspension of a site', ...marked(0) }, async (ctx, found) => ({
     message: 'The site is not suspended any more.',
     suspended: 0,
     data: simpleSite(await suspendOne(ctx, found, false)),
@@ -166,6 +176,18 @@ export const site: readonly Route[] = [
   action(
     'check',
     {
+      live: true,
+      example: {
+        message: 'The site answers.',
+        data: {
+          ...exampleSite,
+          status: 'online',
+          site_status: 'connected',
+          http_code: 200,
+          response_time_ms: 184,
+          reachable: true,
+        },
+      },
       summary: 'Check whether a site answers',
       description: 'A site that does not answer is a result: http_code 0.',
       returns: writtenOf(visitShape),
@@ -189,10 +211,11 @@ export const site: readonly Route[] = [
     on: 'DELETE',
     path: '/sites/{id_or_domain}/remove',
     needs: 'write',
+    live: true,
     summary: 'Remove a site from this service',
     description: 'With its history, for good. The child plugin is switched off where the site can be reached.',
     params: z.object(sitePath),
-    example: { message: 'The site was removed.', data: example },
+    example: { message: 'The site was removed.', data: exampleSite },
     returns: writtenOf(simpleSiteShape),
     answer: async ({ id_or_domain }, ctx) => {
       const { site: gone, told: reported } = await removeOne(ctx, await siteOf(ctx, id_or_domain));

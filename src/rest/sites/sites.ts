@@ -1,15 +1,23 @@
 /** Routes of the list of sites and of actions on many (REST §6.2). */
 
 import { z } from '../../../schemas/zod.js';
-import { checkHandler, disconnectHandler, reconnectHandler, syncHandler } from '../../domain/jobs/handlers.js';
+import {
+  checkHandler,
+  disconnectHandler,
+  reconnectHandler,
+  suspendHandler,
+  syncHandler,
+  unsuspendHandler,
+} from '../../domain/jobs/handlers.js';
 import type { CheckResult } from '../../domain/sites/check.js';
 import { flag, openPaging, pageOf } from '../params.js';
 import { type Route, route } from '../route.js';
+import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
 import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
-import { batchAnswer, runBatch, siteBatchParams } from './batch.js';
-import { chooseByFilter, listFilter, siteFilter, siteSearch } from './filter.js';
+import { batchAnswer, describedBatch, runBatch, siteBatchParams } from './batch.js';
+import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from './filter.js';
 import { multiSiteRoute } from './multi-site.js';
 
 const ORDER = {
@@ -19,8 +27,6 @@ const ORDER = {
 
 /** Most sites of one list. */
 const MAX = 100;
-
-const simple = { id: 1, name: 'Example', url: 'https://example.com/', status: 'connected', client_id: null };
 
 export const sites: readonly Route[] = [
   route({
@@ -37,7 +43,7 @@ export const sites: readonly Route[] = [
       with_tags: flag().default(true),
       full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
     }),
-    example: { total: 1, page: 1, per_page: 100, pages: 1, data: [simple] },
+    example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
     returns: listOf(siteOfList),
     answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
@@ -52,7 +58,7 @@ export const sites: readonly Route[] = [
     needs: 'read',
     summary: 'List sites, identifying fields only',
     params: z.object({ ...openPaging(MAX), ...siteSearch, ...siteFilter, ...ORDER }),
-    example: { total: 1, page: 1, per_page: 100, pages: 1, data: [simple] },
+    example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
     returns: listOf(simpleSiteShape),
     answer: async ({ orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
@@ -123,11 +129,13 @@ export const sites: readonly Route[] = [
     on: 'POST',
     path: '/sites/add',
     needs: 'write',
+    live: true,
     body: 'required',
+    fails: [404],
     summary: 'Connect a site',
     description: 'Registers with the child plugin, proves the key by a signed call, and stores the first inventory.',
     params: addSiteParams,
-    example: { message: 'The site was added.', data: simple },
+    example: { message: 'The site was added.', data: exampleFullSite },
     returns: writtenOf(siteShape),
     answer: async (params, ctx) => {
       const site = await connectSite(ctx, params);
@@ -138,11 +146,13 @@ export const sites: readonly Route[] = [
     on: 'POST',
     path: '/sites/batch',
     needs: 'write',
+    live: true,
     body: 'required',
     summary: 'Create, change, delete and act on sites in one call',
     description:
       'At most 100 items over all groups. Groups run in the order create, update, delete, then the others; one failed item does not stop the rest. Each result stands at the index of its item.',
     params: siteBatchParams,
+    described: describedBatch,
     example: {
       message: '2 of 2 items succeeded.',
       create: [{ id: 4, success: 1 }],
@@ -150,5 +160,27 @@ export const sites: readonly Route[] = [
     },
     returns: batchAnswer,
     answer: (groups, ctx) => runBatch(ctx, groups),
+  }),
+];
+
+/** Beside the document. */
+export const sitesExtra: readonly Route[] = [
+  multiSiteRoute({
+    path: '/sites/suspend',
+    summary: 'Suspend sites',
+    description: 'They are not contacted until unsuspended. Only those named by include.',
+    work: suspendHandler,
+    params: {},
+    done: 'are suspended',
+    choose: chooseNamed,
+  }),
+  multiSiteRoute({
+    path: '/sites/unsuspend',
+    summary: 'Lift the suspension of sites',
+    description: 'Only those named by include. A site that is disconnected too stays so until reconnected.',
+    work: unsuspendHandler,
+    params: {},
+    done: 'are not suspended any more',
+    choose: chooseNamed,
   }),
 ];

@@ -14,13 +14,13 @@ import {
 } from '../../domain/sites/tags.js';
 import { cleared, ids, int, paging, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
+import { exampleListedTag, exampleTag } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const path = { tag_id: int(1).describe('Id of a tag.') };
 const where = { tag_id: /^[1-9]\d{0,14}$/ };
 const color = cleared.value(tagColorInput.nullable().optional()).describe('#RRGGBB; null or "" is none.');
-const example = { id: 1, name: 'Shops', color: '#5EC130', sites_count: 4 };
 
 const clientOfTag = z.object({
   id: z.number().int(),
@@ -41,7 +41,7 @@ export const tags: readonly Route[] = [
       include: ids().optional(),
       exclude: ids().optional(),
     }),
-    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
+    example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedTag] },
     returns: listOf(tagListItem),
     answer: async ({ page, per_page, search, include = [], exclude = [] }, ctx) => {
       const { items, total } = await listTags(ctx, { search, include, exclude }, page, per_page);
@@ -55,7 +55,7 @@ export const tags: readonly Route[] = [
     body: 'required',
     summary: 'Create a tag',
     params: z.object({ name: tagNameInput, color }),
-    example: { message: 'The tag was added.', data: example },
+    example: { message: 'The tag was added.', data: exampleTag },
     returns: writtenOf(tag),
     answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
   }),

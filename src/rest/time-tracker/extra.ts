@@ -32,6 +32,7 @@ export const timeTrackerExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
+    fails: [404],
     summary: 'Add a bucket of hours',
     params: z.object({
       ...z.object(bucketFields).partial().shape,
@@ -76,7 +77,6 @@ export const timeTrackerExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    strict: true,
     summary: 'Change the global settings',
     params: z.object(settingFields).partial(),
     returns: writtenOf(timeSettingsShape),
@@ -91,7 +91,6 @@ export const timeTrackerExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    strict: true,
     summary: 'Change what a client has otherwise; null goes back to the global setting',
     params: z.object(settingFields).partial().extend(clientPath),
     returns: writtenOf(timeSettingsShape),

@@ -120,6 +120,7 @@ export const time: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
+    fails: [404],
     summary: 'Add a task',
     description: 'With start, its timer runs immediately. Time that is logged by duration_seconds makes a paused task.',
     params: z.object({

@@ -1,8 +1,10 @@
 /** Routes that ignore updates of one site, and offer them again (REST §6.13.4). */
 
 import { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import { installedExtensions } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/inventory.js';
+import { UPDATE_TYPES } from '../../domain/updates/apply.js';
 import { setTypeIgnored } from '../../domain/updates/by-type.js';
 import { setIgnored } from '../../domain/updates/ignored.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -40,7 +42,8 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
         return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url, site: simpleSite(site) };
       }
       const { known, errors } = await split(ctx, site, type, named, ignore);
-      if (known.length > 0) await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
+      if (known.length === 0) throw noneKnown(type, errors, ignore);
+      await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
       return {
         message: `${known.length} of ${named.length} ${type} are ${verb} on this site.`,
         data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
@@ -52,12 +55,23 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
   });
 }
 
-/** Only what is installed can be ignored; anything can be taken off the list. */
+function noneKnown(type: 'plugins' | 'themes', errors: readonly ItemError[], ignore: boolean): ServiceError {
+  const what = ignore ? 'installed on the site' : 'installed on the site or ignored there';
+  return new ServiceError(`svc_rest_invalid_${type}_slugs`, `None of these ${type} is ${what}. Nothing was changed.`, {
+    field: 'slug',
+    advice: `Read the slugs with GET …/${type}, or those that are ignored with GET /v2/updates/{site}/ignored.`,
+    data: { errors },
+  });
+}
+
+/** What is installed can be ignored; what is ignored can be taken off the list as well when it is no longer installed. */
 async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
-  const present = new Set(
-    (await installedExtensions(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme')).map(({ slug }) => slug),
-  );
-  const known = named.filter((slug) => !ignore || present.has(slug));
+  const kind = type === 'plugins' ? 'plugin' : 'theme';
+  const present = new Set((await installedExtensions(ctx, site.id, kind)).map(({ slug }) => slug));
+  if (!ignore)
+    for (const entry of await ctx.store.siteUpdates.ignoredOn(site.id))
+      if (entry.type === UPDATE_TYPES.indexOf(kind)) present.add(entry.slug);
+  const known = named.filter((slug) => present.has(slug));
   const errors: ItemError[] = named
     .filter((slug) => !known.includes(slug))
     .map((slug) => itemError({ slug }, 'not_installed', 'Nothing with this slug is installed on the site.'));

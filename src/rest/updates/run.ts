@@ -3,7 +3,7 @@
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { type UpdateParams, updateHandler } from '../../domain/jobs/handlers.js';
-import { selectionOf } from '../../domain/sites/resolve.js';
+import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import { limitsOf } from '../../domain/updates/narrowing.js';
@@ -15,14 +15,14 @@ import type { RouteAnswer } from '../route.js';
 /** Every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
 export async function runOn(
   ctx: Ctx,
-  sites: SiteRow[],
+  selection: Selection,
   typeNumbers: number[],
   narrowing?: Narrowing,
 ): Promise<RouteAnswer> {
   const began = isoTime(ctx.clock.now());
   const params: UpdateParams = { types: typeNumbers, specific_items: [] };
   if (narrowing !== undefined) params.limits = limitsOf(narrowing);
-  const answer = await runOrQueue(ctx, updateHandler, selectionOf(sites), params);
+  const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {
@@ -52,8 +52,21 @@ export async function runOn(
     },
     data: updated,
     errors,
+    ...answer.continued,
     last_time_start_batch_updates: began,
   };
+}
+
+/** A job that still has one of these sites to update; of the whole fleet any. */
+export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undefined) {
+  const { siteUpdates } = ctx.store;
+  const any = await siteUpdates.runningJob('update');
+  if (any === undefined || sites === undefined) return any;
+  for (const { id } of sites) {
+    const running = await siteUpdates.runningJob('update', id);
+    if (running !== undefined) return running;
+  }
+  return undefined;
 }
 
 /** Somebody asked before: the answer names the job that is on it. */

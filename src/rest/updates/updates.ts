@@ -3,28 +3,34 @@
 import { LEVELS } from '../../../schemas/search.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
-import { allSites } from '../../domain/sites/sites.js';
-import { REST_TYPES, type RestType, updateOfType } from '../../domain/updates/by-type.js';
+import { selectionOf } from '../../domain/sites/resolve.js';
+import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
 import { narrowingOf, narrowSites } from '../../domain/updates/narrowing.js';
+import type { SiteFilter } from '../../store/sites/sites.js';
+import { itemError } from '../errors.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
+import { exampleOffer } from '../schemas/examples.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
-import { ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
+import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
 import { requireSlugs } from '../sites/extensions.js';
+import { chooseByFilter, siteChoice } from '../sites/filter.js';
 import { simpleSite, siteOf } from '../sites/references.js';
-import { ignoredByType, typesOf, updatesBySite } from '../views/updates.js';
+import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
-import { alreadyRunning, runOn, suspended } from './run.js';
+import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const typeList = csv(z.enum(['all', ...REST_TYPES]));
+/** The operations say core. */
+const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
+const typeList = csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES])));
 const types = typeList.default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
 /** Of a write: a list that was sent but is empty must not mean everything. */
 const typesToRun = typeList
   .refine((list) => list.length > 0, 'names no type')
   .optional()
   .describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
-const ignorable = csv(z.enum(['all', 'wp', 'plugins', 'themes']))
+const ignorable = csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'themes'])))
   .default([])
   .describe('all, wp, plugins, themes, comma-separated. Default all.');
 /** Filters of what is updated. Of a write: a list that was sent but is empty must not mean everything. */
@@ -44,8 +50,7 @@ const ofSites = {
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
-const entry = { Name: 'Akismet', Version: '5.3', current_version: '5.3', new_version: '5.3.1', active: 1 };
-const listed = { 1: { plugins: { 'akismet/akismet.php': entry } } };
+const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
 
 /** Sites of one page: the list comes whole for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
@@ -57,7 +62,7 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates on offer, by site',
     description:
-      'Keyed by site id, type and slug. Ignored offers and suspended sites are left out. Pages are of sites.',
+      'Keyed by site id, type and slug. Ignored offers are left out; suspended sites are listed, marked by site_status. Pages are of sites.',
     params: z.object({
       type: types,
       search,
@@ -103,35 +108,43 @@ export const updates: readonly Route[] = [
     path: '/updates/{id_or_domain}/ignored',
     needs: 'read',
     summary: 'List updates that are ignored on one site',
-    description: 'Its own entries and the global ones.',
+    description: 'Its own entries and the global ones. ignored_types names the types of which it ignores everything.',
     params: z.object({ ...sitePath, type: ignorable, search }),
-    returns: recordOf(ignoredByTypeShape),
+    returns: recordOf(ignoredByTypeShape).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      return { data: await ignoredByType(ctx, site, type, part), site: simpleSite(site) };
+      return {
+        ignored_types: await ignoredTypes(ctx, site),
+        data: await ignoredByType(ctx, site, type, part),
+        site: simpleSite(site),
+      };
     },
   }),
   route({
     on: ACT,
     path: '/updates/update',
     needs: 'write',
+    live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: typesToRun, search, ...ofItems, ...ofSites }),
+    params: z.object({ type: typesToRun, search, ...ofItems, ...ofSites, ...siteChoice }),
     returns: updateRunShape,
-    answer: async ({ type = [], ...filters }, ctx) => {
+    answer: async ({ type = [], include, exclude, ...filters }, ctx) => {
       const narrowing = await narrowingOf(ctx, filters);
-      const running = await ctx.store.siteUpdates.runningJob('update');
-      if (running !== undefined) return alreadyRunning(ctx, running);
-      const sites = await allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
-      if (narrowing === undefined) return runOn(ctx, sites, typesOf(type));
-      return runOn(ctx, await narrowSites(ctx, sites, narrowing, typesOf(type), false), typesOf(type), narrowing);
+      const offered: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
+      const selection = await chooseByFilter(ctx, { include, exclude }, offered);
+      if (narrowing !== undefined)
+        selection.sites = await narrowSites(ctx, selection.sites, narrowing, typesOf(type), include !== undefined);
+      const named = include === undefined ? undefined : selection.sites;
+      const running = await runningUpdates(ctx, named);
+      return running === undefined ? runOn(ctx, selection, typesOf(type), narrowing) : alreadyRunning(ctx, running);
     },
   }),
   route({
     on: ACT,
     path: '/updates/{id_or_domain}/update',
     needs: 'write',
+    live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
     params: z.object({ ...sitePath, search, ...ofItems }),
@@ -140,8 +153,9 @@ export const updates: readonly Route[] = [
       const site = await siteOf(ctx, id_or_domain);
       const narrowing = await narrowingOf(ctx, filters);
       if (site.status === 'suspended') throw suspended(site);
-      const running = await ctx.store.siteUpdates.runningJob('update', site.id);
-      const answer = running === undefined ? await runOn(ctx, [site], [], narrowing) : alreadyRunning(ctx, running);
+      const running = await runningUpdates(ctx, [site]);
+      const answer =
+        running === undefined ? await runOn(ctx, selectionOf([site]), [], narrowing) : alreadyRunning(ctx, running);
       return { ...answer, site: simpleSite(site) };
     },
   }),
@@ -149,18 +163,21 @@ export const updates: readonly Route[] = [
     on: ACT,
     path: '/updates/{id_or_domain}/update/wp',
     needs: 'write',
+    live: true,
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
     params: z.object(sitePath),
-    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()),
+    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides),
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      const [result] = Object.values(await updateOfType(ctx, site, 'wp', []));
+      const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
+      const [result] = Object.values(results);
       if (result?.success !== 1) return { message: 'No core update is on offer.', data: null, site: simpleSite(site) };
       const { old_version, version } = result;
       return {
         message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
         data: { old_version, version },
+        ...besidesOf(more),
         site: simpleSite(site),
       };
     },
@@ -177,26 +194,33 @@ const EMPTY_SLUG = {
   translations: 'rest_invalid_param',
 } as const;
 
+/** What an answer has beside its results: what is wrong with the site since, and the job that does the rest. */
+function besidesOf({ errors, job }: Omit<TypeResult, 'results'>) {
+  const entries = errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message));
+  return { ...(entries.length === 0 ? {} : { errors: entries }), ...job };
+}
+
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
   return route({
     on: ACT,
     path: `/updates/{id_or_domain}/update/${type}`,
     needs: 'write',
+    live: true,
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
     params: z.object({ ...sitePath, slug: slugParam }),
-    returns: writtenOf(z.record(slugResult).describe('By slug.')),
+    returns: writtenOf(z.record(slugResult).describe('By slug.')).extend(besides),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
-      const data = await updateOfType(ctx, site, type, slug ?? []);
+      const { results: data, ...more } = await updateOfType(ctx, site, type, slug ?? []);
       const results = Object.values(data);
       const done = results.filter(({ success }) => success === 1).length;
       const message =
         results.length === 0
           ? `No update of ${type} is on offer.`
           : `${done} of ${results.length} ${type} were updated.`;
-      return { message, data, site: simpleSite(site) };
+      return { message, data, ...besidesOf(more), site: simpleSite(site) };
     },
   });
 }

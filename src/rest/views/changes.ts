@@ -1,23 +1,12 @@
-/** Changes made on a site itself, as REST shows them (REST §4.4). */
+/** What happened on a site, as REST shows it (REST §4.4). */
 
-import type { Ctx } from '../../domain/context.js';
-import { requireModule } from '../../domain/settings/modules.js';
-import { changeSentence } from '../../domain/sites/findings.js';
+import { changeSentence } from '../../domain/sites/changes.js';
 import { isoTime } from '../../domain/sites/sites.js';
-import type { ChangeFilter } from '../../store/sites/records.js';
+import type { ChangeRow } from '../../store/sites/change-list.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 
-/** Changes made on the site itself. Throws `svc_module_not_available`. */
-export async function changesOf(ctx: Ctx, site: SiteRow, filter: ChangeFilter, page: number, perPage: number) {
-  requireModule(ctx, 'logs');
-  const { items, total } = await ctx.store.siteRecords.changes(site.id, filter, page, perPage);
-  return { items: items.map((row) => changeView(site, row)), total };
-}
-
-type Row = Awaited<ReturnType<Ctx['store']['siteRecords']['changes']>>['items'][number];
-
 /** The record of the user's interface and, beside it, the plain fields of the operations (REST §4.4). */
-function changeView(site: SiteRow, row: Row) {
+export function changeView(site: SiteRow, row: ChangeRow) {
   return {
     id: row.id,
     type: row.context,
@@ -35,5 +24,9 @@ function changeView(site: SiteRow, row: Row) {
     duration: row.duration,
     log_site_name: site.name,
     url: site.url,
+    source: row.source,
+    ...(row.source === 'dashboard'
+      ? { via: row.via, operation: row.operation, result: row.code === '' ? 'done' : 'failed', error_code: row.code }
+      : {}),
   };
 }

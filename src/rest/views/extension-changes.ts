@@ -3,13 +3,8 @@
 import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import {
-  type ActionResult,
-  activateTheme,
-  actOnPlugins,
-  deleteThemes,
-  installedExtensions,
-} from '../../domain/extensions/extensions.js';
+import { type ActionAnswer, activateTheme, actOnPlugins, deleteThemes } from '../../domain/extensions/extensions.js';
+import { installedExtensions } from '../../domain/extensions/inventory.js';
 import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 
@@ -25,7 +20,11 @@ export interface ItemFailure {
   message: string;
 }
 
-const CHILD_AGENT = 2;
+/** Flags of what is never changed: must-use plugins and the child plugin itself. */
+const PROTECTED = 1 | 2;
+const PARENT_ACTIVE = 4;
+/** In `errors`: a theme that is active, or the parent of the one that is. */
+const IN_USE = 'theme_in_use';
 
 export interface Outcome {
   done: NamedExtension[];
@@ -50,7 +49,7 @@ export async function changePlugins(
   return outcome;
 }
 
-/** Deletes themes; the active one and its parent are refused. Fails as `changePlugins`. */
+/** Deletes themes; the active one and its parent are refused, `svc_rest_conflict` when nothing else was sent. Fails as `changePlugins`. */
 export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await bySlug(ctx, target, 'theme');
   const result = await deleteThemes(ctx, target, slugs);
@@ -94,27 +93,44 @@ async function judged(
   target: LoadedSite,
   kind: ExtensionKind,
   before: ReadonlyMap<string, ExtensionRow>,
-  { done, errors }: ActionResult,
+  { done, errors }: ActionAnswer,
 ): Promise<Outcome> {
   const after = await bySlug(ctx, target, kind);
   const failed = errors.map(({ slug, code, message }) => {
     const row = after.get(slug) ?? before.get(slug);
     if (row === undefined) return { slug, code: 'not_installed', message };
-    return { slug, code: (row.flags & CHILD_AGENT) !== 0 ? 'protected_item' : code, message };
+    if (kind === 'theme' && isInUse(row)) return { slug, code: IN_USE, message: inUse(row, message) };
+    return { slug, code: isRefusal(code) && (row.flags & PROTECTED) !== 0 ? 'protected_item' : code, message };
   });
   return { done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))), failed };
+}
+
+/** What a site shows itself with cannot be deleted. */
+const isInUse = ({ active, flags }: ExtensionRow) => active === 1 || (flags & PARENT_ACTIVE) !== 0;
+
+function inUse({ active }: ExtensionRow, message: string): string {
+  const what = active === 1 ? 'the active theme' : 'the parent of the active theme';
+  return `This is ${what}: switch the site to another theme first. ${message}`;
 }
 
 function named(slug: string, row: ExtensionRow | undefined): NamedExtension {
   return { slug, name: row?.name ?? slug, version: row?.version ?? '' };
 }
 
+/** Codes of an item that say more about the whole call than that the item was refused. */
+const WHOLE_CALL = ['svc_still_running', 'svc_site_offline'] as const;
+
+function isRefusal(code: string): boolean {
+  return !WHOLE_CALL.some((known) => known === code);
+}
+
 function requireSome({ done, failed }: Outcome, refused: ErrorCode, unusable: ErrorCode): void {
   const [first] = failed;
   if (done.length > 0 || first === undefined) return;
   const sent = failed.filter(({ code }) => code !== 'not_installed' && code !== 'protected_item');
-  const offline = sent.find(({ code }) => code === 'svc_site_offline');
-  const code = offline !== undefined ? 'svc_site_offline' : sent.length > 0 ? refused : unusable;
+  const own = WHOLE_CALL.find((known) => sent.some(({ code }) => code === known));
+  const used = sent.length > 0 && sent.every(({ code }) => code === IN_USE);
+  const code = own ?? (used ? 'svc_rest_conflict' : sent.length > 0 ? refused : unusable);
   throw new ServiceError(code, failed.length === 1 ? first.message : 'None of the items could be changed.', {
     field: 'slug',
     advice: 'data.errors has the reason for each.',

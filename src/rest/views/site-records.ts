@@ -3,8 +3,9 @@
 import { shownSyncError } from '../../../schemas/site-text.js';
 import type { Ctx } from '../../domain/context.js';
 import { settingOf } from '../../domain/settings/effects.js';
-import { healthScore } from '../../domain/sites/health.js';
+import { presentHealthScore } from '../../domain/sites/health.js';
 import { isoTime, visible } from '../../domain/sites/sites.js';
+import { lastVisit, type StatusReason, statusReasons } from '../../domain/sites/status.js';
 import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
 import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
 import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
@@ -30,18 +31,19 @@ export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> 
   return ctx.store.siteRecords.count(visible(ctx, filter));
 }
 
-/** Views of any number of sites in three round trips, in the order given. Sites removed meanwhile are left out. */
+/** Views of any number of sites in four round trips, in the order given. Sites removed meanwhile are left out. */
 export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: RecordOptions): Promise<object[]> {
   const ids = rows.map(({ id }) => id);
   if (!options.full_data) {
     const parts = options.with_tags ? await ctx.store.siteRecords.parts(ids, false) : new Map<number, SiteParts>();
     return rows.map((row) => ({ ...listView(row), ...(options.with_tags ? tagsView(parts.get(row.id)) : {}) }));
   }
-  const [goodHealth, records, parts, inventories] = await Promise.all([
+  const [goodHealth, records, parts, inventories, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
     ctx.store.sites.records(ids),
     ctx.store.siteRecords.parts(ids, true),
     ctx.store.inventory.readMany(ids),
+    statusReasons(ctx, rows),
   ]);
   const byId = new Map(records.map((record) => [record.id, record]));
   return ids.flatMap((id) => {
@@ -49,7 +51,8 @@ export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: R
     const part = parts.get(id);
     const inventory = inventories.get(id);
     if (record === undefined || part === undefined || inventory === undefined) return [];
-    return [{ ...fullView(record, part, inventory, goodHealth), ...(options.with_tags ? tagsView(part) : {}) }];
+    const view = fullView(record, { parts: part, inventory, reason: reasons.get(id) }, goodHealth);
+    return [{ ...view, ...(options.with_tags ? tagsView(part) : {}) }];
   });
 }
 
@@ -69,8 +72,13 @@ function tagsView(parts: SiteParts | undefined) {
   return { tags: Object.fromEntries(tags.map(({ id, name }) => [id, name])), tag_list: tags };
 }
 
-function fullView(site: SiteRecord, parts: SiteParts, inventory: StoredInventory, goodHealth: number): object {
-  const score = healthScore(site);
+function fullView(
+  site: SiteRecord,
+  { parts, inventory, reason }: { parts: SiteParts; inventory: StoredInventory; reason: StatusReason | undefined },
+  goodHealth: number,
+): object {
+  const visit = lastVisit(site);
+  const score = presentHealthScore(site);
   const offers = inventory.offers.filter((offer) => offer.ignored === 0);
   const ofType = (type: number) => offers.filter((offer) => offer.type === type);
   const [core] = ofType(0);
@@ -92,8 +100,11 @@ function fullView(site: SiteRecord, parts: SiteParts, inventory: StoredInventory
     language: orNull(site.language),
     timezone: orNull(site.timezone),
     active_theme: activeTheme(inventory.extensions),
-    http_status: statusText(site.http_status),
-    http_code: site.http_status,
+    http_status: statusText(visit.http_status),
+    http_code: visit.http_status,
+    last_check: { ...visit, checked_at: isoTime(visit.checked_at) },
+    status_reason: reason?.status_reason ?? null,
+    status_since: reason?.status_since ?? null,
     health_status: healthText(site, score, goodHealth),
     health_score: score,
     sync_errors: shownSyncError(site),

@@ -2,6 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Ctx } from '../../domain/context.js';
+import { loadRecord } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
 import { narrowingOf, type UpdateFilters } from '../../domain/updates/narrowing.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -46,8 +47,9 @@ function put(site: Record<string, Record<string, object>> | undefined, offer: Si
   ofType[offer.slug] = offerView(offer, type);
 }
 
-function offerView({ slug, name, current_version, new_version, active }: SiteOffer, type: RestType): object {
-  const versions = { current_version, new_version };
+function offerView(offer: SiteOffer, type: RestType): object {
+  const { slug, name, current_version, new_version, active, site_status } = offer;
+  const versions = { current_version, new_version, site_status };
   if (type === 'wp') return { Name: name, current: current_version, new: new_version, ...versions };
   if (type === 'translations') return { Name: name, slug, Version: current_version, ...versions };
   return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
@@ -68,4 +70,11 @@ export async function ignoredByType(
   return Object.fromEntries(
     wanted.flatMap((word) => (word === 'all' ? [] : [[word, ignoredView(entries, REST_TYPES.indexOf(word))]])),
   );
+}
+
+/** Types of which a site ignores everything. */
+export async function ignoredTypes(ctx: Ctx, site: SiteRow): Promise<string[]> {
+  const { ignore_core, ignore_plugins, ignore_themes } = await loadRecord(ctx, site.id);
+  const flags = { wp: ignore_core, plugins: ignore_plugins, themes: ignore_themes };
+  return Object.entries(flags).flatMap(([type, on]) => (on === 1 ? [type] : []));
 }

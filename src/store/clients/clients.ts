@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Statement } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { reportStatus, type SuspensionChange, stampStatus, suspensionChanges } from '../sites/status.js';
 import {
   CLIENT_TEXTS,
   type ClientFilter,
@@ -12,7 +13,6 @@ import {
   type ClientRow,
   type ClientTexts,
   type ClientWrite,
-  type MarkedSite,
 } from './rows.js';
 
 /** Sites hidden from the caller: not counted, not touched. */
@@ -24,7 +24,8 @@ const ownBuckets = (id: string) =>
   `time_bucket_client b WHERE b.client_id = ${id}
    AND NOT EXISTS (SELECT 1 FROM time_bucket_client o WHERE o.bucket_id = b.bucket_id AND o.client_id <> b.client_id)`;
 const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.country, c.note, c.updated_at,
-  (SELECT count(*) FROM ${ownBuckets('c.id')}) AS own_buckets`;
+  (SELECT count(*) FROM ${ownBuckets('c.id')}) AS own_buckets,
+  (SELECT count(*) FROM site s WHERE s.client_id = c.id AND s.suspended_with = c.id) AS own_suspensions`;
 
 /** Wanted ids that no site has; one argument, the ids as JSON. Repeated inside a batch it finds the same each time. */
 const MISSING = 'FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM site x WHERE x.id = w.value)';
@@ -59,12 +60,13 @@ function emailKey(email: string): string | null {
   return email === '' ? null : fold(email);
 }
 
-/** Outcome of a batch whose first statement finds missing sites and whose last reads the client back. */
+/** Outcome of a batch whose first statement finds missing sites and whose last ones report changed states and read the client. */
 function written(results: readonly BatchResult[]): ClientWrite {
   const missing = results[0]?.rows ?? [];
   if (missing.length > 0) return { outcome: 'no_site', missing: missing.map((row) => Number(row.id)) };
   const client = results.at(-1)?.rows[0];
-  return client === undefined ? { outcome: 'no_client' } : { outcome: 'stored', client: client as ClientRow };
+  if (client === undefined) return { outcome: 'no_client' };
+  return { outcome: 'stored', client: client as ClientRow, suspensions: suspensionChanges(results.at(-3)) };
 }
 
 /** The only unique column of a client besides its id is the e-mail. */
@@ -135,6 +137,7 @@ export function createClients(db: Db) {
             wanted,
             wanted,
           ),
+          ...reportStatus(now),
           oneClient(`c.id = ${newest}`, [], hidden),
         ]),
       );
@@ -187,28 +190,41 @@ export function createClients(db: Db) {
           ),
         );
       }
-      return orEmailTaken(db.batch([...statements, oneClient('c.id = ?', [id], hidden)]));
+      return orEmailTaken(db.batch([...statements, ...reportStatus(now), oneClient('c.id = ?', [id], hidden)]));
     },
 
     /**
-     * Sites and costs lose the client by their foreign keys. Hours that were bought for it alone go with it: a bucket
-     * without clients serves every client. False when it was gone already.
+     * Sites and costs lose the client by their foreign keys, and sites the suspension that it had set. Hours that were bought
+     * for it alone go with it: a bucket without clients serves every client. Returns the sites that are not suspended any more;
+     * undefined when it was gone already.
      */
-    async remove(id: number): Promise<boolean> {
-      const [, removed] = await db.batch([
+    async remove(id: number, now: number): Promise<SuspensionChange[] | undefined> {
+      const [lifted, , removed] = await db.batch([
+        sql(
+          'UPDATE site SET suspended = 0 WHERE client_id = ? AND suspended_with = ? RETURNING id, url, url_key',
+          id,
+          id,
+        ),
         sql(`DELETE FROM time_bucket WHERE id IN (SELECT bucket_id FROM ${ownBuckets('?')})`, id),
         sql('DELETE FROM client WHERE id = ?', id),
+        stampStatus(now),
       ]);
-      return (removed?.changes ?? 0) > 0;
+      return (removed?.changes ?? 0) > 0 ? inUrlOrder(lifted, false) : undefined;
     },
 
     /**
      * Sets or lifts the suspension of a client and of its sites, except those hidden from the caller.
-     * Returns the sites whose mark changed, in URL order; undefined when there is no such client.
+     * Returns the sites whose mark changed, in URL order, and how many of its sites are suspended now; undefined when there is
+     * no such client.
      */
-    async mark(id: number, suspended: boolean, now: number, hidden: Hidden): Promise<MarkedSite[] | undefined> {
+    async mark(
+      id: number,
+      suspended: boolean,
+      now: number,
+      hidden: Hidden,
+    ): Promise<{ changed: SuspensionChange[]; suspended: number } | undefined> {
       const kept = except('id', hidden);
-      const [, sites, known] = await db.batch([
+      const [, sites, , known] = await db.batch([
         sql(
           'UPDATE client SET suspended = ?, updated_at = ? WHERE id = ? AND suspended <> ?',
           suspended,
@@ -217,21 +233,33 @@ export function createClients(db: Db) {
           suspended,
         ),
         sql(
-          `UPDATE site SET suspended = ? WHERE client_id = ? AND suspended <> ?${kept.text} RETURNING id, url, url_key`,
+          `UPDATE site SET suspended = ?, suspended_with = ?, disconnected = min(disconnected, 1)
+           WHERE client_id = ? AND (suspended <> ? OR disconnected = 2)${kept.text}
+           RETURNING id, url, url_key`,
           suspended,
+          suspended ? id : null,
           id,
           suspended,
           ...kept.args,
         ),
-        sql('SELECT id FROM client WHERE id = ?', id),
+        stampStatus(now),
+        sql(
+          `SELECT (SELECT count(*) FROM site WHERE client_id = c.id AND suspended = 1${kept.text}) AS n FROM client c WHERE c.id = ?`,
+          ...kept.args,
+          id,
+        ),
       ]);
-      if (known?.rows.length !== 1) return undefined;
-      const rows = sites?.rows ?? [];
-      return rows
-        .sort((a, b) => compare(String(a.url_key), String(b.url_key)) || Number(a.id) - Number(b.id))
-        .map((row) => ({ id: Number(row.id), url: String(row.url) }));
+      const [count] = known?.rows ?? [];
+      return count === undefined ? undefined : { changed: inUrlOrder(sites, suspended), suspended: Number(count.n) };
     },
   };
+}
+
+/** The rows that an UPDATE … RETURNING id, url, url_key changed. */
+function inUrlOrder(result: BatchResult | undefined, suspended: boolean): SuspensionChange[] {
+  return [...(result?.rows ?? [])]
+    .sort((a, b) => compare(String(a.url_key), String(b.url_key)) || Number(a.id) - Number(b.id))
+    .map((row) => ({ id: Number(row.id), url: String(row.url), suspended }));
 }
 
 function compare(a: string, b: string): number {

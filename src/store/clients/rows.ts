@@ -1,6 +1,7 @@
 /** Rows of clients, and what their writes take and return. */
 
 import type { Row } from '../driver/db.js';
+import type { SuspensionChange } from '../sites/status.js';
 
 /** Text columns a caller may set. */
 export const CLIENT_TEXTS = [
@@ -38,6 +39,8 @@ export interface ClientRow extends ClientItemRow {
   updated_at: number;
   /** Buckets of hours that serve this client alone. */
   own_buckets: number;
+  /** Sites that are suspended only because the client is. */
+  own_suspensions: number;
 }
 
 export interface ClientFilter {
@@ -52,12 +55,7 @@ export type ClientKey = { id: number } | { email: string };
 
 /** `missing`: ids of the wanted sites that do not exist; then nothing was written. */
 export type ClientWrite =
-  | { outcome: 'stored'; client: ClientRow }
+  | { outcome: 'stored'; client: ClientRow; suspensions: SuspensionChange[] }
   | { outcome: 'email_taken' }
   | { outcome: 'no_client' }
   | { outcome: 'no_site'; missing: number[] };
-
-export interface MarkedSite {
-  id: number;
-  url: string;
-}

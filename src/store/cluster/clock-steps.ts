@@ -31,6 +31,7 @@ const DUE = [
 const PAST = [
   ['site_detail', 'last_attempt'],
   ['site_detail', 'abandoned_checked_at'],
+  ['site_detail', 'abandoned_known_at'],
   ['idempotency', 'created_at'],
   ['monitor_network', 'asked_at'],
   ['monitor_network', 'ok_at'],

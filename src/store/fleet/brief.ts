@@ -37,9 +37,10 @@ export interface BriefData {
   unknown: { certificates: number; domains: number; monitors: number };
 }
 
-const LOG = 'site_history';
-const STATE =
-  's.suspended, s.disconnected, s.check_state, s.sync_error, d.sync_error_quoted, d.http_status, d.last_sync';
+/** Entries of what was done; those with a code were not. */
+const LOG = "(SELECT * FROM action_log WHERE code = '')";
+const STATE = `s.suspended, s.disconnected, s.sync_error, d.sync_error_quoted, d.last_sync, s.suspended_with,
+  nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
 /** The condition is of `s`; `limit` cases at most. */
 function matter(columns: string, from: string, where: Fragment, order: string, limit: number): [Statement, Statement] {
@@ -74,7 +75,7 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
       `s.url, ${STATE}`,
       'site s JOIN site_detail d ON d.site_id = s.id',
       of("s.status = 'disconnected'"),
-      'd.last_sync IS NULL, d.last_sync DESC, s.id',
+      'since IS NULL, since DESC, s.id',
       limit,
     ),
     certificates: matter(

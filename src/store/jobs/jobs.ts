@@ -3,6 +3,7 @@
 import type { JobType } from '../../../schemas/job.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { offset } from '../driver/sql-fragments.js';
 
 type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
@@ -10,6 +11,8 @@ export interface JobRow extends Row {
   id: string;
   type: JobType;
   params: string;
+  /** Who queued it, JSON; '' for the service itself. */
+  origin: string;
   status: JobStatus;
   total: number;
   chunk: number;
@@ -40,6 +43,8 @@ interface NewJob {
   id: string;
   type: JobType;
   params: unknown;
+  /** Who queued it; left out for the service itself. */
+  origin?: unknown;
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */
   begun: boolean;
@@ -51,11 +56,35 @@ interface NewJob {
   next_run_at: number;
 }
 
+/** One thing that a job did, or failed to do, on a site. */
+export interface JobItem {
+  done: boolean;
+  facts: Readonly<Record<string, unknown>>;
+}
+
 interface SiteOutcome {
   position: number;
-  /** '' = success. */
+  /** '' = nothing went wrong. */
   code: string;
   message: string;
+  /** False: the site succeeded in spite of `code`. Left out, `code` decides. */
+  failed?: boolean;
+  items?: readonly JobItem[];
+  /** The site has more to do: only its items are stored. */
+  unfinished?: boolean;
+}
+
+export interface JobItemRow extends Row {
+  site_id: number;
+  /** JSON. */
+  facts: string;
+}
+
+export interface ItemCounts {
+  done: number;
+  failed: number;
+  /** Sites on which at least one was done. */
+  sites: number;
 }
 
 /** States of a job's site row. */
@@ -70,16 +99,18 @@ export function createJobs(db: Db) {
     async add(job: NewJob, now: number): Promise<void> {
       await db.batch([
         sql(
-          'INSERT INTO job (id, type, params, total, chunk, delay_ms, timeout_ms, created_at, next_run_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          'INSERT INTO job (id, type, params, origin, total, chunk, delay_ms, timeout_ms, created_at, next_run_at, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
           job.id,
           job.type,
           '',
+          job.origin === undefined ? '' : JSON.stringify(job.origin),
           job.sites.length,
           job.chunk,
           job.delay_ms,
           job.timeout_ms,
           now,
           job.next_run_at,
+          job.begun ? 1 : 0,
         ),
         sql(
           'INSERT INTO job_site (job_id, position, site_id, state) SELECT ?, key, value, ? FROM json_each(?)',
@@ -111,9 +142,38 @@ export function createJobs(db: Db) {
 
     errors(id: string): Promise<JobError[]> {
       return db.all<JobError>(
-        `SELECT site_id, code, message FROM job_site WHERE job_id = ? AND state IN (${FAILED}, ${REFUSED}) ORDER BY position`,
+        `SELECT site_id, code, message FROM job_site WHERE job_id = ? AND state IN (${SUCCEEDED}, ${FAILED}, ${REFUSED}) AND code <> ''
+         ORDER BY position`,
         [id],
       );
+    },
+
+    /** One page of what a job did, in the order of its sites, and the counts of all. */
+    async items(id: string, page: number, perPage: number): Promise<{ items: JobItemRow[]; counts: ItemCounts }> {
+      const [items = [], counts = []] = await db.read([
+        sql(
+          'SELECT site_id, facts FROM job_item WHERE job_id = ? ORDER BY position, number LIMIT ? OFFSET ?',
+          id,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(
+          `SELECT count(*) FILTER (WHERE done = 1) AS done, count(*) FILTER (WHERE done = 0) AS failed,
+             count(DISTINCT CASE done WHEN 1 THEN site_id END) AS sites FROM job_item WHERE job_id = ?`,
+          id,
+        ),
+      ]);
+      return { items: items as JobItemRow[], counts: counts[0] as unknown as ItemCounts };
+    },
+
+    /** Jobs that finish the same work on these sites for a call whose time was up, by site. */
+    async continuing(type: JobType, params: object, siteIds: readonly number[]): Promise<Map<number, string>> {
+      const rows = await db.all(
+        `SELECT s.site_id, j.id FROM json_each(?) e JOIN job_site s ON s.site_id = e.value AND s.state = ${STARTED}
+         JOIN job j ON j.id = s.job_id WHERE j.completed_at IS NULL AND j.begun = 1 AND j.type = ? AND j.params = ?`,
+        [JSON.stringify(siteIds), type, JSON.stringify(params)],
+      );
+      return new Map(rows.map((row) => [Number(row.site_id), String(row.id)]));
     },
 
     /**
@@ -152,21 +212,29 @@ export function createJobs(db: Db) {
 
     /** Saves one site's outcome; false when the lease was lost meanwhile and nothing was written. */
     async finishSite(job: JobRow, outcome: SiteOutcome, now: number): Promise<boolean> {
-      const result = await db.run(
-        `UPDATE job_site SET state = ?, code = ?, message = ?, finished_at = ? WHERE job_id = ? AND position = ? AND state = ${STARTED}
-         AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`,
-        [
-          outcome.code === '' ? SUCCEEDED : FAILED,
+      const held = `EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`;
+      const mine = `job_id = ? AND position = ? AND state = ${STARTED} AND ${held}`;
+      const which = [job.id, outcome.position, job.id, job.fence];
+      const items = (outcome.items ?? []).map(({ done, facts }) => [done ? 1 : 0, JSON.stringify(facts)]);
+      const results = await db.batch([
+        sql(
+          `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
+           SELECT s.job_id, s.position, j.key + (SELECT count(*) FROM job_item i WHERE i.job_id = s.job_id AND i.position = s.position),
+             s.site_id, j.value ->> 0, j.value ->> 1
+           FROM (SELECT * FROM job_site WHERE ${mine}) s CROSS JOIN json_each(?) j`,
+          ...which,
+          JSON.stringify(items),
+        ),
+        sql(
+          `UPDATE job_site SET state = ?, code = ?, message = ?, finished_at = ? WHERE ${mine}`,
+          outcome.unfinished === true ? STARTED : (outcome.failed ?? outcome.code !== '') ? FAILED : SUCCEEDED,
           outcome.code,
           outcome.message,
           now,
-          job.id,
-          outcome.position,
-          job.id,
-          job.fence,
-        ],
-      );
-      return result.changes === 1;
+          ...which,
+        ),
+      ]);
+      return results.at(-1)?.changes === 1;
     },
 
     /** Extends the lease; false when it was lost. */

@@ -15,6 +15,11 @@ interface ToolJobRow extends Row {
   completed_at: number | null;
 }
 
+interface ClaimedToolJob extends ToolJobRow {
+  /** Who started it, JSON; '' for the service itself. */
+  origin: string;
+}
+
 interface ToolJobProgress extends ToolJobRow {
   succeeded: number;
   failed: number;
@@ -27,18 +32,19 @@ export function createToolJobs(db: Db) {
   return {
     /** Stores the job, unless one of its kind is unfinished; then returns the id of that one. */
     async add(
-      job: { id: string; kind: ToolKind; sites: readonly number[] },
+      job: { id: string; kind: ToolKind; sites: readonly number[]; origin?: unknown },
       now: number,
     ): Promise<{ id: string; added: boolean }> {
       for (;;) {
         try {
           await db.batch([
             sql(
-              'INSERT INTO tool_job (id, kind, total, created_at) VALUES (?, ?, ?, ?)',
+              'INSERT INTO tool_job (id, kind, total, created_at, origin) VALUES (?, ?, ?, ?, ?)',
               job.id,
               job.kind,
               job.sites.length,
               now,
+              job.origin === undefined ? '' : JSON.stringify(job.origin),
             ),
             sql(
               'INSERT INTO tool_job_site (job_id, position, site_id) SELECT ?, key, value FROM json_each(?)',
@@ -73,12 +79,12 @@ export function createToolJobs(db: Db) {
     },
 
     /** Claims an unfinished job that no process works on; leases that end by `lapsed` have expired. */
-    async claim(owner: string, now: number, until: number, lapsed = now): Promise<ToolJobRow | undefined> {
-      const rows = await db.all<ToolJobRow>(
+    async claim(owner: string, now: number, until: number, lapsed = now): Promise<ClaimedToolJob | undefined> {
+      const rows = await db.all<ClaimedToolJob>(
         `UPDATE tool_job SET owner = ?, lease_until = ?, status = 'processing', started_at = ifnull(started_at, ?)
          WHERE id = (SELECT id FROM tool_job WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= ?)
            ORDER BY created_at LIMIT 1)
-         RETURNING id, kind, status, total, created_at, started_at, completed_at`,
+         RETURNING id, kind, status, total, created_at, started_at, completed_at, origin`,
         [owner, until, now, lapsed],
       );
       return rows[0];

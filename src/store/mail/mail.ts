@@ -79,10 +79,21 @@ export function createMail(db: Db) {
       );
     },
 
-    /** Queues mails and marks their alerts as delivered, all or nothing: a crash between the two would send twice, or never. */
-    async queueAlerts(mails: readonly NewMail[], alertIds: readonly number[], now: number): Promise<void> {
+    /** Queues mails and marks all these alerts as settled, all or nothing: a crash between the two would send twice, or never. */
+    async queueAlerts(
+      mails: readonly (NewMail & { alert_ids: readonly number[] })[],
+      alertIds: readonly number[],
+      now: number,
+    ): Promise<void> {
       await db.batch([
-        ...mails.map((mail) => insert(mail, now)),
+        ...mails.flatMap((mail) => [
+          insert(mail, now),
+          sql(
+            'UPDATE alert SET mail_key = ? WHERE id IN (SELECT value FROM json_each(?))',
+            mail.event_key,
+            JSON.stringify(mail.alert_ids),
+          ),
+        ]),
         sql(
           'UPDATE alert SET delivered_at = ? WHERE id IN (SELECT value FROM json_each(?))',
           now,
@@ -103,9 +114,9 @@ export function createMail(db: Db) {
     },
 
     async sent(id: number, now: number): Promise<void> {
-      await db.run("UPDATE mail SET status = 'sent', sent_at = ?, lease_until = NULL, last_error = '' WHERE id = ?", [
-        now,
-        id,
+      await db.batch([
+        sql("UPDATE mail SET status = 'sent', sent_at = ?, lease_until = NULL, last_error = '' WHERE id = ?", now, id),
+        sql('UPDATE alert SET mailed_at = ? WHERE mail_key = (SELECT event_key FROM mail WHERE id = ?)', now, id),
       ]);
     },
 
@@ -160,7 +171,12 @@ export function createMail(db: Db) {
            ORDER BY i.started_at LIMIT ?`,
           limit,
         ),
-        sql('SELECT context, action, count(*) AS n FROM site_history WHERE at >= ? GROUP BY context, action', since),
+        sql(
+          `SELECT context, action, count(*) AS n FROM action_log WHERE at >= ? AND code = ''
+             AND context IN ('plugin', 'theme', 'core', 'translation') AND action NOT IN ('ignored', 'unignored')
+           GROUP BY context, action`,
+          since,
+        ),
       ]);
       return {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),

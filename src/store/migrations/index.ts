@@ -9,6 +9,10 @@ import { uniqueId } from './0007_unique_id.js';
 import { batchGuard } from './0008_batch_guard.js';
 import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 import { trial } from './0010_trial.js';
+import { jobItems } from './0011_job_items.js';
+import { siteState } from './0012_site_state.js';
+import { siteFindings } from './0013_site_findings.js';
+import { actionLog } from './0014_action_log.js';
 import { search } from './0025_search.js';
 import { ignoredUntil } from './0026_ignored_until.js';
 
@@ -23,6 +27,10 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 8, name: 'batch_guard', sql: batchGuard },
   { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
   { id: 10, name: 'trial', sql: trial },
+  { id: 11, name: 'job_items', sql: jobItems },
+  { id: 12, name: 'site_state', sql: siteState },
+  { id: 13, name: 'site_findings', sql: siteFindings },
+  { id: 14, name: 'action_log', sql: actionLog },
   { id: 25, name: 'search', sql: search },
   { id: 26, name: 'ignored_until', sql: ignoredUntil },
 ];

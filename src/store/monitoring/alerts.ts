@@ -21,10 +21,13 @@ export interface AlertRow extends Row {
   site_id: number | null;
   at: number;
   facts: string;
+  /** It needs no more attention: mails were queued, or nobody was to get one. */
   delivered_at: number | null;
+  /** The mail that tells of it went out. */
+  mailed_at: number | null;
 }
 
-const COLUMNS = 'id, key, kind, site_id, at, facts, delivered_at';
+const COLUMNS = 'id, key, kind, site_id, at, facts, delivered_at, mailed_at';
 
 /** Key, kind, site, time, facts: in the order of the columns. */
 export function alertValues(alert: NewAlert): Value[] {

@@ -8,6 +8,11 @@ interface ChangeEvent extends Row {
   context: string;
   action: string;
   item: string;
+  detail: string;
+  summary: string;
+  slug: string;
+  old_value: string;
+  new_value: string;
   user_login: string;
   /** Unix seconds with fraction. */
   created: number;
@@ -53,7 +58,7 @@ export function createReportData(db: Db) {
       const args = [siteId, from, to, JSON.stringify(contexts)];
       const [items = [], counts = []] = await db.read([
         sql(
-          `SELECT source, context, action, item, user_login, created FROM site_change WHERE ${where} ORDER BY created DESC, id DESC LIMIT ?`,
+          `SELECT source, context, action, item, detail, summary, slug, old_value, new_value, user_login, created FROM site_change WHERE ${where} ORDER BY created DESC, id DESC LIMIT ?`,
           ...args,
           limit,
         ),
@@ -63,14 +68,6 @@ export function createReportData(db: Db) {
         items: items as ChangeEvent[],
         counts: counts.map((row) => ({ action: String(row.action), n: Number(row.n) })),
       };
-    },
-
-    async historyCounts(siteId: number, context: string, from: number, to: number) {
-      const rows = await db.all(
-        'SELECT action, count(*) AS n FROM site_history WHERE site_id = ? AND context = ? AND at >= ? AND at < ? GROUP BY action',
-        [siteId, context, from, to],
-      );
-      return rows.map((row) => ({ action: String(row.action), n: Number(row.n) }));
     },
 
     /** Uptime by day within whole hours of a range in ms; `to` exclusive. */

@@ -1,5 +1,6 @@
 /** Which sites a list holds: one predicate for items and totals alike, and the ways to search. */
 
+import { domainToUnicode } from 'node:url';
 import { fold, needle } from '../../../schemas/fold.js';
 import { type Db, type Statement, sql, type Value } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
@@ -48,8 +49,20 @@ export function idList(ids: readonly number[]): string {
   return JSON.stringify(ids);
 }
 
+/** What a search finds: the name, and the address with its domain both as the wire has it and as people write it. */
 export function searchText(name: string, url: string): string {
-  return fold(`${name}\u001f${url}`);
+  return fold([name, url, ...(isInternational(url) ? [realAddress(url)] : [])].join('\u001f'));
+}
+
+/** Whether a part of the domain stands for letters beyond ASCII. */
+export function isInternational(url: string): boolean {
+  return url.includes('xn--');
+}
+
+/** The address with its domain in its own script. */
+export function realAddress(url: string): string {
+  const { hostname } = new URL(url);
+  return url.replace(hostname, domainToUnicode(hostname) || hostname);
 }
 
 export function needleOf({ search }: SiteFilter): string {

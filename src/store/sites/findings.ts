@@ -14,18 +14,6 @@ interface AbandonedRow extends Row {
   last_updated: number;
 }
 
-export interface ChangeRow extends Row {
-  id: number;
-  source: string;
-  context: string;
-  action: string;
-  item: string;
-  user_login: string;
-  user_id: number;
-  created: number;
-  duration: number | null;
-}
-
 export function createFindings(db: Db) {
   return {
     /** Items whose last release is at or before `before` (unix seconds), by site URL then slug. */
@@ -58,6 +46,30 @@ export function createFindings(db: Db) {
       return { items: items as AbandonedRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
+    /** How many of these sites were not looked at yet, and the time of the oldest look; null without any. */
+    async abandonedLooks(filter: {
+      site_id?: number | undefined;
+      denied: readonly number[];
+    }): Promise<{ unknown: number; oldest: number | null }> {
+      const parts = [];
+      const args: Value[] = [];
+      if (filter.site_id !== undefined) {
+        parts.push('site_id = ?');
+        args.push(filter.site_id);
+      }
+      if (filter.denied.length > 0) {
+        parts.push('site_id NOT IN (SELECT value FROM json_each(?))');
+        args.push(idList(filter.denied));
+      }
+      const where = parts.length === 0 ? '1' : parts.join(' AND ');
+      const row = await db.one(
+        `SELECT (SELECT count(*) FROM site_detail WHERE abandoned_known_at IS NULL AND ${where}) AS unknown,
+           (SELECT min(abandoned_known_at) FROM site_detail WHERE ${where}) AS oldest`,
+        [...args, ...args],
+      );
+      return { unknown: Number(row?.unknown ?? 0), oldest: row?.oldest == null ? null : Number(row.oldest) };
+    },
+
     /** Stored security checks of a site by key. */
     async security(siteId: number): Promise<{ check_id: string; value: string }[]> {
       const rows = await db.all('SELECT check_id, value FROM site_security WHERE site_id = ? ORDER BY check_id', [
@@ -67,11 +79,17 @@ export function createFindings(db: Db) {
     },
 
     /** The result of the last certificate check, if there was one. */
-    async certificate(siteId: number): Promise<{ good: number; valid_to: number | null } | undefined> {
-      const row = await db.one('SELECT good, valid_to FROM site_certificate WHERE site_id = ?', [siteId]);
+    async certificate(
+      siteId: number,
+    ): Promise<{ good: number; valid_to: number | null; last_check: number } | undefined> {
+      const row = await db.one('SELECT good, valid_to, last_check FROM site_certificate WHERE site_id = ?', [siteId]);
       return row === undefined
         ? undefined
-        : { good: Number(row.good), valid_to: row.valid_to === null ? null : Number(row.valid_to) };
+        : {
+            good: Number(row.good),
+            valid_to: row.valid_to === null ? null : Number(row.valid_to),
+            last_check: Number(row.last_check),
+          };
     },
 
     /** Health counts of every site that reported some, without suspended ones. */
@@ -98,20 +116,6 @@ export function createFindings(db: Db) {
         disable_health_checking: Number(row.disable_health_checking),
         health_threshold: Number(row.health_threshold),
       }));
-    },
-
-    /** Changes made on the site itself, newest first. */
-    async changes(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
-      const [items = [], counts = []] = await db.read([
-        sql(
-          'SELECT id, source, context, action, item, user_login, user_id, created, duration FROM site_change WHERE site_id = ? ORDER BY created DESC, id DESC LIMIT ? OFFSET ?',
-          siteId,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql('SELECT count(*) AS n FROM site_change WHERE site_id = ?', siteId),
-      ]);
-      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
     },
   };
 }

@@ -25,6 +25,7 @@ import {
   documentStatements,
   securityStatements,
 } from './snapshot-statements.js';
+import { stampStatus } from './status.js';
 
 export type { ExtensionRow, OfferRow, SaveTarget, StoredInventory } from './inventory-rows.js';
 
@@ -95,7 +96,7 @@ export function createInventory(db: Db) {
       since?: SyncStart,
     ): Promise<boolean> {
       const digest = contentHash(snapshot);
-      const outcome = succeeded ? succeededStatements(target.site_id, now, target.disconnected === 1) : [];
+      const outcome = succeeded ? succeededStatements(target.site_id, now, (target.disconnected ?? 0) > 0) : [];
       const statements =
         digest === target.content_hash
           ? changeStatements(target.site_id, snapshot)
@@ -117,6 +118,7 @@ export function createInventory(db: Db) {
           code,
           siteId,
         ),
+        stampStatus(now),
       ]);
     },
   };
@@ -157,6 +159,7 @@ function succeededStatements(siteId: number, now: number, reconnects: boolean): 
       now,
       siteId,
     ),
+    stampStatus(now),
   ];
 }
 

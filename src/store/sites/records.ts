@@ -4,7 +4,6 @@ import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './filter.js';
-import type { ChangeRow } from './findings.js';
 import type { SiteFilter, SiteRow } from './sites.js';
 
 interface SiteTag {
@@ -42,13 +41,6 @@ export type SiteOrder = keyof typeof ORDERS;
 export interface SiteListFilter extends SiteFilter {
   /** Sites with updates on offer match too, beside those of `status`. */
   or_with_updates?: boolean | undefined;
-}
-
-export interface ChangeFilter {
-  /** Empty = all. */
-  actions: readonly string[];
-  contexts: readonly string[];
-  oldest_first: boolean;
 }
 
 /** `status` and `or_with_updates` are alternatives; everything else narrows. */
@@ -136,37 +128,6 @@ export function createSiteRecords(db: Db) {
         });
       for (const row of documents) of(row)?.documents.set(String(row.kind), String(row.body));
       return parts;
-    },
-
-    /** Changes made on the site itself, as filtered. */
-    async changes(
-      siteId: number,
-      filter: ChangeFilter,
-      page: number,
-      perPage: number,
-    ): Promise<{ items: ChangeRow[]; total: number }> {
-      const parts = ['site_id = ?'];
-      const args: Value[] = [siteId];
-      const narrow = (column: string, values: readonly string[]) => {
-        if (values.length === 0) return;
-        parts.push(`${column} IN (SELECT value FROM json_each(?))`);
-        args.push(JSON.stringify(values));
-      };
-      narrow('action', filter.actions);
-      narrow('context', filter.contexts);
-      const where = parts.join(' AND ');
-      const way = filter.oldest_first ? 'ASC' : 'DESC';
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT id, source, context, action, item, user_login, user_id, created, duration FROM site_change
-           WHERE ${where} ORDER BY created ${way}, id ${way} LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM site_change WHERE ${where}`, ...args),
-      ]);
-      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
     },
   };
 }

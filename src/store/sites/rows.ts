@@ -16,8 +16,10 @@ export interface SiteRecord extends SiteRow {
   site_id: number;
   url_key: string;
   suspended: number;
+  /** By hand: 0 no, 1 yes, 2 yes and while it was suspended. */
   disconnected: number;
-  check_state: number;
+  /** Client along with which it was suspended; null: by itself, or not suspended. */
+  suspended_with: number | null;
   sync_error: string;
   created_at: number;
   admin_username: string;
@@ -42,13 +44,22 @@ export interface SiteRecord extends SiteRow {
   sync_error_code: string;
   /** 1 = the text of the site in `sync_error` is quoted, see `shownSyncError`. */
   sync_error_quoted: number;
+  /** Of the last visit: 1 up, 0 down; null = undecided, or never visited. See `lastVisit` for the newest of all looks. */
+  reachable: number | null;
   http_status: number | null;
   response_time_ms: number | null;
   checked_at: number | null;
+  /** The monitor's last look: 0 down, 1 up, 2 pending, 99 none yet. */
+  monitor_status: number | null;
+  monitor_http_status: number | null;
+  monitor_checked_at: number | null;
+  /** When the certificate was looked at last. */
+  certificate_checked_at: number | null;
   ignore_core: number;
   ignore_plugins: number;
   ignore_themes: number;
   abandoned_checked_at: number | null;
+  abandoned_known_at: number | null;
   changes_after: number;
   content_hash: string;
   ssl_version: number;
@@ -86,6 +97,10 @@ export interface SiteConnection {
   min_tls: 'TLSv1.2' | 'TLSv1.3' | undefined;
   /** On trial beside another dashboard: read, never changed. */
   reads_only: boolean;
+  /** Which address answered the last sync. */
+  door: 'ajax' | 'root' | undefined;
+  /** The last sync failed: the next answer to any call ends that. */
+  failing: boolean;
 }
 
 export interface NewSite {

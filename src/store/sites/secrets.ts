@@ -60,6 +60,8 @@ export function createSiteSecrets(db: Db, vault: Vault) {
         http_pass: open(id, 'http_pass', row.http_pass),
         ssl_verify: row.ssl_verify === 1,
         reads_only: row.on_trial === 1,
+        door: row.door === 'ajax' || row.door === 'root' ? row.door : undefined,
+        failing: row.failing === 1,
         ...reachOf(Number(row.force_use_ipv4), Number(row.ssl_version)),
       };
     } catch (error) {
@@ -74,7 +76,8 @@ export function createSiteSecrets(db: Db, vault: Vault) {
     /** Connections of any number of sites; a site without a stored key that opens is absent. */
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(
-        `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, d.on_trial, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
+        `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, d.on_trial, d.door,
+           s.sync_error <> '' AND d.sync_error_code <> 'svc_child_version_outdated' AS failing, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
          FROM site s JOIN site_detail d ON d.site_id = s.id JOIN site_secret x ON x.site_id = s.id
          WHERE s.id IN (SELECT value FROM json_each(?))`,
         [idList(ids)],

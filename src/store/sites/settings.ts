@@ -5,15 +5,20 @@ import { sql } from '../driver/db.js';
 import { refreshIgnored } from '../updates/ignored.js';
 import type { Vault } from '../vault/vault.js';
 import { searchText } from './filter.js';
+import { stampStatus } from './status.js';
 
 /** Fields of a site that a caller may set; absent ones keep their value. */
 export interface SiteSettings {
   name?: string;
   notes?: string;
   client_id?: number | null;
+  /** Replaces all tags. */
   tags?: readonly number[];
-  /** Whole URL with the new scheme. */
+  add_tags?: readonly number[];
+  remove_tags?: readonly number[];
   url?: string;
+  /** Sent along with a URL of another host or path. */
+  url_key?: string;
   suspended?: boolean;
   admin_username?: string;
   unique_id?: string;
@@ -54,14 +59,18 @@ const SECRET_COLUMNS = ['http_user', 'http_pass', 'unique_id'] as const;
 export function createSiteSettings(db: Db, vault: Vault) {
   return {
     /** Only the given fields change, all in one transaction. Rejects with StorageError `unique` when the URL is taken. */
-    async change(site: { id: number; url: string; name: string }, settings: SiteSettings): Promise<void> {
+    async change(
+      site: { id: number; url: string; name: string },
+      settings: SiteSettings,
+      now: number | null = null,
+    ): Promise<void> {
       const statements = [
         ...siteStatements(site, settings),
         ...detailStatements(site.id, settings),
         ...secretStatements(vault, site.id, settings),
-        ...tagStatements(site.id, settings.tags),
+        ...tagStatements(site.id, settings),
       ];
-      if (statements.length > 0) await db.batch(statements);
+      if (statements.length > 0) await db.batch([...statements, stampStatus(now)]);
     },
   };
 }
@@ -70,6 +79,7 @@ function siteStatements(site: { id: number; url: string; name: string }, setting
   const columns: Record<string, Value | undefined> = {
     name: settings.name,
     url: settings.url,
+    url_key: settings.url_key,
     client_id: settings.client_id,
     suspended: settings.suspended,
     search:
@@ -98,12 +108,26 @@ function secretStatements(vault: Vault, id: number, settings: SiteSettings): Sta
   return updateOf('site_secret', 'site_id', id, columns);
 }
 
-function tagStatements(id: number, tags: readonly number[] | undefined): Statement[] {
-  if (tags === undefined) return [];
-  return [
-    sql('DELETE FROM site_tag WHERE site_id = ?', id),
-    sql('INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)', id, JSON.stringify(tags)),
-  ];
+function tagStatements(id: number, { tags, add_tags = [], remove_tags = [] }: SiteSettings): Statement[] {
+  const added = [...(tags ?? []), ...add_tags];
+  const statements = tags === undefined ? [] : [sql('DELETE FROM site_tag WHERE site_id = ?', id)];
+  if (added.length > 0)
+    statements.push(
+      sql(
+        'INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)',
+        id,
+        JSON.stringify(added),
+      ),
+    );
+  if (remove_tags.length > 0)
+    statements.push(
+      sql(
+        'DELETE FROM site_tag WHERE site_id = ? AND tag_id IN (SELECT value FROM json_each(?))',
+        id,
+        JSON.stringify(remove_tags),
+      ),
+    );
+  return statements;
 }
 
 function updateOf(table: string, key: string, id: number, columns: Record<string, Value | undefined>): Statement[] {

@@ -1,6 +1,5 @@
 /** Sites: lists, lookups and records. */
 
-import { fold } from '../../../schemas/fold.js';
 import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
 import { offset } from '../driver/sql-fragments.js';
@@ -21,12 +20,39 @@ import {
 } from './filter.js';
 import type { NewSite, SiteRecord, SiteRow } from './rows.js';
 import { createSecretSealer, createSiteSecrets } from './secrets.js';
+import { stampStatus } from './status.js';
 
 export type { SiteFilter } from './filter.js';
 export type { NewSite, SiteConnection, SiteRecord, SiteRow } from './rows.js';
 
 /** How often another id is tried when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;
+
+/** A mark to set or lift. */
+export type SiteMarks = { suspended: boolean } | { disconnected: boolean };
+
+/** A site with its tags, by name, as the JSON of a list of `id` and `name`. */
+export interface TaggedSite extends SiteRecord {
+  tags_json: string;
+}
+
+/** The later of two marks is the one that the status shows: `disconnected` 2 stands over a suspension. */
+const MARKS = {
+  suspended: {
+    set: 'suspended = 1, disconnected = min(disconnected, 1)',
+    differs: 'suspended = 0 OR disconnected = 2',
+  },
+  unsuspended: { set: 'suspended = 0', differs: 'suspended = 1' },
+  disconnected: { set: 'disconnected = 1 + suspended', differs: 'disconnected <> 1 + suspended' },
+  reconnected: { set: 'disconnected = 0', differs: 'disconnected <> 0' },
+} as const;
+
+const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
+  m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at`;
+const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id
+  LEFT JOIN monitor m ON m.site_id = s.id LEFT JOIN site_certificate t ON t.site_id = s.id`;
+const TAGS = `(SELECT json_group_array(json_object('id', id, 'name', name)) FROM (
+  SELECT g.id, g.name FROM site_tag st JOIN tag g ON g.id = st.tag_id WHERE st.site_id = s.id ORDER BY g.name_key, g.id))`;
 
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
@@ -73,6 +99,7 @@ export function createSites(db: Db, vault: Vault) {
           ),
           ...tagStatements(id, site.tags),
           ...inventory(id),
+          stampStatus(now),
         ]);
         return added ? id : undefined;
       } catch (error) {
@@ -107,6 +134,20 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
+    /** Makes sites whose domain is internationalised findable by its real name, those stored before it was indexed as well. */
+    async indexRealNames(): Promise<void> {
+      const rows = await db.all("SELECT id, name, url, search FROM site WHERE url LIKE '%xn--%'");
+      const stale = rows
+        .map((row) => ({ id: Number(row.id), old: row.search, search: searchText(String(row.name), String(row.url)) }))
+        .filter(({ old, search }) => old !== search);
+      if (stale.length === 0) return;
+      await db.run(
+        `UPDATE site SET search = (SELECT value ->> 'search' FROM json_each(?) WHERE value ->> 'id' = site.id)
+         WHERE id IN (SELECT value ->> 'id' FROM json_each(?))`,
+        [JSON.stringify(stale), JSON.stringify(stale)],
+      );
+    },
+
     async count(filter: SiteFilter): Promise<number> {
       const [rows = []] = await db.read([countStatement(filter)]);
       return Number(rows[0]?.n ?? 0);
@@ -121,16 +162,15 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
-    record(id: number): Promise<SiteRecord | undefined> {
-      return db.one<SiteRecord>(
-        'SELECT s.*, s.status, d.* FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id = ?',
-        [id],
-      );
+    record(id: number): Promise<TaggedSite | undefined> {
+      return db.one<TaggedSite>(`SELECT ${RECORD_COLUMNS}, ${TAGS} AS tags_json FROM ${RECORD_TABLES} WHERE s.id = ?`, [
+        id,
+      ]);
     },
 
     records(ids: readonly number[]): Promise<SiteRecord[]> {
       return db.all<SiteRecord>(
-        'SELECT s.*, s.status, d.* FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.url_key, s.id',
+        `SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.url_key, s.id`,
         [idList(ids)],
       );
     },
@@ -176,66 +216,29 @@ export function createSites(db: Db, vault: Vault) {
       };
     },
 
-    /** Only the given fields change. `tags` replaces. */
-    async update(
-      id: number,
-      change: { name?: string; notes?: string; client_id?: number | null; tags?: readonly number[] },
-    ): Promise<void> {
-      const statements: Statement[] = [];
-      if (change.name !== undefined) {
-        statements.push(
-          sql(
-            'UPDATE site SET name = ?, search = ? || char(31) || lower(url) WHERE id = ?',
-            change.name,
-            fold(change.name),
-            id,
-          ),
-        );
-      }
-      if (change.notes !== undefined)
-        statements.push(sql('UPDATE site_detail SET notes = ? WHERE site_id = ?', change.notes, id));
-      if (change.client_id !== undefined)
-        statements.push(sql('UPDATE site SET client_id = ? WHERE id = ?', change.client_id, id));
-      if (change.tags !== undefined) {
-        statements.push(sql('DELETE FROM site_tag WHERE site_id = ?', id), ...tagStatements(id, change.tags));
-      }
-      if (statements.length > 0) await db.batch(statements);
-    },
-
     /** Deletes the site and everything that belongs to it. False when there was none. */
     async remove(id: number): Promise<boolean> {
       const result = await db.run('DELETE FROM site WHERE id = ?', [id]);
       return result.changes > 0;
     },
 
-    /** Sets or lifts a mark on any number of sites; returns the ids that changed. */
-    async mark(ids: readonly number[], marks: { suspended?: boolean; disconnected?: boolean }): Promise<number[]> {
-      const columns = Object.entries(marks).filter(([, value]) => value !== undefined);
-      const sets = columns.map(([name]) => `${name} = ?`).join(', ');
-      const differs = columns.map(([name]) => `${name} <> ?`).join(' OR ');
-      const values = columns.map(([, value]) => (value ? 1 : 0));
-      const rows = await db.all(
-        `UPDATE site SET ${sets} WHERE id IN (SELECT value FROM json_each(?)) AND (${differs}) RETURNING id`,
-        [...values, idList(ids), ...values],
-      );
-      return rows.map((row) => Number(row.id));
-    },
-
-    /** Stores the result of a check of the front page (operations §5.12). */
-    async recordCheck(
-      id: number,
-      check: { state: -1 | 0 | 1; http_status: number; response_time_ms: number; at: number },
-    ): Promise<void> {
-      await db.batch([
-        sql('UPDATE site SET check_state = ? WHERE id = ?', check.state, id),
+    /**
+     * Marks any number of sites; returns the ids that changed.
+     * @param now left out: since when the status holds stays unknown
+     */
+    async mark(ids: readonly number[], marks: SiteMarks, now: number | null = null): Promise<number[]> {
+      const { set, differs } =
+        'disconnected' in marks
+          ? MARKS[marks.disconnected ? 'disconnected' : 'reconnected']
+          : MARKS[marks.suspended ? 'suspended' : 'unsuspended'];
+      const [changed] = await db.batch([
         sql(
-          'UPDATE site_detail SET http_status = ?, response_time_ms = ?, checked_at = ? WHERE site_id = ?',
-          check.http_status,
-          check.response_time_ms,
-          check.at,
-          id,
+          `UPDATE site SET ${set} WHERE id IN (SELECT value FROM json_each(?)) AND (${differs}) RETURNING id`,
+          idList(ids),
         ),
+        stampStatus(now),
       ]);
+      return (changed?.rows ?? []).map((row) => Number(row.id));
     },
 
     /** Stores the child's own spelling of the URL. False, and nothing changes, when another site has it. */
@@ -243,16 +246,13 @@ export function createSites(db: Db, vault: Vault) {
       const { changes } = await db.run(
         `UPDATE site SET url = ?, url_key = ?, search = substr(search, 1, instr(search, char(31))) || ? WHERE id = ? AND url <> ?
          AND NOT EXISTS (SELECT 1 FROM site o WHERE o.url = ? AND o.id <> ?)`,
-        [to.url, to.url_key, to.url.toLowerCase(), id, to.url, to.url, id],
+        [to.url, to.url_key, searchText('', to.url).slice(1), id, to.url, to.url, id],
       );
       return changes > 0;
     },
 
-    async markConnected(id: number): Promise<void> {
-      await db.run(
-        "UPDATE site SET disconnected = 0, sync_error = '', check_state = CASE WHEN check_state = -1 THEN 0 ELSE check_state END WHERE id = ?",
-        [id],
-      );
+    async markConnected(id: number, now: number | null = null): Promise<void> {
+      await db.batch([sql("UPDATE site SET disconnected = 0, sync_error = '' WHERE id = ?", id), stampStatus(now)]);
     },
   };
 }

@@ -98,19 +98,18 @@ export function documentStatements(siteId: number, snapshot: Snapshot): Statemen
   });
 }
 
-/** Entries of WordPress' own timers in the child's log: no user made those changes. */
-const TIMERS: ReadonlySet<string> = new Set(['cron-job']);
-
 export function changeStatements(siteId: number, snapshot: Snapshot): Statement[] {
   const changes = snapshot.changes ?? [];
   if (changes.length === 0) return [];
   // Where the next snapshot continues: all entries count, also those that are not kept.
   const newest = Math.max(...changes.map((change) => change.created));
-  const kept = changes.filter((change) => !TIMERS.has(change.context));
+  const kept = changes.filter((change) => !change.not_a_change);
   return [
     sql(
-      `INSERT OR IGNORE INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created, duration)
-       SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8 FROM json_each(?)`,
+      `INSERT OR IGNORE INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created, duration,
+         detail, summary, slug, old_value, new_value)
+       SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8,
+         value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13 FROM json_each(?)`,
       siteId,
       JSON.stringify(
         kept.map((c) => [
@@ -123,6 +122,11 @@ export function changeStatements(siteId: number, snapshot: Snapshot): Statement[
           c.user_id,
           c.created,
           c.duration,
+          c.detail,
+          c.summary,
+          c.slug,
+          c.old_value,
+          c.new_value,
         ]),
       ),
     ),
@@ -150,6 +154,7 @@ export function detailStatement(siteId: number, snapshot: Snapshot, digest: stri
     health_recommended: snapshot.health?.recommended,
     health_critical: snapshot.health?.critical,
     last_post: snapshot.last_post,
+    door: snapshot.door,
     content_hash: digest,
   };
   const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);

@@ -6,10 +6,12 @@ import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
+import type { SiteRow } from '../sites/sites.js';
 import { type Narrowing, narrowingCondition } from './narrowing.js';
 
 export interface SiteOffer extends Row {
   site_id: number;
+  site_status: SiteRow['status'];
   type: number;
   slug: string;
   name: string;
@@ -50,7 +52,7 @@ function joined(parts: readonly Part[]): Part {
 function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
   const hidden = [...exclude, ...denied];
   return joined([
-    { text: 's.suspended = 0', args: [] },
+    { text: 'TRUE', args: [] },
     ...(ids === undefined ? [] : [{ text: 's.id IN (SELECT value FROM json_each(?))', args: [idList(ids)] }]),
     ...(hidden.length === 0 ? [] : [{ text: 's.id NOT IN (SELECT value FROM json_each(?))', args: [idList(hidden)] }]),
   ]);
@@ -115,7 +117,7 @@ export function createSiteUpdates(db: Db) {
     offers(filter: Chosen): Promise<SiteOffer[]> {
       const { text, args } = joined([siteParts(filter), offerParts(filter)]);
       return db.all<SiteOffer>(
-        `SELECT u.site_id, u.type, u.slug, u.name, u.current_version, u.new_version,
+        `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
            ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
              WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active
          FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,

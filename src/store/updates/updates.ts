@@ -5,12 +5,15 @@ import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
+import { KIND, TYPE } from '../sites/inventory-rows.js';
 import { refreshIgnored } from './ignored.js';
 
 export interface FleetOffer extends Row {
   site_id: number;
   site_url: string;
   site_name: string;
+  /** Of a list. */
+  site_status?: string;
   type: number;
   slug: string;
   name: string;
@@ -45,6 +48,7 @@ const OFFER = {
   site_id: 'u.site_id',
   site_url: 's.url',
   site_name: 's.name',
+  site_status: 's.status',
   type: 'u.type',
   slug: 'u.slug',
   name: 'u.name',
@@ -79,28 +83,29 @@ export function createUpdates(db: Db) {
 
     /** Visible offers of some sites, for applying them. */
     ofSites(siteIds: readonly number[], types: readonly number[]): Promise<FleetOffer[]> {
-      const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
-      const rows = sql(
-        `SELECT ${OFFER_COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
-         WHERE u.site_id IN (SELECT value FROM json_each(?)) AND u.ignored = 0 ${typed} ORDER BY u.site_id, u.type, u.position`,
-        idList(siteIds),
-        ...(types.length === 0 ? [] : [idList(types)]),
-      );
-      return offers.all(db, rows);
+      return ofSites(db, siteIds, types, false);
+    },
+
+    /** Offers of one site, for applying them; ignored ones only when asked for. */
+    ofSite(siteId: number, types: readonly number[], evenIgnored: boolean): Promise<FleetOffer[]> {
+      return ofSites(db, [siteId], types, evenIgnored);
     },
 
     /**
-     * Removes applied updates at once, and the digest with them: the next snapshot must be compared with what is stored now,
-     * or an update that is offered again would be taken for known.
+     * Stores applied updates at once: the offers go, and the inventory has the new versions, also when the site cannot be read any
+     * more. The digest goes too: the next snapshot must be compared with what is stored now, or an update that is offered again
+     * would be taken for known.
      */
-    async drop(siteId: number, type: number, slugs: readonly string[]): Promise<void> {
+    async applied(siteId: number, type: number, items: readonly { slug: string; version: string }[]): Promise<void> {
+      const list = JSON.stringify(items.map(({ slug, version }) => [slug, version]));
       await db.batch([
         sql(
-          'DELETE FROM site_update WHERE site_id = ? AND type = ? AND slug IN (SELECT value FROM json_each(?))',
+          'DELETE FROM site_update WHERE site_id = ? AND type = ? AND slug IN (SELECT value ->> 0 FROM json_each(?))',
           siteId,
           type,
-          JSON.stringify(slugs),
+          list,
         ),
+        ...installed(siteId, type, list),
         sql("UPDATE site_detail SET content_hash = '' WHERE site_id = ?", siteId),
       ]);
     },
@@ -169,6 +174,43 @@ export function createUpdates(db: Db) {
       return { items: items as IgnoredRow[], total: Number(counts[0]?.n ?? 0) };
     },
   };
+}
+
+function ofSites(
+  db: Db,
+  siteIds: readonly number[],
+  types: readonly number[],
+  evenIgnored: boolean,
+): Promise<FleetOffer[]> {
+  const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+  const rows = sql(
+    `SELECT ${OFFER_COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
+     WHERE u.site_id IN (SELECT value FROM json_each(?)) ${evenIgnored ? '' : 'AND u.ignored = 0'} ${typed} ORDER BY u.site_id, u.type, u.position`,
+    idList(siteIds),
+    ...(types.length === 0 ? [] : [idList(types)]),
+  );
+  return offers.all(db, rows);
+}
+
+/** The versions of `[[slug, version], …]` as the inventory shows them. Translations are in no inventory. */
+function installed(siteId: number, type: number, list: string): Statement[] {
+  if (type === TYPE.core)
+    return [
+      sql('UPDATE site_detail SET wp_version = j.value ->> 1 FROM json_each(?) j WHERE site_id = ?', list, siteId),
+    ];
+  if (type === TYPE.translation) return [];
+  const kind = type === TYPE.plugin ? KIND.plugin : KIND.theme;
+  return [
+    sql(
+      `UPDATE site_extension SET version = j.value ->> 1, update_version = NULL
+       FROM json_each(?) j JOIN package p ON p.slug = j.value ->> 0 AND p.kind = ?
+       WHERE site_extension.site_id = ? AND site_extension.kind = ? AND site_extension.package_id = p.id`,
+      list,
+      kind,
+      siteId,
+      kind,
+    ),
+  ];
 }
 
 async function countByType(db: Db, filter: OfferFilter): Promise<Map<number, number>> {

@@ -1,0 +1,27 @@
+/** E-mail addresses as callers write them, with domains in any script. */
+
+import { z } from './zod.js';
+
+const ASCII = z.string().email();
+
+/** The address with its domain as the wire has it (`bücher.example` is `xn--bcher-kva.example`); null when that is no domain. */
+function wireForm(address: string): string | null {
+  const at = address.lastIndexOf('@');
+  const domain = address.slice(at + 1);
+  // What would end the host of a URL is no part of a domain.
+  if (at < 1 || domain === '' || /[/\\?#:@%[\]\s]/.test(domain) || !URL.canParse(`http://${domain}`)) return null;
+  return `${address.slice(0, at)}@${new URL(`http://${domain}`).hostname}`;
+}
+
+/** Whether a text is an e-mail address. Its domain may be an internationalised one. */
+export function isEmail(text: string): boolean {
+  if (ASCII.safeParse(text).success) return true;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
+  const wire = /^[\x00-\x7f]*$/.test(text) ? null : wireForm(text);
+  return wire !== null && ASCII.safeParse(wire).success;
+}
+
+/** An e-mail address of at most `max` characters; `rule` is what an error says. */
+export function email(max: number, rule: string) {
+  return z.string().trim().max(max).refine(isEmail, rule);
+}

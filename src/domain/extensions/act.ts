@@ -1,0 +1,265 @@
+/** Changing plugins and themes on a site: refused, sent, read back, judged by what the site shows. */
+
+import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/child.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ExtensionRow } from '../../store/sites/inventory.js';
+import type { Ctx } from '../context.js';
+import { attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
+import { type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
+import { fetchSnapshot } from '../sites/sync.js';
+import { installedExtensions } from './inventory.js';
+
+const CHILD_AGENT = 2;
+const MUST_USE = 1;
+
+export type ExtensionAction = 'activate' | 'deactivate' | 'delete';
+
+const FAILURE: Record<ExtensionAction, ErrorCode> = {
+  activate: 'svc_activation_failed',
+  deactivate: 'svc_deactivation_failed',
+  delete: 'svc_deletion_failed',
+};
+
+const DONE: Record<ExtensionAction, (item: { active: boolean } | undefined) => boolean> = {
+  activate: (item) => item?.active === true,
+  deactivate: (item) => item !== undefined && !item.active,
+  delete: (item) => item === undefined,
+};
+
+const NOT_DONE: Record<ExtensionAction, string> = {
+  activate: 'The site reports it as still inactive. It may have failed on activation: look into the site’s error log.',
+  deactivate: 'The site reports it as still active.',
+  delete: 'The site still has it.',
+};
+
+export interface SlugError {
+  slug: string;
+  code: string;
+  message: string;
+}
+
+export interface ActionResult {
+  done: string[];
+  errors: SlugError[];
+}
+
+/** What is stored with a job. */
+export interface ExtensionParams {
+  kind: ExtensionKind;
+  action: ExtensionAction;
+  slugs: string[];
+}
+
+/**
+ * Changes plugins or themes. The inventory decides: slugs are looked up before, and the state on the site is read after, because
+ * the child says SUCCESS to both (child protocol §6.2). Throws `svc_cancelled` when the call ended before all was seen.
+ */
+export function actOnExtensions(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+): Promise<ActionResult> {
+  requireWritable(target);
+  return ctx.locks.exclusive(target.site.id, ctx.signal, () => act(ctx, target, kind, action, slugs));
+}
+
+/** The same after a run that was cut off: what that run did counts as done, and is not sent again. */
+export function finishExtensions(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+): Promise<ActionResult> {
+  requireWritable(target);
+  return ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+    const fresh = { ...target, site: { ...target.site, content_hash: '' } };
+    // The site may still be at work on the call that was cut off.
+    const { snapshot, silence } = await readUntil(ctx, fresh, (seen) =>
+      slugs.every((slug) => isDone(seen, kind, action, slug)),
+    );
+    if (silence !== null) throw silence;
+    const before = slugs.filter((slug) => isDone(snapshot, kind, action, slug));
+    const left = slugs.filter((slug) => !before.includes(slug));
+    const { done, errors } = left.length === 0 ? { done: [], errors: [] } : await act(ctx, target, kind, action, left);
+    return { done: [...before, ...done], errors };
+  });
+}
+
+async function act(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+): Promise<ActionResult> {
+  const { known, failure: unseen } = await knownSlugs(ctx, target, kind, action, slugs);
+  const failures = new Map<string, ServiceError>();
+  for (const slug of slugs) {
+    const row = known.get(slug);
+    const refusal = row === undefined && unseen !== null ? unseen : refuse(row, kind, action);
+    if (refusal !== null) failures.set(slug, refusal);
+  }
+  const sent = slugs.filter((slug) => !failures.has(slug));
+  for (const [slug, failure] of await change(ctx, target, kind, action, sent)) {
+    failures.set(slug, failure);
+    ctx.events.emit({
+      name: `${kind}.${action}_failed`,
+      site_id: target.site.id,
+      facts: { slug, code: failure.code },
+    });
+  }
+  const done = slugs.filter((slug) => !failures.has(slug));
+  for (const slug of done) ctx.events.emit({ name: `${kind}.${action}d`, site_id: target.site.id, facts: { slug } });
+  const errors = slugs.flatMap((slug) => {
+    const failure = failures.get(slug);
+    return failure === undefined ? [] : [{ slug, code: failure.code, message: failure.message }];
+  });
+  return { done, errors };
+}
+
+/**
+ * The stored inventory, refreshed once when it lacks a slug: it may have been installed since the last sync. `failure` tells
+ * why it could not be refreshed; the slugs that are known can be worked on all the same.
+ */
+async function knownSlugs(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+): Promise<{ known: Map<string, ExtensionRow>; failure: ServiceError | null }> {
+  const read = async () =>
+    new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const known = await read();
+  if (slugs.every((slug) => known.has(slug))) return { known, failure: null };
+  try {
+    await fetchSnapshot(ctx, target);
+  } catch (error) {
+    const failure = siteCallError(error, target.site.id, FAILURE[action]);
+    // The site answered, but not as it should: to this call that is a failed action, not a failed sync.
+    if (failure.code === 'svc_sync_failed')
+      return { known, failure: new ServiceError(FAILURE[action], failure.message) };
+    if (failure.code === 'svc_site_offline') return { known, failure };
+    throw failure;
+  }
+  return { known: await read(), failure: null };
+}
+
+function refuse(row: ExtensionRow | undefined, kind: ExtensionKind, action: ExtensionAction): ServiceError | null {
+  const refused = (message: string) => new ServiceError(FAILURE[action], message);
+  if (row === undefined) return refused(`No ${kind} with this slug is installed on the site.`);
+  if ((row.flags & MUST_USE) !== 0)
+    return refused(
+      'This is a must-use plugin: WordPress loads it always, and only whoever has access to the files of the site can remove it.',
+    );
+  if (action !== 'activate' && (row.flags & CHILD_AGENT) !== 0)
+    return refused('This is the child plugin itself: without it the site could no longer be reached.');
+  return null;
+}
+
+type Failures = ReadonlyMap<string, ServiceError>;
+
+/**
+ * One call for all slugs. Where it died in the middle, as of one plugin's fatal error, those behind that one had no turn: then
+ * each that is not done is sent alone.
+ */
+async function change(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+): Promise<Failures> {
+  if (slugs.length === 0) return new Map();
+  const { failures, died } = await send(ctx, target, kind, action, slugs);
+  if (!died || slugs.length === 1) return failures;
+  const all = new Map<string, ServiceError>();
+  for (const slug of failures.keys()) {
+    const alone = await send(ctx, target, kind, action, [slug]);
+    for (const [name, failure] of alone.failures) all.set(name, failure);
+  }
+  return all;
+}
+
+async function send(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+): Promise<{ failures: Failures; died: boolean }> {
+  try {
+    const connection = requireConnection(target);
+    const options = { signal: ctx.signal };
+    const call = await attempt(ctx, () =>
+      kind === 'plugin'
+        ? ctx.child.pluginAction(connection, action, slugs, options)
+        : ctx.child.themeAction(connection, action === 'delete' ? 'delete' : 'activate', slugs, options),
+    );
+    const allDone = (snapshot: Snapshot) => slugs.every((slug) => isDone(snapshot, kind, action, slug));
+    const seen = await lookAfter(ctx, target, call.answer, connectionBroke(call.failure), allDone);
+    if (seen.silence?.code === 'svc_cancelled') throw seen.silence;
+    const unread = listOf(seen.snapshot, kind) === undefined;
+    const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, kind, action, slug));
+    const failures = open.map((slug) => {
+      const failure = unread
+        ? (call.failure ?? unverified(action))
+        : (call.failure ?? notDone(call.answer, action, slug));
+      return [slug, typed(ctx, target, action, failure)] as const;
+    });
+    return { failures: new Map(failures), died: !unread && call.failure !== null && !connectionBroke(call.failure) };
+  } catch (error) {
+    const failure = typed(ctx, target, action, error);
+    if (failure.code === 'svc_cancelled') throw failure;
+    return { failures: new Map(slugs.map((slug) => [slug, failure])), died: false };
+  }
+}
+
+/** The inventory in an answer may come from WordPress' cache before the change: it counts only when it shows the change. */
+async function lookAfter(
+  ctx: Ctx,
+  target: LoadedSite,
+  answer: ChildActionAnswer | null,
+  broke: boolean,
+  allDone: (snapshot: Snapshot) => boolean,
+): Promise<Seen> {
+  const came = answer?.snapshot ?? null;
+  if (came !== null) {
+    const seen = await readBack(ctx, target, came);
+    if (allDone(came)) return seen;
+  }
+  return readUntil(ctx, target, broke ? allDone : () => true);
+}
+
+function typed(ctx: Ctx, target: LoadedSite, action: ExtensionAction, error: unknown): ServiceError {
+  const failure = siteCallError(error, target.site.id, FAILURE[action]);
+  if (failure.code === 'svc_internal_error')
+    ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, action }, 'unexpected failure');
+  return failure;
+}
+
+function unverified(action: ExtensionAction): ServiceError {
+  return new ServiceError(
+    FAILURE[action],
+    'The site did not report its inventory afterwards, so the change could not be verified.',
+    { advice: 'Sync the site and look again.' },
+  );
+}
+
+function notDone(answer: ChildActionAnswer | null, action: ExtensionAction, slug: string): ServiceError {
+  const said = answer?.verdicts.find((item) => item.slug === slug)?.message ?? '';
+  return new ServiceError(FAILURE[action], said === '' ? NOT_DONE[action] : said);
+}
+
+/** False as well when the site did not tell. */
+function isDone(snapshot: Snapshot | null, kind: ExtensionKind, action: ExtensionAction, slug: string): boolean {
+  const list = listOf(snapshot, kind);
+  return list !== undefined && DONE[action](list.find((item) => item.slug === slug));
+}
+
+function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
+  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
+}

@@ -1,0 +1,67 @@
+/** Looking up abandoned plugins and themes: a plain sync only reads what the child found when it was told to look (child protocol §6.6). */
+
+import type { ExtensionKind, Snapshot, SnapshotAbandoned } from '../../child/child.js';
+import type { Ctx } from '../context.js';
+import { installedExtensions } from '../extensions/inventory.js';
+import { type LoadedSite, loadSites, requireConnection } from './load.js';
+import { storeSnapshot } from './sync.js';
+
+const HOUR_MS = 3_600_000;
+/** As long as the child keeps what it found. */
+const EVERY_MS = 48 * HOUR_MS;
+/** A site that was never looked at is tried again after this. */
+const RETRY_MS = HOUR_MS;
+/** A run ends after this; the next one goes on. */
+const RUN_MS = 9 * 60_000;
+/** Items that the child asks the public directory about in one call, and the most calls for one site. */
+const PER_CALL = 10;
+const MAX_CALLS = 20;
+
+/** Has the children of all sites that are due look, those that were never looked at first. */
+export async function refreshAbandoned(ctx: Ctx): Promise<string> {
+  const started = ctx.clock.elapsed();
+  let looked = 0;
+  let failed = 0;
+  while (!ctx.signal.aborted && ctx.clock.elapsed() - started < RUN_MS) {
+    const now = ctx.clock.now();
+    const ids = await ctx.store.dueSites.takeForAbandoned(now, now - EVERY_MS, now - RETRY_MS, ctx.config.concurrency);
+    if (ids.length === 0) break;
+    const targets = await loadSites(ctx, ids);
+    const ends = await Promise.all([...targets.values()].map((target) => look(ctx, target)));
+    looked += ends.length;
+    failed += ends.filter((known) => !known).length;
+  }
+  return looked === 0 ? 'nothing due' : `${looked - failed} refreshed, ${failed} failed`;
+}
+
+/** Whether the site could be looked at. */
+async function look(ctx: Ctx, target: LoadedSite): Promise<boolean> {
+  try {
+    await ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+      for (const kind of ['plugin', 'theme'] as const) await lookUp(ctx, target, kind);
+    });
+    await ctx.store.dueSites.abandonedKnown(target.site.id, ctx.clock.now());
+    return true;
+  } catch (error) {
+    ctx.log.debug({ err: error, site_id: target.site.id }, 'abandoned items could not be looked up');
+    return false;
+  }
+}
+
+/**
+ * The child looks at ten items with each call, and begins anew, with an empty list, once it is through. Its own timer takes
+ * calls in between, so what any of the answers names is kept.
+ */
+async function lookUp(ctx: Ctx, target: LoadedSite, kind: ExtensionKind): Promise<void> {
+  const connection = requireConnection(target);
+  const installed = await installedExtensions(ctx, target.site.id, kind);
+  const calls = Math.min(MAX_CALLS, Math.max(1, Math.ceil(installed.length / PER_CALL)));
+  const part = kind === 'plugin' ? 'abandoned_plugins' : 'abandoned_themes';
+  const found = new Map<string, SnapshotAbandoned>();
+  let last: Snapshot = {};
+  for (let call = 0; call < calls; call++) {
+    last = await ctx.child.checkAbandoned(connection, kind, { signal: ctx.signal });
+    for (const item of last[part] ?? []) found.set(item.slug, item);
+  }
+  await storeSnapshot(ctx, target, { ...last, [part]: [...found.values()] });
+}

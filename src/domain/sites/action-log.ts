@@ -1,0 +1,89 @@
+/** Keeps what was done through this service: listens to events and writes those that are somebody's deed in batches. */
+
+import { plainText } from '../../../schemas/text.js';
+import type { Event, EventFacts, EventName, Origin } from '../../core/events.js';
+import type { Log } from '../../core/log.js';
+import type { LogEntry, LogOrigin } from '../../store/sites/action-log.js';
+import type { Store } from '../../store/store.js';
+import { DEEDS, type Deed } from './deeds.js';
+
+const FLUSH_MS = 250;
+const BATCH = 500;
+
+export interface ActionRecorder {
+  listen(event: Event): void;
+  /** Writes what is waiting. Never rejects: a change that happened is not undone by a full disk. */
+  flush(): Promise<void>;
+}
+
+export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; log: Log }): ActionRecorder {
+  let waiting: LogEntry[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    const entries = waiting;
+    waiting = [];
+    for (let i = 0; i < entries.length; i += BATCH) {
+      try {
+        await parts.store.actionLog.add(entries.slice(i, i + BATCH));
+      } catch (error) {
+        parts.log.error({ err: error, entries: entries.length - i }, 'the log of actions could not be written');
+        return;
+      }
+    }
+  };
+  const flush = (): Promise<void> => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    // One after the other, so that entries stay in order.
+    if (waiting.length > 0) writing = writing.then(write);
+    return writing;
+  };
+  return {
+    listen(event) {
+      const entry = entryOf(event);
+      if (entry === null) return;
+      waiting.push(entry);
+      if (waiting.length >= BATCH) void flush();
+      else if (timer === null) {
+        timer = setTimeout(() => void flush(), FLUSH_MS);
+        timer.unref();
+      }
+    },
+    flush,
+  };
+}
+
+function entryOf(event: Event): LogEntry | null {
+  const told = deedOf(event.name, event.facts);
+  if (told === null) return null;
+  const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = told;
+  const short = (text: string) => plainText(text, 255);
+  return {
+    ...originColumns(event.origin),
+    // A deleted site has no row that an entry could point to.
+    site_id: event.name === 'site.deleted' ? null : (event.site_id ?? null),
+    context,
+    action,
+    slug: short(slug),
+    name: short(name),
+    detail: short(detail),
+    old_version: short(old_version),
+    new_version: short(new_version),
+    code,
+    at: event.at,
+  };
+}
+
+function deedOf<K extends EventName>(name: K, facts: EventFacts[K]): Deed | null {
+  const tell = (DEEDS as Partial<Record<EventName, (facts: never) => Deed>>)[name];
+  return tell === undefined ? null : tell(facts as never);
+}
+
+function originColumns(origin: Origin | undefined): LogOrigin {
+  if (origin === undefined)
+    return { actor_type: 'system', actor_id: null, actor: 'service', via: 'jobs', operation: '', request_id: '' };
+  const { type, id, name, via, operation, request_id } = origin;
+  return { actor_type: type, actor_id: id, actor: plainText(name, 255), via, operation, request_id };
+}

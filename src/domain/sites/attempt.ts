@@ -1,0 +1,86 @@
+/** Sending one change to a site, and reading back what became of it, also when the connection broke in the middle. */
+
+import { ChildFailure, type Snapshot } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from './load.js';
+import { fetchSnapshot, OURS, storeSnapshot } from './sync.js';
+
+/** The answer to a change, or the failure after which it may have run all the same. */
+export interface Attempt<T> {
+  answer: T | null;
+  failure: unknown;
+}
+
+/** Runs a write once. A failure after the request left is kept: the site is re-read before it is called a failure. */
+export async function attempt<T>(ctx: Ctx, call: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { answer: await call(), failure: null };
+  } catch (error) {
+    if (!mayHaveRun(error) || ctx.signal.aborted) throw error;
+    return { answer: null, failure: error };
+  }
+}
+
+export function mayHaveRun(error: unknown): boolean {
+  return error instanceof ChildFailure && error.mayHaveRun;
+}
+
+/** Statuses of a gateway that has lost the site behind it; 520 to 524 are a CDN's. */
+const GATEWAY = new Set([408, 502, 503, 504, 520, 521, 522, 523, 524]);
+
+/** The connection broke, so the site may still be at work; as against: the site said what went wrong. */
+export function connectionBroke(failure: unknown): failure is ChildFailure {
+  if (!(failure instanceof ChildFailure)) return false;
+  const { kind, httpStatus } = failure;
+  return kind === 'unreachable' || kind === 'timed_out' || (kind === 'unframed' && GATEWAY.has(httpStatus));
+}
+
+/** What a site shows after a change. */
+export interface Seen {
+  /** Null when it could not be read. */
+  snapshot: Snapshot | null;
+  /** Why it could not be read; `svc_cancelled` when the time of the call was up. */
+  silence: ServiceError | null;
+}
+
+export function inMaintenance(silence: ServiceError | null): boolean {
+  return silence?.cause instanceof ChildFailure && silence.cause.kind === 'maintenance';
+}
+
+/** Stores the inventory that came along with an answer; without one the site is asked. */
+export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Seen> {
+  if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
+  try {
+    return { snapshot: await fetchSnapshot(ctx, target), silence: null };
+  } catch (error) {
+    if (error instanceof ServiceError && !OURS.has(error.code)) return { snapshot: null, silence: error };
+    throw error;
+  }
+}
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Reads a site until it shows what is expected, looking again for as long as `update_wait_ms` while it is silent, in maintenance,
+ * or `expected` says that it may still be at work. Answers the last look.
+ */
+export async function readUntil(ctx: Ctx, target: LoadedSite, expected: (seen: Snapshot) => boolean): Promise<Seen> {
+  const end = ctx.clock.elapsed() + ctx.config.update_wait_ms;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    const seen = await readBack(ctx, target, null);
+    if (seen.snapshot === null ? !mayComeBack(seen.silence) : expected(seen.snapshot)) return seen;
+    if (ctx.clock.elapsed() + pause > end) return seen;
+    try {
+      await ctx.clock.sleep(pause, ctx.signal);
+    } catch {
+      const message = 'The call ended before it was seen whether the update took effect.';
+      return { ...seen, silence: new ServiceError('svc_cancelled', message) };
+    }
+  }
+}
+
+function mayComeBack(silence: ServiceError | null): boolean {
+  return inMaintenance(silence) || connectionBroke(silence?.cause);
+}

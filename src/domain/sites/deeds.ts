@@ -1,0 +1,175 @@
+/** Which events are somebody's deed, and how the log of actions tells each. */
+
+import type { EventFacts, EventName } from '../../core/events.js';
+
+/** An entry of the log of actions, without when and by whom. */
+export interface Deed {
+  context: string;
+  action: string;
+  /** What identifies the object: a slug or an id. */
+  slug?: string;
+  /** Left out where the inventory or the site's record knows it. */
+  name?: string;
+  detail?: string;
+  old_version?: string;
+  new_version?: string;
+  /** Why it was not done. */
+  code?: string;
+}
+
+type Tell<K extends EventName> = (facts: EventFacts[K]) => Deed;
+
+type UpdateType = 'core' | 'plugin' | 'theme' | 'translation';
+const NAMES: Partial<Record<UpdateType, { name: string }>> = { core: { name: 'WordPress' } };
+
+const updated =
+  (context: UpdateType) =>
+  (facts: EventFacts['plugin.updated']): Deed => ({ context, action: 'updated', ...NAMES[context], ...facts });
+const notUpdated =
+  (context: UpdateType) =>
+  (facts: { slug: string; code: string }): Deed => ({ context, action: 'updated', ...NAMES[context], ...facts });
+const did =
+  (context: string, action: string) =>
+  (facts: { slug?: string; code?: string }): Deed => ({ context, action, ...facts });
+const site =
+  (action: string) =>
+  ({ url, fields, users }: { url?: string; fields?: string[]; users?: number }): Deed => ({
+    context: 'site',
+    action,
+    ...(url === undefined ? {} : { slug: url }),
+    ...(fields === undefined ? {} : { detail: fields.join(', ') }),
+    ...(users === undefined ? {} : { detail: `${users} users` }),
+  });
+const record =
+  (context: string, action: string) =>
+  (facts: Record<string, unknown>): Deed => {
+    const text = (key: string) => (facts[key] === undefined ? '' : String(facts[key]));
+    const fields = facts.fields;
+    return {
+      context,
+      action,
+      slug: text(`${context}_id`),
+      name: text(`${context}_name`) || text('title') || text(`${context}_id`),
+      detail: Array.isArray(fields) ? fields.join(', ') : '',
+    };
+  };
+const ignored =
+  (action: string) =>
+  ({ type, slug = '' }: { type: string; slug?: string }): Deed => ({
+    context: type.replace(/s$/, ''),
+    action,
+    slug,
+    ...(slug === '' ? { name: `all ${type}` } : {}),
+  });
+
+/** What a step makes of a post. */
+const POST_STEPS: Readonly<Record<string, string>> = {
+  publish: 'published',
+  approve: 'published',
+  unpublish: 'unpublished',
+  trash: 'trashed',
+  restore: 'restored',
+  delete: 'deleted',
+};
+/** What an action makes of a comment. */
+const COMMENT_ACTIONS: Readonly<Record<string, string>> = {
+  approve: 'approved',
+  unapprove: 'unapproved',
+  spam: 'spammed',
+  unspam: 'unspammed',
+  trash: 'trashed',
+  restore: 'restored',
+  delete: 'deleted',
+};
+
+const post = (facts: EventFacts['post.changed'] & { code?: string }): Deed => {
+  const { post_id, post_title = '', post_type = 'post', step, fields, code } = facts;
+  return {
+    context: post_type,
+    action: step === undefined ? 'updated' : (POST_STEPS[step] ?? step),
+    slug: String(post_id),
+    name: post_title || `${post_type} ${post_id}`,
+    detail: fields?.join(', ') ?? '',
+    ...(code === undefined ? {} : { code }),
+  };
+};
+const comment = (facts: Omit<EventFacts['comment.failed'], 'code'> & { code?: string }): Deed => {
+  const { comment_id, action, author, post_title, code } = facts;
+  return {
+    context: 'comment',
+    action: COMMENT_ACTIONS[action] ?? action,
+    slug: String(comment_id),
+    name: post_title || `comment ${comment_id}`,
+    detail: `comment ${comment_id}${author ? ` by ${author}` : ''}`,
+    ...(code === undefined ? {} : { code }),
+  };
+};
+
+/** Not here: what was only begun, looked at or found out, and what a job or a monitor reports. */
+export const DEEDS: { [K in EventName]?: Tell<K> } = {
+  'core.updated': updated('core'),
+  'plugin.updated': updated('plugin'),
+  'theme.updated': updated('theme'),
+  'translation.updated': updated('translation'),
+  'core.update_failed': notUpdated('core'),
+  'plugin.update_failed': notUpdated('plugin'),
+  'theme.update_failed': notUpdated('theme'),
+  'translation.update_failed': notUpdated('translation'),
+  'plugin.activated': did('plugin', 'activated'),
+  'plugin.deactivated': did('plugin', 'deactivated'),
+  'plugin.deleted': did('plugin', 'deleted'),
+  'theme.activated': did('theme', 'activated'),
+  'theme.deactivated': did('theme', 'deactivated'),
+  'theme.deleted': did('theme', 'deleted'),
+  'plugin.activate_failed': did('plugin', 'activated'),
+  'plugin.deactivate_failed': did('plugin', 'deactivated'),
+  'plugin.delete_failed': did('plugin', 'deleted'),
+  'theme.activate_failed': did('theme', 'activated'),
+  'theme.deactivate_failed': did('theme', 'deactivated'),
+  'theme.delete_failed': did('theme', 'deleted'),
+  'update.ignored': ignored('ignored'),
+  'update.unignored': ignored('unignored'),
+  'post.created': (facts) => ({ ...post({ ...facts, step: 'created' }), detail: facts.post_status ?? '' }),
+  'post.changed': post,
+  'post.failed': post,
+  'comment.changed': comment,
+  'comment.failed': comment,
+  'site.added': site('added'),
+  'site.updated': site('updated'),
+  'site.deleted': ({ url }) => ({ context: 'site', action: 'deleted', slug: url, name: url }),
+  'site.suspended': site('suspended'),
+  'site.unsuspended': site('unsuspended'),
+  'site.disconnected': site('disconnected'),
+  'site.reconnected': site('reconnected'),
+  'site.connection_renewed': site('connection-renewed'),
+  'site.sessions_destroyed': site('sessions-destroyed'),
+  'monitor.changed': ({ fields }) => ({
+    context: 'monitor',
+    action: 'updated',
+    name: 'monitor',
+    detail: fields.join(', '),
+  }),
+  'cost.added': record('cost', 'added'),
+  'cost.updated': record('cost', 'updated'),
+  'cost.deleted': record('cost', 'deleted'),
+  'client.added': record('client', 'added'),
+  'client.updated': record('client', 'updated'),
+  'client.deleted': record('client', 'deleted'),
+  'client.suspended': record('client', 'suspended'),
+  'client.unsuspended': record('client', 'unsuspended'),
+  'tag.created': record('tag', 'created'),
+  'tag.updated': record('tag', 'updated'),
+  'tag.deleted': record('tag', 'deleted'),
+  'key.created': record('key', 'created'),
+  'key.updated': record('key', 'updated'),
+  'key.deleted': record('key', 'deleted'),
+  'settings.changed': ({ group, fields }) => ({
+    context: 'settings',
+    action: 'updated',
+    name: group,
+    detail: fields.join(', '),
+  }),
+  'task.started': record('task', 'started'),
+  'task.paused': record('task', 'paused'),
+  'task.completed': record('task', 'completed'),
+};

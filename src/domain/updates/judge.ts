@@ -1,0 +1,168 @@
+/** What became of an update that was sent, judged by what the site shows afterwards, never by the word of the child. Pure. */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import type {
+  ChildActionAnswer,
+  ChildVerdict,
+  CoreUpdateAnswer,
+  Snapshot,
+  SnapshotExtension,
+} from '../../child/child.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ExtensionRow } from '../../store/sites/inventory.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import { type Attempt, connectionBroke, type Seen } from '../sites/attempt.js';
+import { siteCallError } from '../sites/load.js';
+
+export type Verdict =
+  /** Installed. `aside` = what the update changed beside the version. */
+  | { version: string; aside?: { slug: string; code: ErrorCode; message: string } }
+  /** `unexplained` = the reason is not the item's own. */
+  | { failure: ServiceError; unexplained?: boolean }
+  /** The call ended before the outcome was seen. */
+  | { open: true };
+
+/** A call, and the site after it. */
+export interface Evidence<T> {
+  call: Attempt<T>;
+  seen: Seen;
+}
+
+/** Plugins or themes as they were before and are afterwards; `after` undefined when the site did not tell. */
+export interface Inventories {
+  before: ReadonlyMap<string, ExtensionRow>;
+  after: readonly SnapshotExtension[] | undefined;
+}
+
+export function judgeExtension(
+  offer: FleetOffer,
+  { call, seen }: Evidence<ChildActionAnswer>,
+  { before, after }: Inventories,
+): Verdict {
+  const said = call.answer?.verdicts.find(({ slug }) => slug === offer.slug);
+  const item = after?.find(({ slug }) => slug === offer.slug);
+  const moved = item === undefined ? movedTo(offer, before, after) : undefined;
+  // The inventory decides; when the site did not answer again, the version the update itself reported.
+  const now = after === undefined ? (said?.version ?? '') : ((item ?? moved)?.version ?? '');
+  if (now !== '' && now !== offer.current_version) {
+    // The child names an old version only when this call replaced something (child protocol §6.8).
+    if (said?.claimed && said.old_version === '') return { failure: updatedElsewhere(now) };
+    return { version: now, ...switchedOff(offer, now, before, item, moved) };
+  }
+  if (isOpen(seen)) return { open: true };
+  if (call.failure === null && after !== undefined) return refusal(said, item === undefined && moved === undefined);
+  const failure = notSeen(offer, call.failure, after === undefined ? seen : null);
+  // An error of the child that is not about one item was said of the whole call.
+  return { failure, unexplained: failure.data.failure === 'child_error' };
+}
+
+/** The call had an answer and the site shows the old version. */
+function refusal(said: ChildVerdict | undefined, missing: boolean): Verdict {
+  const failed = (message: string) => new ServiceError('svc_update_failed', message);
+  if (missing) return { failure: failed('It is no longer installed on the site.') };
+  if (said !== undefined && said.message !== '')
+    return {
+      failure: failed(said.rolled_back ? `${said.message} WordPress put the old version back.` : said.message),
+    };
+  return {
+    failure: failed('The site reports the old version still: the update did not take effect.'),
+    unexplained: said?.claimed !== true,
+  };
+}
+
+/** Under which name an item came back whose main file the update renamed: new on the site, in the same folder or of the same name. */
+function movedTo(
+  { slug, name }: FleetOffer,
+  before: ReadonlyMap<string, ExtensionRow>,
+  after: readonly SnapshotExtension[] = [],
+): SnapshotExtension | undefined {
+  if (!before.has(slug)) return undefined;
+  const fresh = after.filter((item) => !before.has(item.slug));
+  const folder = slug.includes('/') ? slug.slice(0, slug.indexOf('/') + 1) : null;
+  const neighbour = folder === null ? undefined : fresh.find((item) => item.slug.startsWith(folder));
+  return neighbour ?? fresh.find((item) => item.name === name);
+}
+
+/** An active item that is inactive after its update: WordPress switches off what it no longer finds under its name. */
+function switchedOff(
+  offer: FleetOffer,
+  version: string,
+  before: ReadonlyMap<string, ExtensionRow>,
+  item: SnapshotExtension | undefined,
+  moved: SnapshotExtension | undefined,
+): Pick<Extract<Verdict, { version: string }>, 'aside'> {
+  const present = item ?? moved;
+  if (present === undefined || present.active || before.get(offer.slug)?.active !== 1) return {};
+  const why =
+    moved === undefined
+      ? 'it was active before and is inactive now'
+      : `the update renamed its main file from ${siteWord(offer.slug)} to ${siteWord(moved.slug)}, so it is inactive now, while it was active before`;
+  const message = `${siteWord(offer.name)} ${siteWord(version)} was installed, but ${why}. To activate it, call activate-site-plugins-v1 with the slug ${siteWord(present.slug)}.`;
+  return { aside: { slug: present.slug, code: 'svc_activation_failed', message } };
+}
+
+export function judgeCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdateAnswer>): Verdict {
+  const now = seen.snapshot?.wp_version ?? call.answer?.version ?? '';
+  if (now !== '' && now !== offer.current_version) {
+    // SUCCESS without a version = this call found nothing to do (child protocol §6.8).
+    return call.answer?.claimed && call.answer.version === '' ? { failure: updatedElsewhere(now) } : { version: now };
+  }
+  if (isOpen(seen)) return { open: true };
+  const said = call.answer?.message ?? '';
+  if (said !== '') return { failure: new ServiceError('svc_update_failed', said) };
+  return { failure: notSeen(offer, call.failure, seen.snapshot?.wp_version === undefined ? seen : null) };
+}
+
+/** A translation has no version that could be read back: it is applied when the site no longer offers it. */
+export function judgeTranslation(offer: FleetOffer, { call, seen }: Evidence<ChildActionAnswer>): Verdict {
+  const offered = offeredIn(seen.snapshot);
+  if (offered !== null && offered.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
+  if (isOpen(seen)) return { open: true };
+  const said = call.answer?.verdicts.find((item) => item.slug === offer.slug)?.message ?? '';
+  if (said !== '') return { failure: new ServiceError('svc_update_failed', said) };
+  if (call.failure === null && offered !== null) {
+    const message = 'The site still offers the translation: it was not installed.';
+    return { failure: new ServiceError('svc_update_failed', message) };
+  }
+  return { failure: notSeen(offer, call.failure, offered === null ? seen : null) };
+}
+
+/** Translations still on offer, by slug; null when the site did not say. */
+export function offeredIn(snapshot: Snapshot | null): Map<string, string> | null {
+  const offers = snapshot?.translation_updates;
+  return offers === undefined ? null : new Map(offers.map((offer) => [offer.slug, offer.new_version]));
+}
+
+function isOpen({ silence }: Seen): boolean {
+  return silence?.code === 'svc_cancelled';
+}
+
+/** Newer than known, but not by this call. A sync ran meanwhile, so the new version is stored now. */
+function updatedElsewhere(version: string): ServiceError {
+  return new ServiceError(
+    'svc_no_updates',
+    `The site had version ${siteWord(version)} already: it was updated elsewhere since the last sync.`,
+  );
+}
+
+/** Why an update cannot be called applied. `unread` = the site could not be looked at afterwards. */
+function notSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): ServiceError {
+  const unknown = 'whether the update took effect is unknown';
+  if (connectionBroke(failure)) {
+    const broke = `The connection broke while the update ran (${failure.httpStatus > 0 ? `HTTP ${failure.httpStatus}` : 'no answer'})`;
+    if (unread !== null)
+      return new ServiceError('svc_site_offline', `${broke}, and the site has not answered since: ${unknown}.`);
+    const version = offer.current_version === '' ? 'the old version' : `version ${siteWord(offer.current_version)}`;
+    return new ServiceError('svc_update_failed', `${broke}, and the site reports ${version} still.`);
+  }
+  if (failure !== null) return siteCallError(failure, offer.site_id, 'svc_update_failed');
+  if (unread !== null) {
+    const said = unread.silence === null ? '' : ` ${unread.silence.message}`;
+    return new ServiceError(
+      'svc_site_offline',
+      `The site did not answer when it was looked at after the update, so ${unknown}.${said}`,
+    );
+  }
+  const message = 'The site runs the old version still: the update did not take effect.';
+  return new ServiceError('svc_update_failed', message);
+}

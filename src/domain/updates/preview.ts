@@ -1,0 +1,101 @@
+/** Previews of updates on many sites (`dry_run`): what would be applied where, from stored rows. No site is contacted. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { requireWritable } from '../sites/load.js';
+import type { SiteRef } from '../sites/resolve.js';
+import { chooseSites } from '../sites/run-on-sites.js';
+import type { ApplyError } from './apply.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './narrowing.js';
+import {
+  offerEntry,
+  type Summary,
+  siteError,
+  sitesWithUpdates,
+  summaryOf,
+  type TypeGroup,
+  typeNumbers,
+  unresolved,
+} from './updates.js';
+
+/** Updates that are listed; the counts are of all. */
+const LISTED = 200;
+
+export interface UpdatePreview {
+  dry_run: true;
+  queued: false;
+  /** `sites` counts those that the call covers, with updates or without. */
+  would_affect: { sites: number } & Summary;
+  would_update: ReturnType<typeof offerEntry>[];
+  errors: ApplyError[];
+  total_errors: number;
+}
+
+/** What `runUpdates` would do with the same arguments. */
+export async function previewUpdates(
+  ctx: Ctx,
+  refs: readonly SiteRef[],
+  groups: readonly TypeGroup[],
+  specificItems: readonly string[],
+  whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
+  filters: UpdateFilters = {},
+): Promise<UpdatePreview> {
+  const narrowing = await narrowingOf(ctx, filters);
+  const selection = await chooseSites(ctx, refs, { whenEmpty });
+  const types = typeNumbers(groups);
+  if (narrowing !== undefined)
+    selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
+  const limits = narrowing === undefined ? {} : limitsOf(narrowing);
+  const { usable, errors } = await usableSites(ctx, selection.sites);
+  const wanted = new Set(specificItems);
+  const offers = (await ctx.store.updates.ofSites(usable, types)).filter(
+    (offer) => (wanted.size === 0 || wanted.has(offer.slug)) && withinLimits(offer, limits),
+  );
+  const all = [...selection.errors.map(unresolved), ...errors];
+  return {
+    dry_run: true,
+    queued: false,
+    would_affect: { sites: usable.length, ...summaryOf(countsOf(offers)) },
+    would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
+    errors: all,
+    total_errors: all.length,
+  };
+}
+
+/** The ids of the sites that may be written to, and why the others may not. */
+async function usableSites(ctx: Ctx, sites: readonly SiteRow[]): Promise<{ usable: number[]; errors: ApplyError[] }> {
+  const records = new Map((await ctx.store.sites.records(sites.map(({ id }) => id))).map((site) => [site.id, site]));
+  const usable: number[] = [];
+  const errors: ApplyError[] = [];
+  for (const row of sites) {
+    const site = records.get(row.id);
+    if (site === undefined) continue;
+    try {
+      requireWritable({ site, connection: null });
+      usable.push(row.id);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      errors.push(siteError(row, error));
+    }
+  }
+  return { usable, errors };
+}
+
+function countsOf(offers: readonly FleetOffer[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { type } of offers) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return counts;
+}
+
+/** Offers in the order of the sites that the caller chose. */
+function inOrder(offers: readonly FleetOffer[], siteIds: readonly number[]): FleetOffer[] {
+  const bySite = new Map<number, FleetOffer[]>();
+  for (const offer of offers) {
+    const known = bySite.get(offer.site_id);
+    if (known === undefined) bySite.set(offer.site_id, [offer]);
+    else known.push(offer);
+  }
+  return siteIds.flatMap((id) => bySite.get(id) ?? []);
+}

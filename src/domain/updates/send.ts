@@ -1,0 +1,175 @@
+/** Sending updates of one type to a site, and reading back what became of them. */
+
+import type { ExtensionKind, Snapshot } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { installedExtensions } from '../extensions/inventory.js';
+import { type Attempt, attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
+import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
+import type { UpdateType } from './apply.js';
+import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
+
+/** The time of the call is up, or the caller gave up. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'svc_cancelled';
+}
+
+/** Whatever is not a failure of the site is one of ours: it gets a code of its own, and the log gets the cause. */
+export function updateError(ctx: Ctx, target: LoadedSite, type: UpdateType, error: unknown): ServiceError {
+  const failure = siteCallError(error, target.site.id, 'svc_update_failed');
+  if (failure.code !== 'svc_internal_error') return failure;
+  ctx.log.error({ err: failure.cause ?? error, site_id: target.site.id, type }, 'unexpected failure of an update');
+  return new ServiceError('svc_update_exception', 'Something unexpected stopped the update. The log has the details.', {
+    cause: error,
+  });
+}
+
+/** What became of offers that were sent. */
+export interface Judged {
+  verdicts: { offer: FleetOffer; verdict: Verdict }[];
+  /** Why the site could not be read afterwards; null when it answered. */
+  silence: ServiceError | null;
+}
+
+/** Sends the offers of one type, reads the site back, and judges each. */
+export function sendAndJudge(
+  ctx: Ctx,
+  target: LoadedSite,
+  type: UpdateType,
+  offers: readonly FleetOffer[],
+  timeoutMs: number,
+): Promise<Judged> {
+  if (type === 'core') return applyCore(ctx, target, offers, timeoutMs);
+  if (type === 'translation') return applyTranslations(ctx, target, offers, timeoutMs);
+  return applyExtensions(ctx, target, type, offers, timeoutMs);
+}
+
+/** A bulk call first; then, one by one, the items that it refused without a reason of their own. */
+async function applyExtensions(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  offers: readonly FleetOffer[],
+  timeoutMs: number,
+): Promise<Judged> {
+  const judged = await sendExtensions(ctx, target, kind, offers, timeoutMs);
+  if (offers.length === 1) return judged;
+  for (const entry of judged.verdicts) {
+    if (judged.silence !== null) break;
+    if (!('unexplained' in entry.verdict) || entry.verdict.unexplained !== true) continue;
+    const alone = await sendAlone(ctx, target, kind, entry.offer, timeoutMs);
+    entry.verdict = alone.verdict;
+    judged.silence = alone.silence;
+  }
+  return judged;
+}
+
+/** Never throws: what the bulk call has done is known by now. */
+async function sendAlone(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  offer: FleetOffer,
+  timeoutMs: number,
+): Promise<{ verdict: Verdict; silence: ServiceError | null }> {
+  try {
+    const { verdicts, silence } = await sendExtensions(ctx, target, kind, [offer], timeoutMs);
+    return { verdict: verdicts[0]?.verdict ?? { open: true }, silence };
+  } catch (error) {
+    const failure = updateError(ctx, target, kind, error);
+    return isCancelled(failure)
+      ? { verdict: { open: true }, silence: failure }
+      : { verdict: { failure }, silence: null };
+  }
+}
+
+async function sendExtensions(
+  ctx: Ctx,
+  target: LoadedSite,
+  kind: ExtensionKind,
+  offers: readonly FleetOffer[],
+  timeoutMs: number,
+): Promise<Judged> {
+  const connection = requireConnection(target);
+  const before = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const slugs = offers.map((offer) => offer.slug);
+  const call = await attempt(ctx, () =>
+    ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs }),
+  );
+  const brought = call.answer?.snapshot ?? null;
+  const came = listOf(brought, kind) === undefined ? null : brought;
+  const seen = await lookAfter(ctx, target, call, came, shows(kind, offers));
+  const after = listOf(seen.snapshot, kind);
+  return judge(offers, seen, (offer) => judgeExtension(offer, { call, seen }, { before, after }));
+}
+
+/**
+ * The site after a call. What came along with the answer may be WordPress' cache of before the update, so it counts only when it
+ * shows the change; otherwise the site is asked.
+ */
+async function lookAfter<T>(
+  ctx: Ctx,
+  target: LoadedSite,
+  call: Attempt<T>,
+  came: Snapshot | null,
+  changed: (snapshot: Snapshot) => boolean,
+): Promise<Seen> {
+  if (came !== null) {
+    const seen = await readBack(ctx, target, came);
+    if (changed(came)) return seen;
+  }
+  // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
+  return readUntil(ctx, target, connectionBroke(call.failure) ? changed : () => true);
+}
+
+async function applyCore(
+  ctx: Ctx,
+  target: LoadedSite,
+  offers: readonly FleetOffer[],
+  timeoutMs: number,
+): Promise<Judged> {
+  const connection = requireConnection(target);
+  const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
+  const seen = await lookAfter(ctx, target, call, null, shows('core', offers));
+  return judge(offers, seen, (offer) => judgeCore(offer, { call, seen }));
+}
+
+async function applyTranslations(
+  ctx: Ctx,
+  target: LoadedSite,
+  offers: readonly FleetOffer[],
+  timeoutMs: number,
+): Promise<Judged> {
+  const connection = requireConnection(target);
+  const slugs = [...new Set(offers.map((offer) => offer.slug))];
+  const call = await attempt(ctx, () =>
+    ctx.child.upgradeTranslations(connection, slugs, { signal: ctx.signal, timeoutMs }),
+  );
+  const brought = call.answer?.snapshot ?? null;
+  const came = brought?.translation_updates === undefined ? null : brought;
+  const seen = await lookAfter(ctx, target, call, came, shows('translation', offers));
+  return judge(offers, seen, (offer) => judgeTranslation(offer, { call, seen }));
+}
+
+function judge(offers: readonly FleetOffer[], seen: Seen, verdictOf: (offer: FleetOffer) => Verdict): Judged {
+  return { verdicts: offers.map((offer) => ({ offer, verdict: verdictOf(offer) })), silence: seen.silence };
+}
+
+/** Whether a site no longer shows what it had before these updates of one type. */
+export function shows(type: UpdateType, offers: readonly FleetOffer[]): (snapshot: Snapshot) => boolean {
+  return (snapshot) => {
+    if (type === 'core') return offers.every((offer) => snapshot.wp_version !== offer.current_version);
+    if (type === 'translation') {
+      const open = offeredIn(snapshot);
+      return offers.every((offer) => open?.get(offer.slug) !== offer.new_version);
+    }
+    const versions = new Map(listOf(snapshot, type)?.map((item) => [item.slug, item.version]));
+    return offers.every((offer) => versions.get(offer.slug) !== offer.current_version);
+  };
+}
+
+/** The plugins or themes of a snapshot; undefined when it has no such list. */
+export function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
+  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
+}

@@ -1,0 +1,44 @@
+/** Compression of answers, for clients that accept it. In the threads of zlib, so that other requests go on meanwhile. */
+
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Characters below which compressing costs more than it saves. */
+const LEAST = 1024;
+/** About as fast as gzip does it, and smaller. A small window, because many may run at once. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 } };
+const GZIP = { level: 5 };
+
+const ENCODERS = {
+  br: (text: string) => promisify(brotliCompress)(text, BROTLI),
+  gzip: (text: string) => promisify(gzip)(text, GZIP),
+} as const;
+type Encoding = keyof typeof ENCODERS;
+
+/**
+ * A response with a text, compressed where it is long enough and the client takes it.
+ * @param accepted the request's Accept-Encoding; @param headers of the response, by names in small letters
+ */
+export async function textResponse(
+  text: string,
+  accepted: string | null,
+  headers: Record<string, string>,
+): Promise<Response> {
+  if (text.length < LEAST) return new Response(text, { headers });
+  headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${headers.vary}, Accept-Encoding`;
+  const encoding = accepted === null ? undefined : chosen(accepted);
+  if (encoding === undefined) return new Response(text, { headers });
+  const body = await ENCODERS[encoding](text);
+  headers['content-encoding'] = encoding;
+  // Of the same content in other bytes (RFC 9110 §8.8.3.3).
+  if (headers.etag?.startsWith('"') === true) headers.etag = `W/${headers.etag}`;
+  return new Response(body, { headers });
+}
+
+function chosen(accepted: string): Encoding | undefined {
+  const refused = /;\s*q=0(?:\.0*)?\s*$/i;
+  const taken = new Set(
+    accepted.split(',').flatMap((part) => (refused.test(part) ? [] : [part.split(';', 1)[0]?.trim().toLowerCase()])),
+  );
+  return taken.has('br') ? 'br' : taken.has('gzip') ? 'gzip' : undefined;
+}

@@ -1,0 +1,80 @@
+/** Long texts in the output of a tool: cut to fit, said so, and read on from where they were cut. */
+
+import { ServiceError } from '../core/errors.js';
+import { contractOf, type JsonSchema, toolName } from '../operation/contract.js';
+import type { GroupedOperation } from '../operation/operation.js';
+import type { JsonObject } from './tool-result.js';
+import { cleanText } from './untrusted-text.js';
+
+/** Input of the tools whose texts may not fit. Only MCP has it: nothing is cut elsewhere. `truncated` explains it. */
+export const TEXT_FROM = { type: 'integer' };
+
+/** Texts that people write at length. */
+const LONG = new Set(['note', 'notes']);
+
+/** Whether its answer is read, and holds texts that people write at length. */
+export function takesTextFrom(operation: GroupedOperation): boolean {
+  return operation.effect === 'read' && holdsLongText(contractOf(operation).output_schema);
+}
+
+function holdsLongText(schema: JsonSchema): boolean {
+  const members = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+  return members.some(([name, member]) => LONG.has(name) || holdsLongText((member.items ?? member) as JsonSchema));
+}
+
+/** The arguments of the operation itself, and where its texts are to begin. Throws `ability_invalid_input`. */
+export function splitTextFrom(operation: GroupedOperation, args: JsonObject): { args: JsonObject; textFrom: number } {
+  if (args.text_from === undefined || !takesTextFrom(operation)) return { args, textFrom: 0 };
+  const { text_from, ...own } = args;
+  const textFrom = typeof text_from === 'string' && /^\d{1,9}$/.test(text_from) ? Number(text_from) : text_from;
+  if (typeof textFrom === 'number' && Number.isSafeInteger(textFrom) && textFrom >= 0) return { args: own, textFrom };
+  throw new ServiceError('ability_invalid_input', 'text_from must be a whole number of characters.', {
+    field: 'text_from',
+    advice: 'Send the number that the truncated answer named, or leave it out.',
+  });
+}
+
+export interface TextWindow {
+  output: JsonObject;
+  /** Where each text was left, by its name. */
+  cuts: { name: string; shown: number; length: number }[];
+}
+
+/** Every text of the output from `from` on, at most `max` characters of it. Texts that end before are left alone. */
+export function textWindow(output: JsonObject, from: number, max: number): TextWindow {
+  const cuts: TextWindow['cuts'] = [];
+  const part = (value: unknown, name: string): unknown => {
+    if (typeof value === 'string') {
+      const start = value.length > from ? from : 0;
+      const rest = start === 0 ? value : value.slice(start).replace(/^[\uDC00-\uDFFF]/, '');
+      const shown = cleanText(rest, max);
+      if (shown !== rest) cuts.push({ name, shown: start + shown.length - 1, length: value.length });
+      return start === 0 ? shown : `…${shown}`;
+    }
+    if (Array.isArray(value)) return value.map((item) => part(item, name));
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, key === 'truncated' ? member : part(member, key)]),
+    );
+  };
+  return { output: part(output, '') as JsonObject, cuts };
+}
+
+const NAMED_CUTS = 3;
+
+/** What `truncated` says about texts: which were cut, not to write them back, and how to read the rest. '' when all is shown. */
+export function textNote(operation: GroupedOperation, { cuts }: TextWindow, from: number): string {
+  const begin = from === 0 ? '' : `Texts longer than ${from} characters begin there. `;
+  if (cuts.length === 0) return begin.trim();
+  const named = cuts.slice(0, NAMED_CUTS).map(({ name, shown, length }) => `${name} (up to ${shown} of ${length})`);
+  const more = cuts.length > NAMED_CUTS ? ` and ${cuts.length - NAMED_CUTS} more` : '';
+  const next = Math.min(...cuts.map(({ shown }) => shown));
+  return `${begin}Texts are cut: ${named.join(', ')}${more}. Never write a cut text back: the rest would be lost. ${howToReadOn(operation, next)}`;
+}
+
+function howToReadOn(operation: GroupedOperation, next: number): string {
+  if (takesTextFrom(operation)) return `Go on with text_from: ${next}.`;
+  if (operation.group === 'clients') return `Read on with ${toolName('svc/get-client-v1')}, text_from: ${next}.`;
+  if (operation.group === 'sites') return `Read on with ${toolName('svc/get-site-v1')}, text_from: ${next}.`;
+  return 'The whole text is in the answer of the run endpoint and of REST.';
+}

@@ -1,0 +1,72 @@
+/**
+ * Estimates how many tokens a text costs a model, without a tokenizer: they are megabytes, and differ between models. Words count
+ * by length, digits by threes, other characters one by one, so that identifiers and JSON, which cost twice as much as prose of the
+ * same length, are not underestimated. `test/mcp/token-estimate.test.ts` compares it with a real tokenizer.
+ */
+
+/** A word up to this length is one token; beyond it is likely no word, but a name made of several or of none. */
+const WORD = 7;
+const PER_FURTHER_LETTER = 0.5;
+/** Capitals are seldom merged: `WP` is one token, `QXZJ` are three. */
+const PER_CAPITAL = 0.6;
+/** From capitals to small letters: nothing in `Press`, a token in most random text. */
+const CASE_CHANGE = 0.5;
+const PER_MARK = 0.65;
+const PER_BLANK = 0.25;
+/** Random letters and digits cost this much more than their parts. */
+const MARGIN = 1.07;
+
+enum Kind {
+  Mark,
+  Blank,
+  Digit,
+  Lower,
+  Upper,
+}
+
+/** Tokens of a text, rounded up. */
+export function estimateTextTokens(text: string): number {
+  return Math.ceil(tokenWeight(text));
+}
+
+/** Tokens with fractions: the weights of texts that are joined between words add up. */
+export function tokenWeight(text: string): number {
+  let weight = 0;
+  let run = 0;
+  let before = Kind.Mark;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code >= 0x80) {
+      weight += wideWeight(code);
+      before = Kind.Mark;
+      continue;
+    }
+    const kind = kindOf(code);
+    // `Press` is one word: its capital begins it.
+    const changesCase = kind === Kind.Lower && before === Kind.Upper;
+    run = kind === before || changesCase ? run + 1 : 1;
+    before = kind;
+    if (kind === Kind.Mark) weight += PER_MARK;
+    else if (kind === Kind.Blank) weight += PER_BLANK;
+    else if (kind === Kind.Digit) weight += run % 3 === 1 ? 1 : 0;
+    else if (kind === Kind.Upper) weight += run === 1 ? 1 : PER_CAPITAL;
+    else if (run === 1) weight += 1;
+    else if (changesCase) weight += CASE_CHANGE;
+    else if (run > WORD) weight += PER_FURTHER_LETTER;
+  }
+  return weight * MARGIN;
+}
+
+function kindOf(code: number): Kind {
+  if (code >= 0x61 && code <= 0x7a) return Kind.Lower;
+  if (code >= 0x41 && code <= 0x5a) return Kind.Upper;
+  if (code >= 0x30 && code <= 0x39) return Kind.Digit;
+  return code <= 0x20 ? Kind.Blank : Kind.Mark;
+}
+
+/** Beyond ASCII: alphabets are cheap, rare scripts cost up to a token a byte, which is what half a surrogate pair counts here. */
+function wideWeight(code: number): number {
+  if (code < 0x800) return 1;
+  if (code >= 0xd800 && code <= 0xdfff) return 2;
+  return (code >= 0xf00 && code < 0x2e80) || code >= 0xa000 ? 2 : 1.5;
+}

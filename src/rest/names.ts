@@ -1,0 +1,74 @@
+/** Names of parameters: other spellings that are taken, and what a name that a row does not have was meant to be (REST §3.5). */
+
+import { nearestName } from '../validation/nearest-name.js';
+
+interface Alias {
+  /** The parameter's name here. */
+  name: string;
+  /** Only of rows whose path begins like one of these. */
+  under?: readonly string[];
+}
+
+/**
+ * The spellings of the operations, and of the records that are read, where those of the routes differ. One counts on every row
+ * that has the parameter and no other of that spelling.
+ */
+const ALIASES: Readonly<Record<string, Alias>> = {
+  admin_password: { name: 'adminpassword' },
+  admin_username: { name: 'admin' },
+  disable_health_checking: { name: 'disablehealthchecking' },
+  email: { name: 'client_email' },
+  health_threshold: { name: 'healththreshold' },
+  is_ignoreCoreUpdates: { name: 'ignore_core_updates' },
+  is_ignorePluginUpdates: { name: 'ignore_plugin_updates' },
+  is_ignoreThemeUpdates: { name: 'ignore_theme_updates' },
+  site_ids: { name: 'include', under: ['/sites/', '/updates', '/perf-audit/'] },
+  site_ids_or_domains: { name: 'include', under: ['/sites/', '/updates', '/perf-audit/'] },
+  slugs: { name: 'slug', under: ['/sites/', '/updates/'] },
+  ssl_version: { name: 'sslversion' },
+  tags: { name: 'groupids' },
+  types: { name: 'type', under: ['/updates'] },
+  unique_id: { name: 'uniqueid' },
+};
+
+/** What callers of other interfaces write, where the spelling alone does not lead to the right name. */
+const MEANT: Readonly<Record<string, string>> = {
+  groups: 'groupids',
+  id: 'include',
+  ids: 'include',
+  limit: 'per_page',
+  plugin: 'slug',
+  plugins: 'slug',
+  q: 'search',
+  site_id: 'include',
+  sites: 'include',
+  theme: 'slug',
+  themes: 'slug',
+  websites: 'include',
+};
+
+/** Other spelling → name. */
+export type Aliases = ReadonlyMap<string, string>;
+
+/** The other spellings of the parameters of a row. */
+export function aliasesOf(path: string, names: readonly string[]): Aliases {
+  const own = Object.entries(ALIASES).filter(
+    ([alias, { name, under = [''] }]) =>
+      names.includes(name) && !names.includes(alias) && under.some((root) => path.startsWith(root)),
+  );
+  return new Map(own.map(([alias, { name }]) => [alias, name]));
+}
+
+/** Names that a refusal of an unknown one lists at most. */
+const MOST_LISTED = 12;
+
+/** Why a name is refused, with the right one where that can be guessed. Follows the name in a sentence. */
+export function unknownName(name: string, names: readonly string[], aliases: Aliases): string {
+  const meant = Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
+  const near = meant !== undefined && names.includes(meant) ? meant : nearestName(name, [...names, ...aliases.keys()]);
+  const refusal = 'is not a parameter of this route';
+  if (near !== undefined) return `${refusal}; did you mean ${aliases.get(near) ?? near}?`;
+  if (names.length === 0) return `${refusal}, which takes none`;
+  const more = names.length > MOST_LISTED ? ' and others' : '';
+  return `${refusal}, which takes ${names.slice(0, MOST_LISTED).join(', ')}${more}`;
+}

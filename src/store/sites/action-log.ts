@@ -1,0 +1,105 @@
+/** The log of what was done through this service: who, by which way in, which operation, on which object, with what result. */
+
+import type { Db, Row } from '../driver/db.js';
+
+export interface LogOrigin {
+  actor_type: string;
+  actor_id: number | null;
+  actor: string;
+  via: string;
+  operation: string;
+  request_id: string;
+}
+
+export interface LogEntry extends LogOrigin {
+  /** Null for what concerns no single site. */
+  site_id: number | null;
+  context: string;
+  action: string;
+  slug: string;
+  /** '' for a plugin or theme, whose name the inventory knows, and for a site. */
+  name: string;
+  detail: string;
+  old_version: string;
+  new_version: string;
+  /** '' when it was done, else why it was not. */
+  code: string;
+  /** Milliseconds. */
+  at: number;
+}
+
+/** What is left out is empty. */
+export type NewLogEntry = Pick<LogEntry, 'site_id' | 'context' | 'action' | 'at'> & Partial<LogEntry>;
+
+interface DoneRow extends Row {
+  id: number;
+  context: string;
+  action: string;
+  slug: string;
+  name: string;
+  detail: string;
+  old_version: string;
+  new_version: string;
+  actor: string;
+  at: number;
+}
+
+const COLUMNS = `at, actor_type, actor_id, actor, via, operation, request_id, site_id, context, action, slug, name, detail,
+  old_version, new_version, code`;
+/** What was done to what a report counts. */
+const DONE = `code = ''`;
+
+export function createActionLog(db: Db) {
+  return {
+    /**
+     * Stores entries. Names of plugins, themes and sites are read now, while they are known: from the site's inventory, else
+     * from any site's. Entries of a site that is gone are left out.
+     */
+    async add(entries: readonly NewLogEntry[]): Promise<void> {
+      await db.run(
+        `INSERT INTO action_log (${COLUMNS})
+         SELECT at, actor_type, actor_id, actor, via, operation, request_id, site_id, context, action, slug, coalesce(
+             nullif(name, ''), CASE WHEN context = 'core' THEN 'WordPress' END,
+             (SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
+               WHERE e.site_id = w.site_id AND p.kind = w.kind AND p.slug = w.slug LIMIT 1),
+             (SELECT max(p.name) FROM package p WHERE p.kind = w.kind AND p.slug = w.slug),
+             (SELECT s.name FROM site s WHERE w.context = 'site' AND s.id = w.site_id), slug),
+           detail, old_version, new_version, code
+         FROM (SELECT value ->> 'at' AS at, coalesce(value ->> 'actor_type', '') AS actor_type, value ->> 'actor_id' AS actor_id,
+             coalesce(value ->> 'actor', '') AS actor, coalesce(value ->> 'via', '') AS via, coalesce(value ->> 'operation', '') AS operation,
+             coalesce(value ->> 'request_id', '') AS request_id, value ->> 'site_id' AS site_id, value ->> 'context' AS context,
+             CASE value ->> 'context' WHEN 'plugin' THEN 0 WHEN 'theme' THEN 1 ELSE -1 END AS kind,
+             value ->> 'action' AS action, coalesce(value ->> 'slug', '') AS slug, coalesce(value ->> 'name', '') AS name, coalesce(value ->> 'detail', '') AS detail,
+             coalesce(value ->> 'old_version', '') AS old_version, coalesce(value ->> 'new_version', '') AS new_version, coalesce(value ->> 'code', '') AS code
+           FROM json_each(?)) w
+         WHERE site_id IS NULL OR EXISTS (SELECT 1 FROM site WHERE id = w.site_id)`,
+        [JSON.stringify(entries)],
+      );
+    },
+
+    /** What was done on a site, newest first; `to` is exclusive. */
+    done(siteId: number, contexts: readonly string[], from: number, to: number, limit: number): Promise<DoneRow[]> {
+      return db.all<DoneRow>(
+        `SELECT id, context, action, slug, name, detail, old_version, new_version, actor, at FROM action_log
+         WHERE site_id = ? AND at >= ? AND at < ? AND context IN (SELECT value FROM json_each(?)) AND ${DONE}
+         ORDER BY at DESC, id DESC LIMIT ?`,
+        [siteId, from, to, JSON.stringify(contexts), limit],
+      );
+    },
+
+    /** How often each was done on a site; `to` is exclusive. */
+    async doneCounts(siteId: number, contexts: readonly string[], from: number, to: number) {
+      const rows = await db.all(
+        `SELECT action, count(*) AS n FROM action_log
+         WHERE site_id = ? AND at >= ? AND at < ? AND context IN (SELECT value FROM json_each(?)) AND ${DONE} GROUP BY action`,
+        [siteId, from, to, JSON.stringify(contexts)],
+      );
+      return rows.map((row) => ({ action: String(row.action), n: Number(row.n) }));
+    },
+
+    async prune(before: number): Promise<number> {
+      const { changes } = await db.run('DELETE FROM action_log WHERE at < ?', [before]);
+      return changes;
+    },
+  };
+}

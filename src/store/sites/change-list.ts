@@ -1,0 +1,89 @@
+/** What happened on a site, page by page: changes made on the site itself, and what was done through this service. */
+
+import type { Db, Row, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/sql-fragments.js';
+
+/** `wpadmin`: made on the site itself; `dashboard`: made through this service. */
+export type ChangeSource = 'wpadmin' | 'dashboard';
+
+export interface ChangeFilter {
+  sources: readonly ChangeSource[];
+  /** Empty = all. */
+  actions: readonly string[];
+  contexts: readonly string[];
+  oldest_first: boolean;
+}
+
+export interface ChangeRow extends Row {
+  source: ChangeSource;
+  /** Unique within its source. */
+  id: number;
+  context: string;
+  action: string;
+  item: string;
+  detail: string;
+  summary: string;
+  user_login: string;
+  user_id: number;
+  /** Unix seconds with fraction. */
+  created: number;
+  duration: number | null;
+  via: string;
+  operation: string;
+  /** '' when it was done, else why it was not. */
+  code: string;
+  old_value: string;
+  new_value: string;
+}
+
+const TABLES: Record<ChangeSource, string> = {
+  wpadmin: `SELECT 'wpadmin' AS source, id, context, action, item, detail, summary, user_login, user_id, created, duration,
+      '' AS via, '' AS operation, '' AS code, old_value, new_value FROM site_change`,
+  dashboard: `SELECT 'dashboard' AS source, id, context, action, name AS item, detail, '' AS summary, actor AS user_login,
+      coalesce(actor_id, 0) AS user_id, at / 1000.0 AS created, NULL AS duration, via, operation, code,
+      old_version AS old_value, new_version AS new_value FROM action_log`,
+};
+/** The column that says when, for the index of the table. */
+const WHEN: Record<ChangeSource, string> = { wpadmin: 'created', dashboard: 'at' };
+
+export function createChangeList(db: Db) {
+  return {
+    async list(
+      siteId: number,
+      filter: ChangeFilter,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: ChangeRow[]; total: number }> {
+      const parts = ['site_id = ?'];
+      const args: Value[] = [siteId];
+      const narrow = (column: string, values: readonly string[]) => {
+        if (values.length === 0) return;
+        parts.push(`${column} IN (SELECT value FROM json_each(?))`);
+        args.push(JSON.stringify(values));
+      };
+      narrow('action', filter.actions);
+      narrow('context', filter.contexts);
+      const where = parts.join(' AND ');
+      const way = filter.oldest_first ? 'ASC' : 'DESC';
+      const { sources } = filter;
+      const last = Math.min(offset(page, perPage) + perPage, Number.MAX_SAFE_INTEGER);
+      // Each source gives no more than this page can need; both together are put in order.
+      const rows = sources.map(
+        (source) =>
+          `SELECT * FROM (${TABLES[source]} WHERE ${where} ORDER BY ${WHEN[source]} ${way}, id ${way} LIMIT ?)`,
+      );
+      const counts = sources.map((source) => `(SELECT count(*) FROM (${TABLES[source]} WHERE ${where}))`);
+      const [items = [], totals = []] = await db.read([
+        sql(
+          `${rows.join(' UNION ALL ')} ORDER BY created ${way}, id ${way} LIMIT ? OFFSET ?`,
+          ...sources.flatMap(() => [...args, last]),
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT ${counts.join(' + ')} AS n`, ...sources.flatMap(() => args)),
+      ]);
+      return { items: items as ChangeRow[], total: Number(totals[0]?.n ?? 0) };
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/** The state of sites: since when it holds, what set it, and what the last visits found (operations §5.1, §5.12). */
+
+import { type BatchResult, type Db, type Row, type Statement, sql } from '../driver/db.js';
+import { idList } from './filter.js';
+
+/** A site whose suspension was set or lifted by a batch. */
+export interface SuspensionChange {
+  id: number;
+  url: string;
+  suspended: boolean;
+}
+
+/** What is known of the state of a site beside the status itself. */
+export interface StatusFacts extends Row {
+  id: number;
+  status: string;
+  suspended: number;
+  disconnected: number;
+  sync_error: string;
+  sync_error_quoted: number;
+  status_since: number | null;
+  /** Client along with which the site was suspended; null when it was suspended by itself. */
+  suspended_with: number | null;
+  suspended_client: string | null;
+}
+
+/** Writes the time of every change of a status that is in the batch so far, null = unknown; triggers mark the sites. */
+export function stampStatus(now: number | null): Statement {
+  return sql('UPDATE site_detail SET status_since = ? WHERE status_since = 0', now);
+}
+
+/** The sites whose status the batch changed, to be read with `suspensionChanges`, and the time of the change. */
+export function reportStatus(now: number): Statement[] {
+  return [
+    sql(
+      `SELECT s.id, s.url, s.suspended FROM site_detail d JOIN site s ON s.id = d.site_id WHERE d.status_since = 0
+       ORDER BY s.url_key, s.id`,
+    ),
+    stampStatus(now),
+  ];
+}
+
+/** Rows of the first statement of `reportStatus`. */
+export function suspensionChanges(result: BatchResult | undefined): SuspensionChange[] {
+  return (result?.rows ?? []).map(({ id, url, suspended }) => ({
+    id: Number(id),
+    url: String(url),
+    suspended: suspended === 1,
+  }));
+}
+
+export function createSiteStatus(db: Db) {
+  return {
+    /** Of any number of sites, in one round trip. */
+    async facts(ids: readonly number[]): Promise<Map<number, StatusFacts>> {
+      if (ids.length === 0) return new Map();
+      const rows = await db.all<StatusFacts>(
+        `SELECT s.id, s.status, s.suspended, s.disconnected, s.sync_error, s.suspended_with, d.sync_error_quoted, c.name AS suspended_client,
+           nullif(d.status_since, 0) AS status_since
+         FROM site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN client c ON c.id = s.suspended_with
+         WHERE s.id IN (SELECT value FROM json_each(?))`,
+        [idList(ids)],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+
+    /** Stores what a visit of the front page found (operations §5.12). */
+    async recordVisit(
+      id: number,
+      visit: { reachable: boolean | null; http_status: number; response_time_ms: number; at: number },
+    ): Promise<void> {
+      await db.run(
+        'UPDATE site_detail SET reachable = ?, http_status = ?, response_time_ms = ?, checked_at = ? WHERE site_id = ?',
+        [visit.reachable, visit.http_status, visit.response_time_ms, visit.at, id],
+      );
+    },
+
+    /** The child answered a signed call: the failure of an earlier sync is over, unless it answers but is too old. */
+    async answered(id: number, now: number): Promise<void> {
+      await db.batch([
+        sql(
+          `UPDATE site SET sync_error = '' WHERE id = ? AND sync_error <> ''
+           AND NOT EXISTS (SELECT 1 FROM site_detail WHERE site_id = ? AND sync_error_code = 'svc_child_version_outdated')`,
+          id,
+          id,
+        ),
+        stampStatus(now),
+      ]);
+    },
+  };
+}

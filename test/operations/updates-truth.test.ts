@@ -1,0 +1,318 @@
+/** What is said of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main file. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DemoSite } from '../../src/demo/fleet.js';
+import { runNextChunk } from '../../src/domain/jobs/chunk.js';
+import { ADMIN } from '../support/harness.js';
+import { type CheckedApp, checkedApp, offers, ordinary } from './checked-app.js';
+
+const OF = { site_id_or_domain: 1 };
+const WAIT = 60_000;
+
+let app: CheckedApp;
+let site: DemoSite;
+let slugs: string[];
+/** Time goes by while a call waits for a site. */
+let ticking: NodeJS.Timeout;
+beforeEach(async () => {
+  app = await checkedApp({ sites: 2, config: { update_wait_ms: WAIT } });
+  site = app.site(0);
+  await app.connectAll(2);
+  for (const each of app.fleet.sites) offers(each, { plugins: 3, themes: 1, core: true });
+  slugs = site.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
+  await app.call('sync-sites');
+  ticking = setInterval(() => app.clock.move(1000), 5);
+});
+afterEach(async () => {
+  clearInterval(ticking);
+  await app.close();
+});
+
+type Entry = { type: string; slug: string; code: string; message: string };
+const asked = (name: string) => site.calls.filter((call) => call.function === name);
+const plugin = (slug: string) => site.state.plugins.find((each) => each.slug === slug);
+const stored = async (slug: string) =>
+  (await app.call('get-site-plugins', OF)).plugins.find((each: { slug: string }) => each.slug === slug);
+
+async function work(): Promise<void> {
+  const signal = new AbortController().signal;
+  while (await runNextChunk(app.service.ctx({ actor: ADMIN, request_id: 'test', signal }), 'a')) app.clock.move(60_000);
+}
+
+describe('an update that breaks the site', () => {
+  it('is installed, and the site is said to be broken by it: in the answer, the lists, the score and an alert', async () => {
+    const [killer = ''] = slugs;
+    site.faults.killedBy = [killer];
+    const name = plugin(killer)?.name ?? '';
+    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({
+      stats: { health_score: expect.any(Number) },
+    });
+    const answer = await app.call('update-site-plugins', { ...OF, slugs: [killer] });
+    expect(answer).toMatchObject({ updated: [{ slug: killer, old_version: '1.0', new_version: '2.0' }] });
+    expect(answer.errors).toMatchObject([{ site_id: 1, type: 'site', slug: '', code: 'svc_site_offline' }]);
+    expect(answer.errors[0].message).toContain(name);
+    expect(answer.errors[0].message).toMatch(
+      /2\.0 was installed, but the site has answered HTTP 500 since: it is probably broken by this update\.$/,
+    );
+
+    expect(await stored(killer)).toMatchObject({ version: '2.0', update_version: null });
+    const { updates } = await app.call('get-site-updates', OF);
+    expect(updates.map((each: { slug: string }) => each.slug)).not.toContain(killer);
+    expect(await app.call('get-site', { ...OF, include_stats: true })).toMatchObject({
+      status: 'disconnected',
+      stats: { health_score: null },
+    });
+
+    const facts = () => app.cell("SELECT facts FROM alert WHERE kind = 'site.http_check_failed'");
+    await expect.poll(facts).toBeDefined();
+    expect(JSON.parse(String(await facts()))).toMatchObject({ http_status: 500, items: expect.stringContaining(name) });
+  });
+
+  it('stops there: what was left is not sent, and said so', async () => {
+    const [killer = ''] = slugs;
+    site.faults.killedBy = [killer];
+    const answer = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins', 'themes'] });
+    expect(answer.summary).toMatchObject({ total_updated: 3, total_errors: 2 });
+    expect(answer.errors.map(({ type, code }: Entry) => [type, code])).toEqual([
+      ['theme', 'svc_site_offline'],
+      ['site', 'svc_site_offline'],
+    ]);
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
+  it('is told by a core update too', async () => {
+    const app500 = { get: () => (site.state.wpVersion === '7.1' ? true : undefined), configurable: true };
+    Object.defineProperty(site.faults, 'http500', app500);
+    expect(await app.call('update-site-core', OF)).toMatchObject({
+      updated: true,
+      new_version: '7.1',
+      errors: [{ type: 'site', code: 'svc_site_offline' }],
+    });
+    expect(await app.call('get-site', OF)).toMatchObject({ wp_version: '7.1' });
+  });
+
+  it('leaves a front page alone that was as bad before', async () => {
+    await app.db.run('UPDATE site_detail SET http_status = 404 WHERE site_id = 1');
+    expect((await app.call('update-site-plugins', OF)).errors).toEqual([]);
+  });
+});
+
+describe('a connection that breaks while an update runs', () => {
+  it('counts what went through behind the gateway', async () => {
+    site.faults.gatewayTimeout = true;
+    expect(await app.call('update-site-plugins', OF)).toMatchObject({ total_updated: 3, errors: [] });
+    expect(await app.call('update-site-core', OF)).toMatchObject({ updated: true, new_version: '7.1' });
+  });
+
+  it('looks again while the update runs on, and while the maintenance page is shown', async () => {
+    site.faults = { gatewayTimeout: 3, maintenanceAfterUpdate: 2 };
+    expect(await app.call('update-site-plugins', OF)).toMatchObject({ total_updated: 3, errors: [] });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
+  it('says so when the update did not go through, after a minute', async () => {
+    const [a = ''] = slugs;
+    site.faults = { gatewayTimeout: 10_000 };
+    const began = app.clock.now();
+    const { updated, errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    expect(updated).toEqual([]);
+    expect(errors).toMatchObject([{ slug: a, code: 'svc_update_failed' }]);
+    expect(errors[0].message).toMatch(/^The connection broke while the update ran .*version 1\.0/);
+    expect(app.clock.now() - began).toBeGreaterThanOrEqual(WAIT / 2);
+  });
+
+  it('names maintenance mode that does not end, with its remedy, and says that the outcome is unknown', async () => {
+    const [a = ''] = slugs;
+    site.faults = { gatewayTimeout: true, maintenanceAfterUpdate: true };
+    const { updated, errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    expect(updated).toEqual([]);
+    expect(errors).toMatchObject([
+      {
+        type: 'plugin',
+        slug: a,
+        code: 'svc_site_offline',
+        message: expect.stringMatching(/connection broke.*unknown/),
+      },
+      {
+        type: 'site',
+        code: 'svc_site_offline',
+        message: expect.stringMatching(/maintenance.*\.maintenance.*10 minutes/),
+      },
+    ]);
+  });
+
+  it('never says "the old version still" of a site that did not answer', async () => {
+    const [a = '', b = ''] = slugs;
+    Object.defineProperty(site.faults, 'http500', {
+      get: () => asked('upgradeplugintheme').length > 0 && asked('stats').length > 2,
+    });
+    const wanted = plugin(b);
+    if (wanted?.update) wanted.update.requiresPhp = '9.9';
+    const { errors } = await app.call('update-site-plugins', { ...OF, slugs: [a, b] });
+    const [error] = errors.filter(({ slug }: Entry) => slug === b);
+    expect(error).toMatchObject({ code: 'svc_site_offline', message: expect.stringMatching(/did not answer|unknown/) });
+  });
+});
+
+describe('a main file that an update renames', () => {
+  it('is recognised, and the plugin that was active and is not now is offered for activation', async () => {
+    const active = ordinary(site).find(({ update }) => update !== null);
+    const [a = ''] = [active?.slug];
+    Object.assign(active ?? {}, { active: true });
+    await app.call('sync-sites');
+    const renamed = `${a.split('/')[0]}/other-main.php`;
+    site.faults.renames = { [a]: renamed };
+    const answer = await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    expect(answer.updated).toMatchObject([{ slug: a, old_version: '1.0', new_version: '2.0' }]);
+    expect(answer.errors).toMatchObject([{ type: 'plugin', slug: renamed, code: 'svc_activation_failed' }]);
+    expect(answer.errors[0].message).toContain('inactive');
+    expect(answer.errors[0].message).toContain('activate-site-plugins');
+    expect(await app.call('activate-site-plugins', { ...OF, slugs: [renamed] })).toMatchObject({
+      activated: [renamed],
+    });
+  });
+});
+
+describe('the reason of a failed update', () => {
+  it('is asked for once, for that slug alone, when the bulk call had none', async () => {
+    const [a = '', b = '', c = ''] = slugs;
+    for (const slug of [a, b]) Object.assign(plugin(slug)?.update ?? {}, { requiresPhp: '9.9' });
+    const answer = await app.call('update-site-plugins', { ...OF, slugs: [a, b, c] });
+    expect(answer.updated).toMatchObject([{ slug: c }]);
+    for (const { message } of answer.errors) expect(message).toMatch(/^The site says: /);
+    expect(asked('upgradeplugintheme').map(({ params }) => params.list)).toEqual([[a, b, c].join(','), a, b]);
+  });
+
+  it('does not cost what the bulk call has done when the site refuses the second call', async () => {
+    const [a = '', b = '', c = ''] = slugs;
+    for (const slug of [a, b]) Object.assign(plugin(slug)?.update ?? {}, { requiresPhp: '9.9' });
+    Object.defineProperty(site.faults, 'httpAuth', {
+      get: () => (asked('upgradeplugintheme').length > 1 ? { user: 'u', pass: 'p' } : undefined),
+    });
+    const answer = await app.call('update-site-plugins', { ...OF, slugs: [a, b, c] });
+    expect(answer.updated).toMatchObject([{ slug: c }]);
+    expect(answer.errors).toMatchObject([{ slug: a }, { slug: b }]);
+  });
+});
+
+describe('an update job', () => {
+  it('has succeeded on a site with one applied item, keeps the errors, and tells each item by page', async () => {
+    const [a = ''] = slugs;
+    for (const each of app.fleet.sites) each.faults.failUpdates = [a];
+    Object.assign(app.service.config, { batch_threshold: 0 });
+    const { job_id } = await app.call('run-updates', { types: ['plugins', 'core'] });
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id, per_page: 3 });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 2, failed: 0, total: 2, processed: 2 });
+    const failing = app.fleet.sites.filter((each) =>
+      each.state.plugins.some(({ slug, update }) => slug === a && update),
+    );
+    expect(status.errors).toHaveLength(failing.length);
+    expect(status.errors[0]).toMatchObject({ site_id: 1, code: 'svc_update_failed' });
+    const total_updated = 8 - failing.length;
+    expect(status.summary).toEqual({ total_updated, total_errors: failing.length, sites_updated: 2 });
+    expect(status.items).toHaveLength(3);
+    expect(status).toMatchObject({ items_total: 8, page: 1, per_page: 3 });
+    expect(status.items[0]).toEqual({
+      site_id: 1,
+      type: 'core',
+      slug: 'platform',
+      name: 'WordPress',
+      old_version: '7.0',
+      new_version: '7.1',
+    });
+    const all = [1, 2, 3].map((page) => app.call('get-batch-job-status', { job_id, per_page: 3, page }));
+    const items = (await Promise.all(all)).flatMap((each) => each.items);
+    expect(items).toHaveLength(8);
+    expect(items.find(({ slug, site_id }) => slug === a && site_id === 1)).toMatchObject({ code: 'svc_update_failed' });
+  });
+
+  it('has failed on a site where nothing was applied', async () => {
+    site.faults.failUpdates = true;
+    Object.assign(app.service.config, { batch_threshold: 0 });
+    const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'failed',
+      succeeded: 0,
+      failed: 1,
+      summary: { total_updated: 0, total_errors: 3, sites_updated: 0 },
+    });
+  });
+});
+
+describe('a call on a slow site', () => {
+  const LIMIT = 250;
+  beforeEach(() => Object.assign(app.service.config, { direct_call_ms: LIMIT }));
+
+  it('ends in time and goes on as a job, which the same call finds; what had been applied is told', async () => {
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    const first = await app.call('update-site-plugins', OF);
+    expect(first).toMatchObject({
+      updated: [],
+      total_updated: 0,
+      errors: [{ type: 'site', code: 'svc_still_running', message: expect.stringContaining(first.job_id) }],
+      status_url: `http://127.0.0.1:8787/v2/jobs/${first.job_id}`,
+    });
+    const again = await app.call('update-site-plugins', OF);
+    expect(again.job_id).toBe(first.job_id);
+    expect(await app.call('run-updates', { site_ids_or_domains: [1, 2], types: ['plugins'] })).toMatchObject({
+      job_id: first.job_id,
+      errors: [{ site_id: 1, code: 'svc_still_running' }],
+      summary: { sites_updated: 1 },
+    });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+    // The site is still at work when the job begins: it must not be sent a second time.
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id: first.job_id });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+    expect(await app.call('update-site-plugins', OF)).not.toHaveProperty('job_id');
+  });
+
+  it('throws where an answer has no place for it, with the job', async () => {
+    site.faults.latencyMs = (name) => (name === 'upgrade' ? 2 * LIMIT : 0);
+    const error = await app.fail('update-site-core', OF);
+    expect(error).toMatchObject({ code: 'svc_still_running', status: 504 });
+    const { job_id } = error.data;
+    expect((await app.fail('update-site-core', OF)).data.job_id).toBe(job_id);
+    await expect.poll(() => site.state.wpVersion).toBe('7.1');
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      items: [{ type: 'core', new_version: '7.1' }],
+    });
+  });
+
+  it('holds for plugin changes too', async () => {
+    const inactive = ordinary(site).slice(0, 2);
+    for (const each of inactive) Object.assign(each, { active: false, breaksOnActivation: false });
+    const wanted = inactive.map(({ slug }) => slug);
+    await app.call('sync-sites');
+    site.faults.latencyMs = (name) => (name === 'plugin_action' ? 2 * LIMIT : 0);
+    const first = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
+    expect(first).toMatchObject({
+      activated: [],
+      errors: wanted.map((slug) => ({ slug, code: 'svc_still_running' })),
+    });
+    expect((await app.call('activate-site-plugins', { ...OF, slugs: wanted })).job_id).toBe(first.job_id);
+    await expect.poll(() => inactive.every(({ active }) => active)).toBe(true);
+    await work();
+    const { job_id } = first;
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      type: 'extension',
+      status: 'completed',
+      succeeded: 1,
+      items: wanted.map((slug) => ({ slug })),
+    });
+    expect(asked('plugin_action')).toHaveLength(1);
+  });
+
+  it('keeps a slow site in the summary of check-sites, and does not call it offline', async () => {
+    site.faults.latencyMs = 2 * LIMIT;
+    const answer = await app.call('check-sites');
+    expect(answer).toMatchObject({
+      summary: { total_checked: 1, reachable: 1, unreachable: 0, still_running: 1 },
+      errors: [{ site_id: 1, code: 'svc_still_running', message: expect.stringContaining(answer.job_id) }],
+    });
+  });
+});

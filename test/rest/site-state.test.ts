@@ -1,0 +1,339 @@
+/** What is known of the state of a site, and what it forbids: on the operations and on REST (operations §5.1, §5.2, §5.12). */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { selfSigned } from '../../src/demo/certificate.js';
+import type { Faults } from '../../src/demo/faults.js';
+import type { DemoSite } from '../../src/demo/fleet.js';
+import { runNextChunk } from '../../src/domain/jobs/chunk.js';
+import { ALWAYS } from '../support/dates.js';
+import { ADMIN } from '../support/harness.js';
+import { type RestApp, restApp } from './client.js';
+
+const ONE = { site_id_or_domain: 1 };
+const NOON = '2026-11-20T12:00:00Z';
+
+let app: RestApp;
+let site: DemoSite;
+beforeEach(async () => {
+  app = await restApp({ sites: 3, jobs: false });
+  for (const i of [0, 1, 2]) await app.connect(i);
+  site = app.fleet.site(0);
+});
+afterEach(() => app.close());
+
+const get = (id = 1) => app.call('get-site', { site_id_or_domain: id });
+const status = async (id = 1) => (await get(id)).status;
+const calls = (name: string) => app.fleet.stats().calls[name] ?? 0;
+const due = () => app.service.store.dueSites.forSync(app.clock.now(), 10);
+const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+
+describe('a visit of the front page', () => {
+  it.each<[string, Faults, boolean, number]>([
+    ['a server error', { http500: true }, false, 500],
+    ['no answer', { offline: true }, false, 0],
+    ['a maintenance page', { maintenance: true }, false, 503],
+    ['a page to log in', { httpAuth: { user: 'u', pass: 'p' } }, false, 401],
+    ['a redirect elsewhere', { redirect: { to: 'https://elsewhere.example/', status: 302 } }, true, 302],
+  ])('that meets %s is a fact and forbids no call', async (_, faults, reachable, http_status) => {
+    site.faults = faults;
+    app.clock.move(60_000);
+    expect(await app.call('check-site', ONE)).toMatchObject({ reachable, http_status });
+    const decided = faults.maintenance === true ? null : reachable;
+    const last_check = { reachable: decided, http_status, checked_at: '2026-11-20T12:01:00Z' };
+    expect(await get()).toMatchObject({ status: 'connected', status_reason: null, last_check });
+    const { data } = (await app.rest('GET /sites/1')).body;
+    expect(data).toMatchObject({ last_check, http_code: http_status });
+    site.faults = {};
+    expect(await due()).toContain(1);
+    expect(await app.call('sync-sites', {})).toMatchObject({ total_synced: 3, errors: [] });
+    expect((await app.rest('GET /sites/1/security')).status).toBe(200);
+  });
+
+  it('never brings a connection back that a sync found broken', async () => {
+    site.faults = { refused: true };
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    for (const faults of [{ refused: true, http500: true }, { offline: true }, {}]) {
+      site.faults = faults;
+      await app.call('check-site', ONE);
+      expect(await status()).toBe('disconnected');
+    }
+  });
+
+  it('lists unreachable sites of a queued check in its errors', async () => {
+    const { job_id } = await queuedCheck({ 1: { http500: true }, 2: { offline: true } });
+    const job = (await app.rest(`GET /jobs/${job_id}`)).body;
+    expect(job).toMatchObject({ status: 'completed', succeeded: 1, failed: 2 });
+    expect(job.errors).toEqual([
+      { site_id: 1, code: 'svc_site_offline', message: 'The front page answered with HTTP 500.' },
+      { site_id: 2, code: 'svc_site_offline', message: 'The front page gave no answer.' },
+    ]);
+    expect(job.items_total).toBe(3);
+    const second = (await app.rest(`GET /jobs/${job_id}?page=2&per_page=2`)).body;
+    const found = [...(await app.call('get-batch-job-status', { job_id, per_page: 2 })).items, ...second.items];
+    expect(found.map(({ site_id, reachable, http_status }) => [site_id, reachable, http_status]).sort()).toEqual([
+      [1, false, 500],
+      [2, false, 0],
+      [3, true, 200],
+    ]);
+  });
+
+  async function queuedCheck(faults: Record<number, Faults>) {
+    for (const [id, fault] of Object.entries(faults)) app.fleet.site(Number(id) - 1).faults = fault;
+    Object.assign(app.service.config, { batch_threshold: 2 });
+    const answer = await app.call('check-sites', {});
+    while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
+    return answer;
+  }
+
+  it('and the look of a monitor are one fact: the newer counts', async () => {
+    site.faults = { http500: true };
+    await app.call('check-site', ONE);
+    site.faults = {};
+    app.clock.move(60_000);
+    expect((await app.rest('POST /monitors/1/check')).status).toBe(200);
+    expect((await get()).last_check).toEqual({ reachable: true, http_status: 200, checked_at: '2026-11-20T12:01:00Z' });
+    site.faults = { http500: true };
+    app.clock.move(60_000);
+    await app.call('check-site', ONE);
+    expect((await get()).last_check).toMatchObject({ reachable: false, http_status: 500 });
+  });
+});
+
+describe('a site whose last sync failed', () => {
+  beforeEach(async () => {
+    app.clock.move(60_000);
+    site.faults = { offline: true };
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    app.clock.move(60_000);
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+  });
+
+  it('tells why and since when, alone and in lists', async () => {
+    const facts = {
+      status: 'disconnected',
+      status_reason: expect.stringMatching(/^The last sync failed: .*127\.0\.0\.1/),
+      status_since: '2026-11-20T12:01:00Z',
+    };
+    expect(await get()).toMatchObject(facts);
+    const { items } = await app.call('list-sites');
+    expect(items[0]).toMatchObject(facts);
+    expect(Object.keys(items[1])).toEqual(['id', 'url', 'name', 'status', 'client_id']);
+    expect((await app.rest('GET /sites/1')).body.data).toMatchObject(facts);
+  });
+
+  it('is tried by the daily round and by a call that names it, and any answer of the child connects it', async () => {
+    expect(await due()).toContain(1);
+    expect(await status()).toBe('disconnected');
+    site.faults = {};
+    expect((await app.rest('GET /posts?websites=1')).status).toBe(200);
+    expect(await get()).toMatchObject({ status: 'connected', status_reason: null, status_since: null });
+    expect(await app.db.all('SELECT status, n FROM site_count ORDER BY status')).toEqual([
+      { status: 'connected', n: 3 },
+      { status: 'disconnected', n: 0 },
+      { status: 'suspended', n: 0 },
+    ]);
+  });
+});
+
+describe('marks set by hand', () => {
+  it('stay whatever the child answers, and a call that names the site says so without calling it', async () => {
+    app.clock.move(60_000);
+    await app.call('disconnect-site', ONE);
+    expect(await due()).not.toContain(1);
+    const before = app.fleet.stats().requests;
+    expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([
+      { code: 'svc_site_offline' },
+    ]);
+    expect(app.fleet.stats().requests).toBe(before);
+    expect(await get()).toMatchObject({
+      status: 'disconnected',
+      status_reason: expect.stringContaining('by hand'),
+      status_since: '2026-11-20T12:01:00Z',
+    });
+  });
+
+  it('the later of two shows: disconnecting a suspended site, suspending a disconnected one', async () => {
+    await app.call('suspend-site', ONE);
+    expect(await app.call('disconnect-site', ONE)).toMatchObject({ status: 'disconnected' });
+    expect(await get()).toMatchObject({
+      status: 'disconnected',
+      status_reason: expect.stringMatching(/hand.*Suspended/),
+    });
+    expect((await app.call('list-sites', { status: 'disconnected' })).total).toBe(1);
+    expect(await app.call('suspend-site', ONE)).toMatchObject({ status: 'suspended' });
+    expect(await app.call('unsuspend-site', ONE)).toMatchObject({
+      status: 'disconnected',
+      status_reason: expect.stringContaining('reconnect-site-v1'),
+    });
+    expect(await app.call('reconnect-site', ONE)).toMatchObject({ status: 'connected' });
+    await app.call('suspend-site', ONE);
+    const { status: answered, status_reason } = await app.call('unsuspend-site', ONE);
+    expect([answered, status_reason]).toEqual(['connected', undefined]);
+  });
+
+  it('unsuspend-sites lifts many at once, also as a job; on REST they are named', async () => {
+    const all = { site_ids_or_domains: [1, 2, 3] };
+    await app.call('suspend-sites', all);
+    await app.call('disconnect-site', { site_id_or_domain: 2 });
+    expect(await app.call('unsuspend-sites', all)).toMatchObject({
+      queued: false,
+      unsuspended: [
+        { id: 1, status: 'connected' },
+        { id: 2, status: 'disconnected' },
+        { id: 3, status: 'connected' },
+      ],
+      total_unsuspended: 3,
+    });
+    for (const path of ['suspend', 'unsuspend']) {
+      const refused = await app.rest(`POST /sites/${path}`, { body: {} });
+      expect([refused.status, refused.body.data?.field]).toEqual([400, 'include']);
+    }
+    expect((await app.rest('POST /sites/suspend', { body: { include: [1, 3] } })).body).toMatchObject({ total: 2 });
+    expect([await status(1), await status(3)]).toEqual(['suspended', 'suspended']);
+    expect((await app.rest('PUT /sites/unsuspend', { body: { include: [1] } })).body.data).toMatchObject({
+      1: { result: 'success', status: 'connected' },
+    });
+    Object.assign(app.service.config, { batch_threshold: 1 });
+    const { job_id } = await app.call('unsuspend-sites', all);
+    expect(job_id).toMatch(/^unsuspend_/);
+    while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
+    expect(await status(3)).toBe('connected');
+  });
+});
+
+describe('the suspension of a client', () => {
+  const client = { client_id_or_email: 1 };
+  beforeEach(async () => {
+    await app.call('add-client', { name: 'Ada', selected_sites: [1] });
+    await app.call('suspend-client', client);
+  });
+  const lifted = () => app.call('update-site', { ...ONE, client_id: null });
+
+  it('takes along a site that joins, by every way, and lets go one that leaves', async () => {
+    app.clock.move(60_000);
+    expect(await app.call('update-site', { site_id_or_domain: 2, client_id: 1 })).toMatchObject({
+      status: 'suspended',
+      status_reason: expect.stringContaining('with its client Ada (1)'),
+      status_since: '2026-11-20T12:01:00Z',
+    });
+    const edited = await app.rest('PUT /sites/3/edit', { body: { client_id: 1 } });
+    expect(edited.body.data).toMatchObject({ status: 'suspended' });
+    expect(await lifted()).toMatchObject({ status: 'connected' });
+    await app.call('update-client', { ...client, selected_sites: [1] });
+    expect([await status(1), await status(2), await status(3)]).toEqual(['suspended', 'connected', 'connected']);
+    const { url, admin, password, uniqueId } = site;
+    await app.call('delete-site', { ...ONE, confirm: true });
+    const added = { url, admin, admin_password: password, unique_id: uniqueId, client_id: 1 };
+    expect(await app.call('add-site', added)).toMatchObject({ status: 'suspended', client_id: 1 });
+  });
+
+  it('counts every site that is suspended now, and ends with the client', async () => {
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    await app.call('update-client', { ...client, selected_sites: [1, 2] });
+    expect(await app.call('suspend-client', client)).toMatchObject({ sites_suspended: 2 });
+    expect(await app.call('delete-client', { ...client, dry_run: true })).toMatchObject({
+      sites_affected: 2,
+      sites_to_unsuspend: 1,
+    });
+    expect(await app.call('delete-client', { ...client, confirm: true })).toMatchObject({ sites_unsuspended: 1 });
+    expect([await status(1), await status(2)]).toEqual(['connected', 'suspended']);
+  });
+});
+
+it('lists what suspended sites are offered on both surfaces, each with the status of its site', async () => {
+  await app.call('suspend-site', ONE);
+  const { updates } = await app.call('list-updates', { per_page: 200 });
+  const states = new Map(
+    updates.map((entry: { site_id: number; site_status: string }) => [entry.site_id, entry.site_status]),
+  );
+  expect(states.get(1)).toBe('suspended');
+  expect(states.get(2)).toBe('connected');
+  const { data } = (await app.rest('GET /updates')).body;
+  expect(Object.keys(data).map(Number)).toEqual([...states.keys()].sort());
+  const entries = Object.values(data[1]).flatMap((ofType) => Object.values(ofType as object));
+  expect(entries.length).toBeGreaterThan(0);
+  for (const entry of entries) expect(entry).toMatchObject({ site_status: 'suspended' });
+});
+
+describe('a firewall in front of wp-admin', () => {
+  it('stops neither the registration nor a change, and nothing is sent twice once the way is known', async () => {
+    await app.call('delete-site', { ...ONE, confirm: true });
+    site.faults = { firewall: 'wp-admin' };
+    const id = await app.connect(0);
+    const plugin = site.state.plugins.find(({ active, slug }) => active && !slug.includes('mainwp'))?.slug;
+    const sent = calls('plugin_action');
+    const answer = await app.call('deactivate-site-plugins', { site_id_or_domain: id, slugs: [plugin] });
+    expect(answer).toMatchObject({ deactivated: [plugin], errors: [] });
+    expect(calls('plugin_action') - sent).toBe(1);
+    expect(site.state.plugins.find(({ slug }) => slug === plugin)?.active).toBe(false);
+  });
+});
+
+it('opens two WordPress sessions on a site, however many calls it makes', async () => {
+  const user = site.state.users.find(({ login }) => login === site.admin);
+  const before = user?.sessions ?? 0;
+  for (let i = 0; i < 5; i++) await app.call('sync-sites', { site_ids_or_domains: [1] });
+  expect((user?.sessions ?? 0) - before).toBe(0);
+  app.clock.move(3 * 86_400_000);
+  for (let i = 0; i < 5; i++) await app.call('sync-sites', { site_ids_or_domains: [1] });
+  expect((user?.sessions ?? 0) - before).toBe(2);
+});
+
+describe('what an error advises to change', () => {
+  it('is changed by update-site: the login in front of the site, the check of its certificate', async () => {
+    site.faults = { httpAuth: { user: 'web', pass: 'secret' } };
+    expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_errors).toBe(1);
+    const changed = await app.call('update-site', { ...ONE, http_user: 'web', http_pass: 'secret', ssl_verify: false });
+    expect(JSON.stringify(changed)).not.toContain('secret');
+    expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_synced).toBe(1);
+    expect((await app.rest('GET /sites/1')).body.data).toMatchObject({ verify_certificate: 0 });
+    await app.call('update-site', { ...ONE, http_user: '', http_pass: '' });
+    expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_errors).toBe(1);
+  });
+
+  it.each(['update-site', 'PUT /sites/1/edit'])(
+    '%s takes a new address where the same site answers, with its history',
+    async (way) => {
+      const change = async (url: string) => {
+        if (way === 'update-site') return app.call(way, { ...ONE, url }).catch((error) => error);
+        const { body } = await app.rest(way, { body: { url } });
+        return body.success === 1 ? body.data : body;
+      };
+      const moved = site.url.replace('127.0.0.1', 'localhost');
+      const before = (await app.call('get-site-plugins', ONE)).plugins;
+      const other = app.fleet.site(1).url;
+      for (const [url, code] of [
+        [moved.replace('site-0000', 'site-0099'), 'svc_connection_failed'],
+        [other, way === 'update-site' ? 'svc_site_already_exists' : 'svc_rest_site_exists'],
+        ['ftp://example.com/', way === 'update-site' ? 'svc_invalid_url' : 'rest_invalid_param'],
+      ] as const)
+        expect([url, await change(url)]).toEqual([url, expect.objectContaining({ code })]);
+      await app.call('delete-site', { site_id_or_domain: 2, confirm: true });
+      const foreign = await change(other);
+      expect(foreign).toMatchObject({
+        code: 'svc_connection_failed',
+        message: expect.stringContaining('another site'),
+      });
+      expect((await get()).url).toBe(site.url);
+      expect(await change(moved)).toMatchObject({ id: 1, url: moved });
+      expect((await app.call('get-site', { site_id_or_domain: moved })).id).toBe(1);
+      expect((await app.call('get-site-plugins', ONE)).plugins).toEqual(before);
+      const { updates } = await app.call('list-updates', { site_ids_or_domains: [1] });
+      for (const entry of updates) expect(entry.site_url).toBe(moved);
+    },
+  );
+});
+
+it('looks at the certificate when a site is added; before, nothing is said of it', async () => {
+  await app.close();
+  app = await restApp({ sites: 1, jobs: false, fleet: { tls: selfSigned(ALWAYS) } });
+  const { url, admin, password: admin_password, uniqueId: unique_id } = app.fleet.site(0);
+  await app.call('add-site', { url, admin, admin_password, unique_id, ssl_verify: false });
+  const ssl = async () => (await app.call('get-site-security', ONE)).ssl_status;
+  expect(await ssl()).toEqual({ valid: false, expires: expect.any(String), checked_at: NOON });
+  await app.db.run('DELETE FROM site_certificate');
+  expect(await ssl()).toEqual({ valid: null, expires: null, checked_at: null });
+  app.clock.move(60_000);
+  await app.call('sync-sites', {});
+  expect((await ssl()).checked_at).toBe('2026-11-20T12:01:00Z');
+});
