@@ -104,6 +104,8 @@ describe.each(['run-updates', 'update-all'])('%s', (name) => {
   const left = async () => keys((await app.call('list-updates', { per_page: 200 })).updates);
 
   it('updates a tag except one plugin', async () => {
+    const preview = await app.call(name, { tag_ids: [1], exclude_slugs: [stem(kept.slug)], dry_run: true });
+    expect(keys(preview.would_update)).toEqual(times([1, 2], other.slug, 'platform'));
     const answer = await app.call(name, { tag_ids: [1], exclude_slugs: [stem(kept.slug)] });
     expect(answer).toMatchObject({ queued: false, errors: [], summary: { total_updated: 4, sites_updated: 2 } });
     expect(await left()).toEqual(
