@@ -4,6 +4,7 @@ import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import { clients } from './clients/index.js';
 import { fleet } from './fleet/index.js';
+import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
 import { sites } from './sites/index.js';
 import { tags } from './tags/index.js';
@@ -20,4 +21,5 @@ export const operations: readonly GroupedOperation[] = [
   ...group('tags', tags),
   ...group('batch', jobs),
   ...group('fleet', fleet),
+  ...group('insight', insight),
 ];

@@ -40,6 +40,7 @@ import { createReadiness } from '../telemetry/readiness.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
 import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
 import { readOnlyContexts } from './read-only-context.js';
+import { toolRules } from './tool-rules.js';
 
 /** A service as the shell and the tests see it. */
 export interface Service {
@@ -87,6 +88,8 @@ export interface ServiceParts extends EngineServiceParts {
 /** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
 export async function createService(parts: ServiceParts): Promise<Service> {
   const { config } = parts;
+  // A wrong name stops the start, not the first connection.
+  toolRules(config, allOperations);
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const threaded = (parts.engine ?? 'thread') === 'thread' && config.db !== ':memory:';
@@ -300,6 +303,7 @@ export async function openMcp(config: Config, parts: { log: Log; clock: Clock; i
     operations: allOperations,
     readOnly: config.read_only,
     toolsets: config.toolsets,
+    tools: toolRules(config, allOperations),
     confirm: config.confirm,
     confirmTimeoutMs: config.confirm_timeout_ms,
     maxTokens: config.mcp_max_tokens,

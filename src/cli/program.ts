@@ -55,9 +55,14 @@ program
 program
   .command('stdio')
   .description('MCP on stdin and stdout, for assistants on this machine')
-  .action(async () => {
+  .option(
+    '--toolsets <names>',
+    'only these groups of tools, comma-separated; lean: a few tools that find and run the others',
+  )
+  .option('--readonly', 'only tools that change nothing')
+  .action(async (options: { toolsets?: string; readonly?: boolean }) => {
     const { stdio } = await import('./stdio.js');
-    await stdio(readConfig());
+    await stdio(readConfig(), options);
   });
 
 program
@@ -69,6 +74,15 @@ program
     const { call } = await import('./call.js');
     await call(readConfig(), name, input);
   });
+
+program
+  .command('brief')
+  .description('what needs a person now, worst first, and what was done')
+  .option('--since <time>', 'ISO 8601; default: 24 hours ago')
+  .option('--json', 'print JSON')
+  .action(async (options: { since?: string; json?: boolean }) =>
+    (await import('./brief.js')).showBrief(readConfig(), options),
+  );
 
 program
   .command('migrate')

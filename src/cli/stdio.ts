@@ -6,6 +6,7 @@ import type { Config } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import { systemClock } from '../core/clock.js';
 import { serveStdio } from '../mcp/stdio.js';
+import { toolChoice, withToolChoice } from '../mcp/tool-choice.js';
 import { createLog } from '../telemetry/log.js';
 import { stopSignal } from './stop.js';
 import { assertWritable } from './writable.js';
@@ -21,7 +22,11 @@ export function localActor(via: 'mcp' | 'cli'): Actor {
 }
 
 /** Answers the greeting before anything is opened: an assistant that starts us waits for it. */
-export async function stdio(config: Config): Promise<void> {
+export async function stdio(config: Config, chosen: { toolsets?: string; readonly?: boolean } = {}): Promise<void> {
+  const actor = withToolChoice(
+    localActor('mcp'),
+    toolChoice({ toolsets: chosen.toolsets, readonly: chosen.readonly === true ? '1' : undefined }),
+  );
   const asked = stopSignal();
   const broken = new AbortController();
   const signal = AbortSignal.any([asked, broken.signal]);
@@ -48,7 +53,7 @@ export async function stdio(config: Config): Promise<void> {
   });
   // Its failure is thrown below, when the assistant was let go.
   running.catch(() => undefined);
-  await serveStdio({ core, actor: localActor('mcp'), signal });
+  await serveStdio({ core, actor, signal });
   ended.abort();
   await running;
   core.close();

@@ -23,6 +23,7 @@ import {
   secretKey,
   smtpUrl,
   subset,
+  toolNames,
   userName,
 } from './parsers.js';
 import type { Config } from './types.js';
@@ -160,6 +161,17 @@ const VARIABLES: readonly Variable[] = [
     subset(TOOLSETS),
     'Groups of operations that assistants see over MCP; `none` for no group.',
   ),
+  variable(
+    'TOOLS_ALLOW',
+    'tools_allow',
+    [],
+    toolNames,
+    'Only these tools over MCP, comma-separated, such as `list-sites,get-site`.',
+    { shown: 'all' },
+  ),
+  variable('TOOLS_BLOCK', 'tools_block', [], toolNames, 'Not these tools over MCP, comma-separated.', {
+    shown: 'none',
+  }),
   variable('READ_ONLY', 'read_only', false, flag, 'Refuse every operation that changes something.'),
   variable(
     'BATCH_THRESHOLD',

@@ -62,6 +62,14 @@ export function subset<T extends string>(words: readonly T[]): Parser<readonly T
   };
 }
 
+/** Names of tools: whether there are such tools is judged where the operations are known. */
+export function toolNames(text: string): Parsed<readonly string[]> {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '');
+  return names.every((name) => /^(?:svc[/-])?[a-z][a-z0-9-]{1,80}$/.test(name))
+    ? { value: [...new Set(names)] }
+    : { allowed: 'a comma list of names of tools, such as list-sites or svc-get-site-v1' };
+}
+
 /** Origins as browsers write them. */
 export function origins(text: string): Parsed<readonly string[]> {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');

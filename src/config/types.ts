@@ -47,6 +47,9 @@ export interface Config {
   admin_password: string | null;
   modules: readonly ModuleName[];
   toolsets: readonly Toolset[];
+  /** Tools that alone are offered over MCP, and tools that are not; names as `toolIds` of app/tool-rules.ts reads them. */
+  tools_allow: readonly string[];
+  tools_block: readonly string[];
   read_only: boolean;
   trust_proxy: boolean;
   log_level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';

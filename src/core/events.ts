@@ -124,6 +124,8 @@ type ServiceEvents = {
   'key.created': KeyFacts & { scope: string };
   'key.updated': KeyFacts & { fields: string[] };
   'key.deleted': KeyFacts;
+  'update.ignored_everywhere': IgnoreFacts;
+  'update.unignored_everywhere': IgnoreFacts;
   'settings.changed': { group: string; fields: string[] };
   'task.started': TaskFacts;
   'task.paused': TaskFacts;

@@ -21,7 +21,7 @@ const FACTS = {
     folder: 'updates',
     label: 'Updates',
     description: 'Find, apply and ignore core, plugin, theme and translation updates.',
-    max_tokens: 2700,
+    max_tokens: 3200,
   },
   clients: {
     folder: 'clients',
@@ -41,6 +41,12 @@ const FACTS = {
     label: 'Fleet',
     description: 'Further actions on several sites at once.',
     max_tokens: 300,
+  },
+  insight: {
+    folder: 'insight',
+    label: 'Insight',
+    description: 'Questions about the whole fleet, answered in one call.',
+    max_tokens: 1400,
   },
 } as const satisfies Record<string, ToolsetFacts>;
 

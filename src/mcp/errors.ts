@@ -20,6 +20,24 @@ export function toolsetOff(name: string, toolset: Toolset): ServiceError {
   });
 }
 
+/** The operator switched this one tool off. */
+export function toolOff(name: string): ServiceError {
+  return new ServiceError('svc_permission_denied', `The tool ${name} is switched off here.`, {
+    advice: 'The operator can change SITEFLEET_TOOLS_ALLOW and SITEFLEET_TOOLS_BLOCK.',
+  });
+}
+
+/** The connection itself chose to see less. */
+export function notChosen(name: string, why: 'toolsets' | 'readonly'): ServiceError {
+  const message =
+    why === 'readonly'
+      ? `The tool ${name} changes something, and this connection is read-only.`
+      : `The tool ${name} belongs to a group that this connection left out.`;
+  return new ServiceError('svc_permission_denied', message, {
+    advice: `Whoever set up the connection chose so, by "${why}" in its address or headers.`,
+  });
+}
+
 function unconfirmed(message: string, advice: string): ServiceError {
   return new ServiceError('svc_confirmation_required', `${message} Nothing changed.`, {
     field: 'confirmation_token',

@@ -8,7 +8,7 @@ import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor, ToolChoice } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
 import { foreignPage } from '../http/gate.js';
@@ -24,6 +24,7 @@ import { createModernServer } from './server-2026.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
+import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
 
 export interface McpHttpParts {
   core: McpCore;
@@ -98,7 +99,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       // The protocol requires the origin to be checked on every request, including a GET that only listens.
       if (c.env.info.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
-      const actor = await auth.either(c.env.info, 'mcp');
+      const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), choiceOf(c));
       return await (c.req.method === 'POST' ? post(c, postParts, actor) : getOrDelete(c, sessions, actor));
     } catch (error) {
       return errorResponse(c, error, parts);
@@ -110,6 +111,14 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     modern.close().catch((error: unknown) => log.debug({ err: error }, 'mcp close'));
   };
   return { app, sessions, close };
+}
+
+/** What the address and the headers choose; together they only ever narrow. */
+function choiceOf(c: McpContext): ToolChoice | undefined {
+  return narrowest(
+    toolChoice({ toolsets: c.req.query('toolsets'), readonly: c.req.query('readonly') }),
+    toolChoice({ toolsets: c.req.header('x-sitefleet-toolsets'), readonly: c.req.header('x-sitefleet-readonly') }),
+  );
 }
 
 async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<Response> {

@@ -6,10 +6,17 @@ export function wantsProgress(message: unknown): boolean {
   return params?._meta?.progressToken !== undefined;
 }
 
-/** Name of the tool that a message calls; undefined for any other message. */
+/** The tool of lean connections that runs an operation by its name. */
+export const RUN_OPERATION = 'run-operation';
+
+/** Name of the tool that a message calls, be it through `run-operation`; undefined for any other message. */
 export function calledTool(message: unknown): unknown {
-  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
-  return method === 'tools/call' ? params?.name : undefined;
+  const { method, params } = (message ?? {}) as {
+    method?: unknown;
+    params?: { name?: unknown; arguments?: { operation?: unknown } | null } | null;
+  };
+  if (method !== 'tools/call') return undefined;
+  return params?.name === RUN_OPERATION ? params.arguments?.operation : params?.name;
 }
 
 /** Id of the request that a message cancels; undefined for any other message. */

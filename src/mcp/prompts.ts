@@ -46,6 +46,18 @@ const scope = (name: string) => (name === '' ? 'all sites' : `the sites with the
 
 const PROMPTS: readonly Definition[] = [
   {
+    name: 'morning-brief',
+    title: 'Morning brief',
+    description: 'What needs you now and what was done overnight, in a few lines.',
+    arguments: [{ name: 'since', description: 'ISO 8601 time; 24 hours ago when left out.', required: false }],
+    requires: 'svc/get-fleet-brief-v1',
+    text: (args) => `Brief me on the fleet.
+1. svc-get-fleet-brief-v1${args.since === '' ? '' : ` with since: ${args.since}`}.
+2. For what is urgent and not clear from the brief, make the call that its line names; at most two calls.
+3. Tell me in at most ten lines: what needs me now, worst first, with the site and since when; what was done; what is not known. For each, the one next step you propose.
+${ASK_FIRST}`,
+  },
+  {
     name: 'maintenance-check',
     title: 'Maintenance check',
     description: 'What needs attention across the fleet: unreachable sites, old syncs, updates, abandoned extensions.',

@@ -24,8 +24,10 @@ import {
   isGuarded,
   principalOf,
 } from './confirm.js';
-import { toolsetOff, unknownTool } from './errors.js';
+import { notChosen, toolOff, toolsetOff, unknownTool } from './errors.js';
+import { leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
 import { splitTextFrom } from './long-texts.js';
+import { RUN_OPERATION } from './messages.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { toolNamer, withToolNames } from './tool-names.js';
 import {
@@ -44,6 +46,8 @@ export interface RegistryParts {
   log: Log;
   readOnly: boolean;
   toolsets: readonly Toolset[];
+  /** Ids of operations that alone are offered, when there are any, and of those that never are. */
+  tools?: { allow: readonly string[]; block: readonly string[] };
   /** Default: what the operations themselves require. */
   confirm?: ConfirmPolicy;
   /** How long a person who is asked to confirm has to answer. */
@@ -84,6 +88,7 @@ export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   const { operations, invoke, log } = parts;
+  const { allow = [], block = [] } = parts.tools ?? {};
   const policy = parts.confirm ?? 'confirm';
   const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
   const runningCalls = new CallDeduplication(parts.clock);
@@ -99,8 +104,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
-    if (!parts.toolsets.includes(operation.group)) return toolsetOff(toolName(operation.id), operation.group);
-    return permissionError(actor, operation.needs, parts.readOnly);
+    const { id, group, needs } = operation;
+    if (!parts.toolsets.includes(group)) return toolsetOff(toolName(id), group);
+    if (allow.length > 0 && !allow.includes(id)) return toolOff(toolName(id));
+    if (block.includes(id)) return toolOff(toolName(id));
+    if (actor.tools?.toolsets?.includes(group) === false) return notChosen(toolName(id), 'toolsets');
+    if (actor.tools?.read_only === true && needs !== 'read') return notChosen(toolName(id), 'readonly');
+    return permissionError(actor, needs, parts.readOnly);
   }
 
   /**
@@ -173,17 +183,31 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   return {
     runningCalls,
     listTools(actor) {
-      const key = [actor.type === 'token', ...[...actor.rights].sort()].join();
+      const key = JSON.stringify([actor.type === 'token', [...actor.rights].sort(), actor.tools]);
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy, nameTools));
+      const visible = visibleTo(actor);
+      const shown = (operation: GroupedOperation) => toolOf(operation, policy, nameTools);
+      const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
       lists.set(key, tools);
       return tools;
     },
 
     async callTool(name, args, caller, elicitation) {
       try {
-        return await call(name, args ?? {}, caller, elicitation);
+        if (caller.actor.tools?.lean === true && name === SEARCH_OPERATIONS) {
+          const output = searchOperations(
+            visibleTo(caller.actor),
+            (operation) => toolOf(operation, policy, nameTools),
+            args ?? {},
+          );
+          return successResult({ output, text: JSON.stringify(output) });
+        }
+        const meant =
+          caller.actor.tools?.lean === true && name === RUN_OPERATION
+            ? operationCall(args)
+            : { name, input: args ?? {} };
+        return await call(meant.name, meant.input, caller, elicitation);
       } catch (error) {
         const known = asServiceError(error);
         if (isOurFault(known)) {

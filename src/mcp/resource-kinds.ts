@@ -26,6 +26,15 @@ const paged = ({ page, per_page }: Page): JsonObject => ({ page: page ?? 1, per_
 
 export const RESOURCE_KINDS: readonly ResourceKind[] = [
   {
+    uri: 'svc://brief',
+    name: 'brief',
+    title: 'Brief of the fleet',
+    description: 'What needs a person now, and what was done in the last 24 hours.',
+    operation: 'svc/get-fleet-brief-v1',
+    match: /^svc:\/\/brief$/,
+    input: () => ({}),
+  },
+  {
     uri: 'svc://sites',
     name: 'sites',
     title: 'All sites',

@@ -69,7 +69,7 @@ class SessionServer extends Server {
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   const server = new SessionServer(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} },
-    instructions: core.instructions,
+    instructions: core.instructionsFor(actor()),
     jsonSchemaValidator: NO_VALIDATOR,
   });
   const logOutcome = serveLogging(server);

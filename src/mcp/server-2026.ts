@@ -45,7 +45,7 @@ const CONFIRMATION = 'confirm';
 export function createModernServer(core: McpCore, actor: Actor): Server {
   const server = new Server(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
-    instructions: core.instructions,
+    instructions: core.instructionsFor(actor),
     cacheHints: CACHE_HINTS,
   });
   server.setRequestHandler('tools/list', () => ({ tools: core.registry.listTools(actor) as Tool[] }));

@@ -104,20 +104,24 @@ function compactPart(keyword: string, value: unknown, nameTools: NameTools, inpu
 
 /** The schema of what may also be null, without the null; undefined where null is not allowed, or with several alternatives. */
 function nullableOf({ type, anyOf, ...rest }: JsonSchema): JsonSchema | undefined {
-  if (Array.isArray(type) && type.length === 2 && type.includes('null'))
-    return { ...rest, type: type.find((name) => name !== 'null') };
+  if (Array.isArray(type) && type.includes('null')) {
+    const others = type.filter((name) => name !== 'null');
+    return { ...rest, type: others.length === 1 ? others[0] : others };
+  }
   if (!Array.isArray(anyOf)) return undefined;
   const others = (anyOf as JsonSchema[]).filter((part) => part.type !== 'null');
-  return others.length === 1 && anyOf.length === 2 ? { ...others[0], ...rest } : undefined;
+  if (others.length === anyOf.length) return undefined;
+  return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others };
 }
 
 /** An input keeps its type: what null means there, its description says. An output without a type is valid with either. */
 function orNull(schema: JsonSchema, input: boolean): JsonSchema {
   if (input) return schema;
-  const { type, enum: values, description, ...rest } = schema;
+  const { type, anyOf, enum: values, description, ...rest } = schema;
+  const words = Array.isArray(anyOf) ? anyOf.map((part: JsonSchema) => part.type).join(', ') : String(type);
   return {
     ...rest,
     ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
-    description: description === undefined ? `${String(type)} or null` : `${String(description)} May be null.`,
+    description: description === undefined ? `${words} or null` : `${String(description)} May be null.`,
   };
 }

@@ -11,6 +11,7 @@ import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { dailyDigest } from '../domain/mail/digest.js';
 import { sendMail } from '../domain/mail/mail.js';
 import { refreshAbandoned } from '../domain/sites/abandoned.js';
+import { expireIgnored } from '../domain/updates/ignored-everywhere.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
 
@@ -110,6 +111,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Forgets beats, figures, incidents and alerts whose time is over.',
     pattern: '50 17 * * * *',
     run: pruneMonitoring,
+  },
+  {
+    name: 'ignored-updates',
+    about: 'Offers updates again that were ignored until now.',
+    pattern: '25 * * * * *',
+    run: expireIgnored,
   },
   {
     name: 'forget-old',

@@ -12,6 +12,8 @@ import { createMembers } from './cluster/members.js';
 import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
+import { createFleetBrief } from './fleet/brief.js';
+import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
 import { createMail } from './mail/mail.js';
@@ -41,6 +43,8 @@ import { createTimeBuckets } from './time-tracker/buckets.js';
 import { createTimeSettings } from './time-tracker/settings.js';
 import { createTimeTasks } from './time-tracker/tasks.js';
 import { createSiteUpdates } from './updates/by-site.js';
+import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
+import { createNarrowedUpdates } from './updates/narrowing.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
 
@@ -54,7 +58,11 @@ export function createStore(db: Db, vault: Vault) {
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
+    ignoredEverywhere: createIgnoredEverywhere(db),
+    narrowedUpdates: createNarrowedUpdates(db),
     findings: createFindings(db),
+    fleetBrief: createFleetBrief(db),
+    fleetSearch: createFleetSearch(db),
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),

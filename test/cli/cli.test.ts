@@ -205,6 +205,29 @@ describe('stdio', () => {
   }, 20_000);
 });
 
+describe('stdio with a choice of tools', () => {
+  it('shows what the command line chooses, and refuses what there is not', async () => {
+    const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
+    const hello = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+    };
+    const args = ['stdio', '--toolsets', 'lean', '--readonly'];
+    const { out } = await run(environment('choice'), args, `${JSON.stringify(hello)}\n${JSON.stringify(list)}\n`);
+    const answers = out
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as { id: number; result: { tools: { name: string }[] } });
+    const names = answers.find(({ id }) => id === 2)?.result.tools.map(({ name }) => name);
+    expect(names).toContain('run-operation');
+    expect(names).not.toContain('svc-run-updates-v1');
+    const wrong = await run(environment('choice'), ['stdio', '--toolsets', 'everything']);
+    expect([wrong.code, wrong.out, wrong.err]).toEqual([1, '', expect.stringContaining('"everything"')]);
+  }, 20_000);
+});
+
 describe('call', () => {
   it.each(['list-tags-v1', 'list-tags', 'svc/list-tags-v1', 'svc-list-tags-v1'])('%s', async (name) => {
     const { code, out } = await run(environment('call'), ['call', name, '{"per_page": 1}']);
@@ -224,6 +247,19 @@ describe('call', () => {
   ])('%s ends with 1 and its error on stderr', async (_name, args, expected) => {
     const { code, out, err } = await run(environment('call'), ['call', ...args]);
     expect([code, out, JSON.parse(err).code]).toEqual([1, '', expected]);
+  });
+});
+
+describe('brief', () => {
+  it('tells people in lines and programs in JSON, and refuses a time that is none', async () => {
+    const env = environment('brief');
+    const text = await run(env, ['brief']);
+    expect([text.code, text.out]).toEqual([0, expect.stringContaining('0 sites')]);
+    expect(text.out).toContain('Nothing is known that needs a person.');
+    const json = await run(env, ['brief', '--json', '--since', '2020-01-01']);
+    expect(JSON.parse(json.out)).toMatchObject({ since: '2020-01-01T00:00:00Z', needs_attention: [] });
+    const wrong = await run(env, ['brief', '--since', 'yesterday']);
+    expect([wrong.code, wrong.out, wrong.err]).toEqual([1, '', expect.stringContaining('since: "yesterday"')]);
   });
 });
 

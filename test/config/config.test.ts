@@ -41,6 +41,8 @@ describe('readConfig', () => {
         'time-tracker',
       ],
       toolsets: TOOLSETS,
+      tools_allow: [],
+      tools_block: [],
       read_only: false,
       trust_proxy: false,
       log_level: 'info',

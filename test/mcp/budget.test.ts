@@ -95,7 +95,7 @@ describe('the catalogue', () => {
       const offered = (all: boolean) => new Set(core.registry.listTools(all ? LOCAL : actor).map(({ name }) => name));
       for (const tool of texts.join('\n').match(/svc-[a-z0-9-]+/g) ?? [])
         expect([tool, offered(false).has(tool)]).toEqual([tool, true]);
-      for (const tool of core.instructions.match(/svc-[a-z0-9-]+/g) ?? [])
+      for (const tool of core.instructionsFor(LOCAL).match(/svc-[a-z0-9-]+/g) ?? [])
         expect([tool, offered(true).has(tool)]).toEqual([tool, true]);
     }
   });
@@ -134,7 +134,7 @@ describe('the catalogue', () => {
         return prompts.get(prompt.name, args, LOCAL).text;
       }),
     );
-    expect(texts).toHaveLength(12);
+    expect(texts).toHaveLength(14);
     for (const tool of texts.join('\n').match(/svc-[a-z0-9-]+/g) ?? [])
       expect([tool, names.has(tool)]).toEqual([tool, true]);
   });

@@ -107,7 +107,11 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
 
   it('reads resources and their templates', async () => {
     const driver = await client();
-    expect(await driver.resources()).toEqual(['svc://sites', 'svc://updates', 'svc://tags']);
+    expect(await driver.resources()).toEqual(['svc://brief', 'svc://sites', 'svc://updates', 'svc://tags']);
+    expect(JSON.parse(await driver.read('svc://brief'))).toMatchObject({
+      sites: { total: SITES },
+      needs_attention: [],
+    });
     expect(await driver.templates()).toEqual([
       'svc://sites/{id}',
       'svc://sites/{id}/updates',
@@ -162,6 +166,7 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
     const driver = await client();
     const prompts = await driver.prompts();
     expect(prompts.map(({ name }) => name)).toEqual([
+      'morning-brief',
       'maintenance-check',
       'update-plan',
       'incident-review',

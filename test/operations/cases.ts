@@ -68,6 +68,8 @@ function walkThrough(app: TestApp, sites: number, answers: ReadonlyMap<string, A
 
 export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site', 'svc_access_denied'];
 const CONFIRM: ErrorCode[] = ['svc_invalid_input', 'svc_confirmation_required'];
+/** Of filters on updates that name what there is not. */
+const FILTERS = ['svc_invalid_input', 'svc_tag_not_found', 'svc_client_not_found'] as const;
 export const REACH: ErrorCode[] = ['svc_site_suspended', 'svc_site_offline', 'svc_child_version_outdated'];
 const APPLY: ErrorCode[] = ['svc_update_failed', 'svc_update_exception'];
 const CLIENT: ErrorCode[] = ['svc_client_not_found'];
@@ -100,7 +102,7 @@ export const CASES: readonly OperationCase[] = [
   operation('list-sites', [], {}),
   operation('count-sites', [], {}),
   operation('get-sites-basic', [], {}),
-  operation('list-updates', SITE, {}),
+  operation('list-updates', [...SITE, ...FILTERS], {}),
   operation('list-ignored-updates', [], {}),
   operation('get-abandoned-plugins', [], {}),
   operation('get-abandoned-themes', [], {}),
@@ -186,12 +188,20 @@ export const CASES: readonly OperationCase[] = [
   operation('update-site-plugins', [...SITE, ...REACH, ...APPLY, 'svc_no_updates'], site),
   operation('update-site-themes', [...SITE, ...REACH, ...APPLY, 'svc_no_updates'], site),
   operation('update-site-translations', [...SITE, ...REACH, ...APPLY], site),
-  operation('run-updates', [...QUEUE, ...SITE, ...REACH, ...APPLY], { ...few, types: ['plugins'] }),
-  operation('update-all', [...QUEUE, ...SITE, ...REACH, ...APPLY], few),
+  operation('run-updates', [...QUEUE, ...SITE, ...REACH, ...APPLY, ...FILTERS], { ...few, types: ['plugins'] }),
+  operation('update-all', [...QUEUE, ...SITE, ...REACH, ...APPLY, ...FILTERS], few),
   operation('get-batch-job-status', ['svc_job_not_found', 'ability_invalid_input'], async ({ app }) => ({
     job_id: (await app.call('sync-sites', {})).job_id ?? 'sync_00000000-0000-0000-0000-000000000000',
   })),
   operation('unsuspend-sites', [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_suspend_failed'], few),
+  operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
+  operation('get-fleet-brief', ['svc_invalid_input'], {}, { since: '2020-01-01' }),
+  operation('ignore-update-everywhere', ['svc_invalid_input', 'svc_access_denied'], {
+    action: 'ignore',
+    type: 'core',
+    slug: 'platform',
+    until: '2999-01-01',
+  }),
   // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
     ...site,

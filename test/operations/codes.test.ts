@@ -121,6 +121,23 @@ describe('states of a site', () => {
 });
 
 describe('inputs that contradict each other or name nothing', () => {
+  it.each(['list-updates', 'run-updates', 'update-all'])('%s, filtered by what there is not', async (name) => {
+    for (const [code, input] of [
+      ['svc_invalid_input', { slug: 'no-such-slug' }],
+      ['svc_tag_not_found', { tag_ids: [999] }],
+      ['svc_client_not_found', { client_ids: [999] }],
+    ] as const)
+      expect((await refused(name, code, input)).field).toBe(Object.keys(input)[0]);
+  });
+
+  it('of operations on the whole fleet', async () => {
+    await refused('search-fleet', 'svc_invalid_input', { version_below: '2' });
+    await refused('get-fleet-brief', 'svc_invalid_input', { since: 'yesterday' });
+    const call = { action: 'ignore', type: 'plugin', slug: 'no-such-slug' };
+    await refused('ignore-update-everywhere', 'svc_invalid_input', call);
+    await refused('ignore-update-everywhere', 'svc_access_denied', call, { actor: deniedTo(GOOD) });
+  });
+
   it.each(having(names, 'svc_confirmation_required'))('%s', async (name) => {
     if (name.endsWith('client')) await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
     if (name.endsWith('tag')) await app.call('add-tag', { name: 'blue' });

@@ -50,6 +50,27 @@ describe('lists', () => {
     });
   });
 
+  it('add tags, reason, last sync and PHP where they are asked for, and nothing else', async () => {
+    const include = ['tags', 'status_reason', 'last_sync', 'php_version'];
+    const { items } = await app.call('list-sites', { include, per_page: 100 });
+    const one = items.find(({ id }: { id: number }) => id === 1);
+    const cut = { last_sync: null, php_version: null };
+    expect(one).toMatchObject({ id: 1, tags: [{ id: 1, name: 'blue' }], status_reason: null, ...cut });
+    expect(items.find(({ id }: { id: number }) => id === 3)).toMatchObject({
+      status_reason: expect.stringContaining('Disconnected by hand'),
+      tags: [],
+    });
+    const { sites } = await app.call('get-client-sites', { client_id_or_email: 1, include: ['status_reason'] });
+    expect(sites.map((site: object) => Object.keys(site))).toEqual([
+      ['id', 'url', 'name', 'status', 'status_reason'],
+      ['id', 'url', 'name', 'status', 'status_reason'],
+    ]);
+    expect(pluck(sites, 'status_reason')).toEqual([expect.stringContaining('Suspended'), null]);
+    const tagged = await app.call('get-tag-sites', { tag_id: 1, include: ['tags'] });
+    for (const site of tagged.sites) expect(site.tags).toEqual([{ id: 1, name: 'blue' }]);
+    expect(Object.keys((await app.call('list-sites')).items[1])).toEqual(['id', 'url', 'name', 'status', 'client_id']);
+  });
+
   it.each([2, 100, 1e9, Number.MAX_SAFE_INTEGER])('are empty on page %i, with the same total', async (page) => {
     const input = { page, per_page: 100 };
     expect(await app.call('list-sites', input)).toMatchObject({ items: [], total: 6 });

@@ -47,6 +47,38 @@ describe('lists', () => {
     expect(one.body).toMatchObject({ success: 1, total: 1, data: { 1: body.data[1] }, site: { id: 1 } });
   });
 
+  it('narrows by slug, level, tag and client, in lists and runs alike', async () => {
+    const [first = '', second = '', third = ''] = slugs();
+    await app.call('add-tag', { name: 'staging' });
+    await app.call('add-client', { name: 'Ada' });
+    await app.call('update-site', { site_id_or_domain: 1, tags: [1], client_id: 1 });
+    const plugins = async (query: string) => Object.keys((await bySite(query)).data[1]?.plugins ?? {}).sort();
+    expect(await plugins(`exclude_slugs=${encodeURIComponent(first)}`)).toEqual([second, third].sort());
+    expect(await plugins(`slug=${encodeURIComponent(`${first},${third}`)}`)).toEqual([first, third].sort());
+    expect(await plugins('level=major')).toEqual([first, second, third].sort());
+    expect((await bySite('level=minor')).data[1]?.plugins).toBeUndefined();
+    expect(Object.keys((await bySite('tag_ids=1&client_ids=1')).data)).toEqual(['1']);
+    const refused = async (row: string, body?: object) => {
+      const { status, body: answer } = await app.rest(row, body === undefined ? {} : { body });
+      return [status, answer.code];
+    };
+    expect(await refused('GET /updates?slug=nothing-like-that')).toEqual([400, 'svc_invalid_input']);
+    expect(await refused('GET /updates?tag_ids=99')).toEqual([404, 'svc_tag_not_found']);
+    for (const body of [{ exclude_slugs: '' }, { tag_ids: [] }, { level: ',' }])
+      expect(await refused('POST /updates/update', body)).toEqual([400, 'rest_invalid_param']);
+    expect(await refused('POST /updates/update', { exclude_slugs: 'nothing-like-that' })).toEqual([
+      400,
+      'svc_invalid_input',
+    ]);
+    const run = await app.rest('POST /updates/update', {
+      body: { type: 'plugins', tag_ids: [1], level: 'major', exclude_slugs: [first, second] },
+    });
+    expect(run.body.data.map(({ slug }: { slug: string }) => slug)).toEqual([third]);
+    const one = await app.rest('POST /updates/1/update', { body: { slug: second } });
+    expect(one.body.data.map(({ slug }: { slug: string }) => slug)).toEqual([second]);
+    expect(slugs()).toEqual([first]);
+  });
+
   it('filters by type, text and site, and pages by site', async () => {
     expect(Object.keys(await ofSite('type=plugins'))).toEqual(['plugins']);
     expect(Object.keys(await ofSite('type=wp,%20plugins')).sort()).toEqual(['plugins', 'wp']);

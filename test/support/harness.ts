@@ -81,6 +81,8 @@ export function testConfig(change: Partial<Config> = {}): Config {
     admin_password: null,
     modules: MODULES,
     toolsets: TOOLSETS,
+    tools_allow: [],
+    tools_block: [],
     read_only: false,
     trust_proxy: false,
     log_level: process.env.SITEFLEET_TEST_LOG === undefined ? 'silent' : 'debug',

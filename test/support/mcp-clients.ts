@@ -107,6 +107,8 @@ export interface Target {
   authorization?: string;
   actor?: Actor;
   answer?: Answerer | undefined;
+  /** Further headers of each request. */
+  headers?: Record<string, string>;
 }
 
 export function connect([era, transport]: [Era, Transport], target: Target): Promise<Driver> {
@@ -115,13 +117,13 @@ export function connect([era, transport]: [Era, Transport], target: Target): Pro
 
 async function connectLegacy(
   transport: Transport,
-  { url, core, authorization, actor, answer }: Target,
+  { url, core, authorization, actor, answer, headers }: Target,
 ): Promise<Driver> {
   const client = new LegacyClient(info, answer === undefined ? {} : { capabilities: { elicitation: {} } });
   if (answer !== undefined)
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer({ message: params.message }));
   const pipe = transport === 'stdio' ? pipes(core, actor ?? LOCAL) : undefined;
-  const requestInit = { headers: { authorization: authorization ?? '' } };
+  const requestInit = { headers: { ...headers, authorization: authorization ?? '' } };
   const wire =
     pipe === undefined ? new LegacyHttp(new URL(url), { requestInit }) : new LegacyPipe(pipe.reads, pipe.writes);
   await client.connect(wire as never);
@@ -163,7 +165,7 @@ async function connectLegacy(
 
 async function connectModern(
   transport: Transport,
-  { url, core, authorization, actor, answer }: Target,
+  { url, core, authorization, actor, answer, headers }: Target,
 ): Promise<Driver> {
   const client = new ModernClient(info, {
     versionNegotiation: { mode: { pin: '2026-07-28' } },
@@ -172,7 +174,7 @@ async function connectModern(
   if (answer !== undefined)
     client.setRequestHandler('elicitation/create', ({ params }) => answer({ message: params.message }));
   const pipe = transport === 'stdio' ? pipes(core, actor ?? LOCAL) : undefined;
-  const requestInit = { headers: { authorization: authorization ?? '' } };
+  const requestInit = { headers: { ...headers, authorization: authorization ?? '' } };
   const wire =
     pipe === undefined ? new ModernHttp(new URL(url), { requestInit }) : new ModernPipe(pipe.reads, pipe.writes);
   await client.connect(wire);

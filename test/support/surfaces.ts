@@ -159,6 +159,8 @@ function testConfig(change: Partial<Config> = {}): Config {
     admin_password: null,
     modules: MODULES,
     toolsets: TOOLSETS,
+    tools_allow: [],
+    tools_block: [],
     read_only: false,
     trust_proxy: false,
     log_level: 'silent',

@@ -1,8 +1,10 @@
 import { clientHead } from '../../schemas/client.js';
 import { clientRef, page, perPage } from '../../schemas/common.js';
 import { siteOfOwner } from '../../schemas/site.js';
+import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
 import { listClientSites } from '../../src/domain/clients/clients.js';
+import { withExtras } from '../../src/domain/sites/extras.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -12,13 +14,16 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: z.object({ client_id_or_email: clientRef, page: page(), per_page: perPage(20, 100) }),
+  input: z.object({ client_id_or_email: clientRef, page: page(), per_page: perPage(20, 100), include: include() }),
   output: z.object({
     ...clientHead,
-    sites: z.array(siteOfOwner),
+    sites: z.array(siteOfOwner.extend(siteExtras)),
     page: z.number().int(),
     per_page: z.number().int(),
     total: z.number().int(),
   }),
-  handle: ({ client_id_or_email, page, per_page }, ctx) => listClientSites(ctx, client_id_or_email, page, per_page),
+  async handle({ client_id_or_email, page, per_page, include }, ctx) {
+    const found = await listClientSites(ctx, client_id_or_email, page, per_page);
+    return { ...found, sites: await withExtras(ctx, found.sites, include) };
+  },
 });

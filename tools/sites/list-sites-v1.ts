@@ -1,6 +1,8 @@
 import { id, page, perPage } from '../../schemas/common.js';
 import { siteListItem, siteStatusFilter, statusReason } from '../../schemas/site.js';
+import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
+import { withExtras } from '../../src/domain/sites/extras.js';
 import { listSitesWithReasons } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -19,18 +21,19 @@ export default defineOperation({
     search: z.string().max(255).default('').describe('Part of the name or URL.'),
     client_id: id().optional().describe('Only sites of this client.'),
     tag_id: id().optional().describe('Only sites with this tag.'),
+    include: include(),
   }),
 
   output: z.object({
-    items: z.array(siteListItem.merge(statusReason.partial())),
+    items: z.array(siteListItem.merge(statusReason.partial()).extend(siteExtras)),
     page: z.number().int(),
     per_page: z.number().int(),
     total: z.number().int(),
   }),
 
-  async handle({ page, per_page, status, search, client_id, tag_id }, ctx) {
+  async handle({ page, per_page, status, search, client_id, tag_id, include }, ctx) {
     const filter = { status: status === 'any' ? undefined : status, search, client_id, tag_id };
     const { items, total } = await listSitesWithReasons(ctx, filter, page, per_page);
-    return { items, page, per_page, total };
+    return { items: await withExtras(ctx, items, include), page, per_page, total };
   },
 });

@@ -1,7 +1,9 @@
 import { page, perPage } from '../../schemas/common.js';
 import { siteOfOwner } from '../../schemas/site.js';
+import { include, siteExtras } from '../../schemas/site-extras.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
+import { withExtras } from '../../src/domain/sites/extras.js';
 import { listTagSites } from '../../src/domain/sites/tags.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -12,13 +14,16 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100) }),
+  input: z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100), include: include() }),
   output: z.object({
     ...tagHead,
-    sites: z.array(siteOfOwner),
+    sites: z.array(siteOfOwner.extend(siteExtras)),
     page: z.number().int(),
     per_page: z.number().int(),
     total: z.number().int(),
   }),
-  handle: ({ tag_id, page, per_page }, ctx) => listTagSites(ctx, tag_id, page, per_page),
+  async handle({ tag_id, page, per_page, include }, ctx) {
+    const found = await listTagSites(ctx, tag_id, page, per_page);
+    return { ...found, sites: await withExtras(ctx, found.sites, include) };
+  },
 });

@@ -3,6 +3,7 @@ import getSiteUpdates from './get-site-updates-v1.js';
 import ignoreSiteCore from './ignore-site-core-v1.js';
 import ignoreSitePlugins from './ignore-site-plugins-v1.js';
 import ignoreSiteThemes from './ignore-site-themes-v1.js';
+import ignoreUpdateEverywhere from './ignore-update-everywhere-v1.js';
 import listIgnoredUpdates from './list-ignored-updates-v1.js';
 import listUpdates from './list-updates-v1.js';
 import runUpdates from './run-updates-v1.js';
@@ -13,7 +14,7 @@ import updateSitePlugins from './update-site-plugins-v1.js';
 import updateSiteThemes from './update-site-themes-v1.js';
 import updateSiteTranslations from './update-site-translations-v1.js';
 
-/** In the order of the user's document. */
+/** In the order of the user's document; what is further behind them. */
 export const updates: readonly Operation[] = [
   listUpdates,
   runUpdates,
@@ -28,4 +29,5 @@ export const updates: readonly Operation[] = [
   ignoreSitePlugins,
   ignoreSiteThemes,
   updateAll,
+  ignoreUpdateEverywhere,
 ];

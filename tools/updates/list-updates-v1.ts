@@ -1,4 +1,5 @@
 import { page, perPage, siteRefs } from '../../schemas/common.js';
+import { offerFilters } from '../../schemas/search.js';
 import { fleetUpdateEntry, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { listUpdates } from '../../src/domain/updates/updates.js';
@@ -15,6 +16,7 @@ export default defineOperation({
   input: z.object({
     site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
     types: updateTypes,
+    ...offerFilters,
     page: page(),
     per_page: perPage(50, 200),
   }),
@@ -28,6 +30,6 @@ export default defineOperation({
     errors: z.array(updateError).describe('Identifiers that named no site.'),
   }),
 
-  handle: ({ site_ids_or_domains, types, page, per_page }, ctx) =>
-    listUpdates(ctx, site_ids_or_domains, types, page, per_page),
+  handle: ({ site_ids_or_domains, types, page, per_page, ...filters }, ctx) =>
+    listUpdates(ctx, site_ids_or_domains, types, page, per_page, filters),
 });

@@ -1,5 +1,6 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
+import { offerFilters } from '../../schemas/search.js';
 import { appliedEntry, runSummary, updateError, updatePreview, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
@@ -20,6 +21,7 @@ export default defineOperation({
   input: z.object({
     site_ids_or_domains: siteRefs('Empty = ALL sites with updates.').default([]),
     types: updateTypes,
+    ...offerFilters,
     specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
     dry_run: dryRun,
   }),
@@ -33,9 +35,9 @@ export default defineOperation({
     ...updatePreview,
   }),
 
-  preview: ({ site_ids_or_domains, types, specific_items }, ctx) =>
-    previewUpdates(ctx, site_ids_or_domains, types, specific_items),
+  preview: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>
+    previewUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),
 
-  handle: ({ site_ids_or_domains, types, specific_items }, ctx) =>
-    runUpdates(ctx, site_ids_or_domains, types, specific_items),
+  handle: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>
+    runUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),
 });

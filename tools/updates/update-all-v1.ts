@@ -1,4 +1,5 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
+import { offerFilters } from '../../schemas/search.js';
 import { runSummary, updateError, updatePreview } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
@@ -19,6 +20,7 @@ export default defineOperation({
 
   input: z.object({
     site_ids_or_domains: siteRefs('Empty = ALL sites but suspended ones.').default([]),
+    ...offerFilters,
     dry_run: dryRun,
   }),
 
@@ -38,10 +40,11 @@ export default defineOperation({
     ...updatePreview,
   }),
 
-  preview: ({ site_ids_or_domains }, ctx) => previewUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended),
+  preview: ({ site_ids_or_domains, dry_run: _, ...filters }, ctx) =>
+    previewUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters),
 
-  async handle({ site_ids_or_domains }, ctx) {
-    const answer = await runUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended);
+  async handle({ site_ids_or_domains, dry_run: _, ...filters }, ctx) {
+    const answer = await runUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters);
     if (answer.queued) return answer;
     const count = (type: string) => answer.updated.filter((item) => item.type === type).length;
     return {

@@ -22,6 +22,7 @@ import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { type Applied, type ApplyError, type ApplyResult, applyOffers } from '../updates/apply.js';
 import { finishCutOff } from '../updates/cut-off.js';
+import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
@@ -56,6 +57,8 @@ export interface UpdateParams {
   types: number[];
   /** Exact slugs; empty = all. */
   specific_items: string[];
+  /** Filters on the offers; absent in jobs of earlier versions. */
+  limits?: OfferLimits;
   /** Also offers on an ignore list: the caller named them. */
   even_ignored?: boolean;
 }
@@ -143,7 +146,11 @@ export const unsuspendHandler: JobHandler<NoParams, void> = {
 /** Matching offers as they are stored now: a job may have waited since they were asked for, or have run before. */
 async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {
   const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
-  return offers.filter(({ slug }) => params.specific_items.length === 0 || params.specific_items.includes(slug));
+  return offers.filter(
+    (offer) =>
+      (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
+      (params.limits === undefined || withinLimits(offer, params.limits)),
+  );
 }
 
 /** All matching offers of one site: state, version, then core, plugins, themes, translations (operations §8.4 U2). */

@@ -29,8 +29,13 @@ export async function statusReasons(
   );
 }
 
-/** Every reason that holds, the one that the status shows first. */
-function reasonOf(facts: StatusFacts): string {
+/** Every reason that holds, the one that the status shows first; '' for a connected site. */
+export function reasonOf(
+  facts: Pick<
+    StatusFacts,
+    'suspended' | 'disconnected' | 'sync_error' | 'sync_error_quoted' | 'suspended_with' | 'suspended_client'
+  >,
+): string {
   const byHand = 'Disconnected by hand; reconnect-site-v1 connects it again.';
   const suspended =
     facts.suspended_with === null

@@ -8,6 +8,7 @@ import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { chooseSites } from '../sites/run-on-sites.js';
 import type { ApplyError } from './apply.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './narrowing.js';
 import {
   offerEntry,
   type Summary,
@@ -39,12 +40,18 @@ export async function previewUpdates(
   groups: readonly TypeGroup[],
   specificItems: readonly string[],
   whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
+  filters: UpdateFilters = {},
 ): Promise<UpdatePreview> {
+  const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
+  const types = typeNumbers(groups);
+  if (narrowing !== undefined)
+    selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
+  const limits = narrowing === undefined ? {} : limitsOf(narrowing);
   const { usable, errors } = await usableSites(ctx, selection.sites);
   const wanted = new Set(specificItems);
-  const offers = (await ctx.store.updates.ofSites(usable, typeNumbers(groups))).filter(
-    ({ slug }) => wanted.size === 0 || wanted.has(slug),
+  const offers = (await ctx.store.updates.ofSites(usable, types)).filter(
+    (offer) => (wanted.size === 0 || wanted.has(offer.slug)) && withinLimits(offer, limits),
   );
   const all = [...selection.errors.map(unresolved), ...errors];
   return {

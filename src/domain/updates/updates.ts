@@ -11,6 +11,7 @@ import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './apply.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
 
 /** Words of filters and summaries, in the order of the type numbers (operations §5.5). */
 export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
@@ -70,13 +71,16 @@ export async function listUpdates(
   groups: readonly TypeGroup[],
   page: number,
   perPage: number,
+  filters: UpdateFilters = {},
 ) {
+  const narrowing = await narrowingOf(ctx, filters);
   const selection = refs.length === 0 ? null : await resolveSites(ctx, refs);
-  const { items, counts } = await ctx.store.updates.page(
-    { types: typeNumbers(groups), site_ids: selection?.sites.map((site) => site.id), denied: ctx.actor.denied_sites },
-    page,
-    perPage,
-  );
+  const types = typeNumbers(groups);
+  const sites = { site_ids: selection?.sites.map((site) => site.id), denied: ctx.actor.denied_sites };
+  const { items, counts } =
+    narrowing === undefined
+      ? await ctx.store.updates.page({ types, ...sites }, page, perPage)
+      : await ctx.store.narrowedUpdates.page({ narrowing, types, ...sites }, page, perPage);
   const summary = summaryOf(counts);
   return {
     updates: items.map((offer) => ({ ...offerEntry(offer), site_status: offer.site_status as SiteRow['status'] })),
@@ -116,9 +120,16 @@ export async function runUpdates(
   groups: readonly TypeGroup[],
   specificItems: readonly string[],
   whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
+  filters: UpdateFilters = {},
 ): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & { errors: ApplyError[] })> {
+  const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
-  const params = { types: typeNumbers(groups), specific_items: [...new Set(specificItems)].sort() };
+  const types = typeNumbers(groups);
+  const params: UpdateParams = { types, specific_items: [...new Set(specificItems)].sort() };
+  if (narrowing !== undefined) {
+    selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
+    params.limits = limitsOf(narrowing);
+  }
   const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
   const updated = answer.done.flatMap(({ result }) => result.updated);

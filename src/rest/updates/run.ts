@@ -2,18 +2,26 @@
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import { updateHandler } from '../../domain/jobs/handlers.js';
+import { type UpdateParams, updateHandler } from '../../domain/jobs/handlers.js';
 import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
+import { limitsOf } from '../../domain/updates/narrowing.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import type { Narrowing } from '../../store/updates/narrowing.js';
 import { type ItemError, itemError } from '../errors.js';
 import type { RouteAnswer } from '../route.js';
 
 /** Every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
-export async function runOn(ctx: Ctx, selection: Selection, typeNumbers: number[]): Promise<RouteAnswer> {
+export async function runOn(
+  ctx: Ctx,
+  selection: Selection,
+  typeNumbers: number[],
+  narrowing?: Narrowing,
+): Promise<RouteAnswer> {
   const began = isoTime(ctx.clock.now());
-  const params = { types: typeNumbers, specific_items: [] };
+  const params: UpdateParams = { types: typeNumbers, specific_items: [] };
+  if (narrowing !== undefined) params.limits = limitsOf(narrowing);
   const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;

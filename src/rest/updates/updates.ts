@@ -1,9 +1,11 @@
 /** Routes of the updates (REST §6.13). */
 
+import { LEVELS } from '../../../schemas/search.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
+import { narrowingOf, narrowSites } from '../../domain/updates/narrowing.js';
 import type { SiteFilter } from '../../store/sites/sites.js';
 import { itemError } from '../errors.js';
 import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
@@ -31,6 +33,20 @@ const typesToRun = typeList
 const ignorable = csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'themes'])))
   .default([])
   .describe('all, wp, plugins, themes, comma-separated. Default all.');
+/** Filters of what is updated. Of a write: a list that was sent but is empty must not mean everything. */
+const filled = <T extends z.ZodTypeAny>(list: T) =>
+  list.refine((members: unknown[]) => members.length > 0, 'holds nothing').optional();
+const ofItems = {
+  slug: filled(slugs()).describe('Only these: slugs or names, comma-separated.'),
+  exclude_slugs: filled(slugs()).describe('Not these: slugs or names, comma-separated.'),
+  level: filled(csv(z.enum(LEVELS))).describe(
+    'patch, minor, major, comma-separated: which number of the version changes.',
+  ),
+};
+const ofSites = {
+  tag_ids: filled(ids()).describe('Sites with any of these tags, comma-separated.'),
+  client_ids: filled(ids()).describe('Sites of any of these clients, comma-separated.'),
+};
 const search = text(255).optional().describe('Part of the slug or name, in any case.');
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
@@ -52,12 +68,15 @@ export const updates: readonly Route[] = [
       search,
       include: ids().optional(),
       exclude: ids().optional(),
+      ...ofItems,
+      ...ofSites,
       ...paging(PAGE.standard, PAGE.max),
     }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
     returns: mapOf(offersOfSite, 'site id'),
-    answer: async ({ type, page, per_page, ...asked }, ctx) => {
-      const found = await updatesBySite(ctx, { ...asked, types: typesOf(type) }, page, per_page);
+    answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
+      const asked = { types: typesOf(type), search: part, include, exclude, filters };
+      const found = await updatesBySite(ctx, asked, page, per_page);
       return { total: found.total, page, per_page, data: found.data };
     },
   }),
@@ -108,14 +127,17 @@ export const updates: readonly Route[] = [
     live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: typesToRun, ...siteChoice }),
+    params: z.object({ type: typesToRun, search, ...ofItems, ...ofSites, ...siteChoice }),
     returns: updateRunShape,
-    answer: async ({ type = [], ...chosen }, ctx) => {
+    answer: async ({ type = [], include, exclude, ...filters }, ctx) => {
+      const narrowing = await narrowingOf(ctx, filters);
       const offered: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
-      const selection = await chooseByFilter(ctx, chosen, offered);
-      const named = chosen.include === undefined ? undefined : selection.sites;
+      const selection = await chooseByFilter(ctx, { include, exclude }, offered);
+      if (narrowing !== undefined)
+        selection.sites = await narrowSites(ctx, selection.sites, narrowing, typesOf(type), include !== undefined);
+      const named = include === undefined ? undefined : selection.sites;
       const running = await runningUpdates(ctx, named);
-      return running === undefined ? runOn(ctx, selection, typesOf(type)) : alreadyRunning(ctx, running);
+      return running === undefined ? runOn(ctx, selection, typesOf(type), narrowing) : alreadyRunning(ctx, running);
     },
   }),
   route({
@@ -125,13 +147,15 @@ export const updates: readonly Route[] = [
     live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
-    params: z.object({ ...sitePath }),
+    params: z.object({ ...sitePath, search, ...ofItems }),
     returns: updateRunShape,
-    answer: async ({ id_or_domain }, ctx) => {
+    answer: async ({ id_or_domain, ...filters }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
+      const narrowing = await narrowingOf(ctx, filters);
       if (site.status === 'suspended') throw suspended(site);
       const running = await runningUpdates(ctx, [site]);
-      const answer = running === undefined ? await runOn(ctx, selectionOf([site]), []) : alreadyRunning(ctx, running);
+      const answer =
+        running === undefined ? await runOn(ctx, selectionOf([site]), [], narrowing) : alreadyRunning(ctx, running);
       return { ...answer, site: simpleSite(site) };
     },
   }),

@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Ctx } from '../../domain/context.js';
 import { loadRecord } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
+import { narrowingOf, type UpdateFilters } from '../../domain/updates/narrowing.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';
 import { ignoredView } from './site-records.js';
@@ -18,17 +19,19 @@ interface Asked {
   search?: string | undefined;
   include?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
+  filters?: UpdateFilters | undefined;
 }
 
 /** One page of sites with their offers as `{site id: {type: {slug: entry}}}`. */
 export async function updatesBySite(
   ctx: Ctx,
-  { types, search = '', include, exclude }: Asked,
+  { types, search = '', include, exclude, filters = {} }: Asked,
   page: number,
   perPage: number,
 ) {
   const ids = include === undefined || include.length === 0 ? undefined : include;
-  const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites };
+  const narrowing = await narrowingOf(ctx, filters);
+  const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites, narrowing };
   const { offers, sites, total } = await ctx.store.siteUpdates.page(filter, page, perPage);
   const data = new Map<number, Record<string, Record<string, object>>>(sites.map((id) => [id, {}]));
   for (const offer of offers) put(data.get(offer.site_id), offer);

@@ -13,6 +13,8 @@ import { jobItems } from './0011_job_items.js';
 import { siteState } from './0012_site_state.js';
 import { siteFindings } from './0013_site_findings.js';
 import { actionLog } from './0014_action_log.js';
+import { search } from './0025_search.js';
+import { ignoredUntil } from './0026_ignored_until.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -29,4 +31,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 12, name: 'site_state', sql: siteState },
   { id: 13, name: 'site_findings', sql: siteFindings },
   { id: 14, name: 'action_log', sql: actionLog },
+  { id: 25, name: 'search', sql: search },
+  { id: 26, name: 'ignored_until', sql: ignoredUntil },
 ];

@@ -149,10 +149,10 @@ export function createSiteImport(db: Db) {
       return added?.changes ?? 0;
     },
 
-    /** What is ignored on every site. */
+    /** What is ignored on every site for good: an end would be lost on the way, and with it the entry's meaning. */
     async everywhere(): Promise<IgnoredItem[]> {
       const rows = await db.all(
-        'SELECT type, slug, version, name FROM ignored_everywhere ORDER BY type, slug, version',
+        'SELECT type, slug, version, name FROM ignored_everywhere WHERE until IS NULL ORDER BY type, slug, version',
       );
       return rows as unknown as IgnoredItem[];
     },

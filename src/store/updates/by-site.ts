@@ -7,6 +7,7 @@ import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
 import type { SiteRow } from '../sites/sites.js';
+import { type Narrowing, narrowingCondition } from './narrowing.js';
 
 export interface SiteOffer extends Row {
   site_id: number;
@@ -27,6 +28,7 @@ interface SiteOfferFilter {
   ids?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
   denied: readonly number[];
+  narrowing?: Narrowing | undefined;
 }
 
 interface Chosen extends SiteOfferFilter {
@@ -57,16 +59,22 @@ function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
 }
 
 /** Which offers, with `u` as the offer. */
-function offerParts({ types, search, texts }: Chosen): Part {
+function offerParts({ types, search, texts, narrowing }: Chosen): Part {
   const part = needle(search);
   return joined([
     { text: 'u.ignored = 0', args: [] },
+    ...(narrowing === undefined ? [] : [narrowed(narrowing)]),
     ...(types.length === 0 ? [] : [{ text: 'u.type IN (SELECT value FROM json_each(?))', args: [idList(types)] }]),
     ...(part === '' || texts !== undefined ? [] : [{ text: `instr(lower(${TEXT}), ?) > 0`, args: [part] }]),
     ...(texts === undefined
       ? []
       : [{ text: `${TEXT} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(texts)] }]),
   ]);
+}
+
+function narrowed(narrowing: Narrowing): Part {
+  const { text, args } = narrowingCondition(narrowing);
+  return { text: `1${text}`, args };
 }
 
 /** SQLite folds ASCII only, so a search with other letters is compared with the offers here. */

@@ -19,6 +19,8 @@ export interface FleetOffer extends Row {
   name: string;
   current_version: string;
   new_version: string;
+  /** 0 patch, 1 minor, 2 major; null when a version is not known. */
+  level?: number | null;
 }
 
 interface OfferFilter {
@@ -52,8 +54,10 @@ const OFFER = {
   name: 'u.name',
   current_version: 'u.current_version',
   new_version: 'u.new_version',
+  level: 'u.level',
 };
-const COLUMNS = Object.entries(OFFER)
+/** With `u` as the offer and `s` as its site. */
+export const OFFER_COLUMNS = Object.entries(OFFER)
   .map(([name, column]) => `${column} AS ${name}`)
   .join(', ');
 const offers = jsonRows<FleetOffer>(Object.keys(OFFER));
@@ -180,7 +184,7 @@ function ofSites(
 ): Promise<FleetOffer[]> {
   const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
   const rows = sql(
-    `SELECT ${COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
+    `SELECT ${OFFER_COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
      WHERE u.site_id IN (SELECT value FROM json_each(?)) ${evenIgnored ? '' : 'AND u.ignored = 0'} ${typed} ORDER BY u.site_id, u.type, u.position`,
     idList(siteIds),
     ...(types.length === 0 ? [] : [idList(types)]),
@@ -252,7 +256,7 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
   if (offset <= NEAR) {
     // Nothing to skip: the rows come in order as they are, and the keys need no sorting of their own.
     const near = sql(
-      `SELECT ${COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
+      `SELECT ${OFFER_COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
        WHERE ${parts.map((part) => `u.${part}`).join(' AND ')} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
       ...args,
       perPage,
@@ -261,7 +265,7 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
     return offers.all(db, near);
   }
   const far = sql(
-    `SELECT ${COLUMNS} FROM (
+    `SELECT ${OFFER_COLUMNS} FROM (
        SELECT url_key, site_id, type, position, slug FROM site_update INDEXED BY ${index}
        WHERE ${parts.join(' AND ')} ORDER BY ${order('', direction)} LIMIT ? OFFSET ?
      ) k CROSS JOIN site_update u ON u.site_id = k.site_id AND u.type = k.type AND u.slug = k.slug
@@ -277,7 +281,7 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
 function chosenPage(db: Db, filter: OfferFilter, perPage: number, offset: number): Promise<FleetOffer[]> {
   const typed = filter.types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
   const rows = sql(
-    `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN site_update u ON u.site_id = j.value
+    `SELECT ${OFFER_COLUMNS} FROM json_each(?) j CROSS JOIN site_update u ON u.site_id = j.value
      JOIN site s ON s.id = u.site_id WHERE u.ignored = 0 ${typed} ORDER BY j.key, u.type, u.position LIMIT ? OFFSET ?`,
     idList(filter.site_ids ?? []),
     ...(filter.types.length === 0 ? [] : [idList(filter.types)]),

@@ -1,0 +1,79 @@
+/** Schemas of the search over the fleet, and of the filters it shares with the lists and runs of updates. */
+
+import { int, list } from './common.js';
+import { z } from './zod.js';
+
+/** How far an update reaches: which number of the version changes, a later one, the second or the first. */
+export const LEVELS = ['patch', 'minor', 'major'] as const;
+export type Level = (typeof LEVELS)[number];
+
+export const MONITOR_STATES = ['up', 'down', 'pending', 'paused', 'unknown'] as const;
+
+/** Columns of every row. */
+const SITE_FIELDS = [
+  'id',
+  'url',
+  'name',
+  'status',
+  'reason',
+  'since',
+  'wp',
+  'php',
+  'child',
+  'last_sync',
+  'client',
+  'tags',
+  'updates',
+  'health',
+  'monitor',
+  'certificate',
+  'domain',
+] as const;
+/** Columns of the plugin or theme that is searched for. */
+export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
+const SEARCH_FIELDS = [...SITE_FIELDS, ...ITEM_FIELDS] as const;
+export type SearchField = (typeof SEARCH_FIELDS)[number];
+
+export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** A list whose single member may be sent bare. It only ever narrows, so nothing is widened by it. */
+function listOrOne<T extends z.ZodTypeAny>(item: T) {
+  return z.preprocess((value) => (typeof value === 'string' && value !== '' ? [value] : value), list(item));
+}
+
+export const levels = () => listOrOne(z.enum(LEVELS)).default([]);
+export const kinds = () => listOrOne(z.enum(['core', 'plugins', 'themes', 'translations'])).default([]);
+export const fieldNames = () => listOrOne(z.enum(SEARCH_FIELDS)).default([]);
+export const idList = () => list(int(1)).default([]);
+export const searchText = () => z.string().max(255).default('');
+export const version = () => z.string().trim().min(1).max(100).optional();
+export const days = () => int(0, 36_500).optional();
+
+/** Filters of lists and runs of updates. */
+export const offerFilters = {
+  search: searchText().describe('Part of its slug or name.'),
+  slug: z.string().trim().min(1).max(255).optional().describe('One slug or name.'),
+  exclude_slugs: listOrOne(z.string().trim().min(1).max(255)).default([]).describe('Slugs or names.'),
+  tag_ids: idList().describe('Of sites; any of them.'),
+  client_ids: idList().describe('Of sites; any of them.'),
+  level: levels().describe('How far it goes.'),
+};
+
+export const searchAnswer = z.object({
+  columns: z.array(z.string()).optional(),
+  rows: z
+    .array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))
+    .optional()
+    .describe('One array per row, in the order of columns.'),
+  groups: z
+    .array(z.object({ value: z.string().nullable(), count: z.number().int(), id: z.number().int().optional() }))
+    .optional()
+    .describe('count = sites.'),
+  total: z.number().int().describe('Rows; with group_by sites.'),
+  sites: z.number().int().describe('Sites that match.'),
+  total_groups: z.number().int().optional(),
+  unknown: z.number().int().optional().describe('Sites left out: a value that was asked about is not known.'),
+  page: z.number().int(),
+  per_page: z.number().int(),
+});

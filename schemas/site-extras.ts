@@ -1,0 +1,17 @@
+/** What lists of sites answer besides on request, so that nothing must be asked site by site. */
+
+import { list } from './common.js';
+import { z } from './zod.js';
+
+const SITE_EXTRAS = ['tags', 'status_reason', 'last_sync', 'php_version'] as const;
+export type SiteExtra = (typeof SITE_EXTRAS)[number];
+
+export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Adds these.');
+
+/** Absent unless asked for; null = not known. */
+export const siteExtras = {
+  tags: z.array(z.object({ id: z.number().int(), name: z.string() })).optional(),
+  status_reason: z.string().nullable().optional().describe('Why it is not connected.'),
+  last_sync: z.string().nullable().optional(),
+  php_version: z.string().nullable().optional(),
+};

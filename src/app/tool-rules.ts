@@ -1,0 +1,31 @@
+/** The operator's lists of single tools, held against the operations there are. */
+
+import { ConfigError } from '../config/config.js';
+import type { Config } from '../config/types.js';
+import { closestNames } from '../mcp/closest-name.js';
+import type { GroupedOperation } from '../operation/operation.js';
+
+/**
+ * Ids of the operations that alone are offered over MCP, and of those that never are.
+ * @throws ConfigError for a name that no operation has: a block that names nothing would block nothing
+ */
+export function toolRules(
+  { tools_allow, tools_block }: Pick<Config, 'tools_allow' | 'tools_block'>,
+  operations: readonly GroupedOperation[],
+): { allow: string[]; block: string[] } {
+  const short = (name: string) => name.replace(/^svc[/-]/, '').replace(/-v1$/, '');
+  const ids = new Map(operations.map(({ id }) => [short(id), id]));
+  const idsOf = (names: readonly string[], variable: string) =>
+    names.map((name) => {
+      const id = ids.get(short(name));
+      if (id !== undefined) return id;
+      const near = closestNames(name, [...ids.keys()]);
+      const advice =
+        near.length === 0 ? 'Names are those of the tools, such as list-sites.' : `Did you mean ${near.join(' or ')}?`;
+      throw new ConfigError([{ name: variable, message: `there is no tool "${name}". ${advice}` }]);
+    });
+  return {
+    allow: idsOf(tools_allow, 'SITEFLEET_TOOLS_ALLOW'),
+    block: idsOf(tools_block, 'SITEFLEET_TOOLS_BLOCK'),
+  };
+}

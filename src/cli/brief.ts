@@ -1,0 +1,46 @@
+/** `sitefleet brief`: what needs a person now, and what was done. */
+
+import { randomUUID } from 'node:crypto';
+import { createService } from '../app/service.js';
+import type { Config } from '../config/types.js';
+import type { Brief } from '../domain/fleet/brief.js';
+import { createLog } from '../telemetry/log.js';
+import { print, printJson } from './output.js';
+import { localActor } from './stdio.js';
+import { stopSignal } from './stop.js';
+
+export async function showBrief(config: Config, options: { since?: string; json?: boolean }): Promise<void> {
+  const signal = stopSignal();
+  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
+  try {
+    const operation = service.operations.find(({ id }) => id === 'svc/get-fleet-brief-v1');
+    if (operation === undefined) throw new Error('There is no operation svc/get-fleet-brief-v1.');
+    const input = options.since === undefined ? {} : { since: options.since };
+    const caller = { actor: localActor('cli'), request_id: randomUUID(), signal };
+    const brief = (await service.invoke(operation, input, caller)) as unknown as Brief;
+    if (options.json === true) printJson(brief);
+    else print(briefText(brief));
+  } finally {
+    await service.stop();
+  }
+}
+
+/** The brief for a terminal. Texts of sites stand in it, so nothing that a terminal would obey is let through. */
+function briefText({ as_of, since, sites, needs_attention, updates_on_offer, done, not_known }: Brief): string {
+  const { core, plugins, themes, translations } = updates_on_offer;
+  const lines = [
+    `${as_of}  ${sites.total} sites: ${sites.connected} connected, ${sites.disconnected} disconnected, ${sites.suspended} suspended`,
+    '',
+    ...(needs_attention.length === 0 ? ['Nothing is known that needs a person.'] : []),
+    ...needs_attention.flatMap(({ matter, count, first }) => [
+      `${count} ${matter}`,
+      ...first.map((text) => `    ${text}`),
+      ...(count > first.length ? [`    and ${count - first.length} more`] : []),
+    ]),
+    '',
+    `Updates on offer: ${core} core, ${plugins} plugins, ${themes} themes, ${translations} translations`,
+    `Done since ${since}: ${done.length === 0 ? 'nothing' : done.map(({ what, count, sites: on }) => `${what} ${count} times on ${on} sites`).join(', ')}`,
+    ...(not_known.length === 0 ? [] : [`Not known: ${not_known.join(', ')}`]),
+  ];
+  return lines.map((line) => line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')).join('\n');
+}

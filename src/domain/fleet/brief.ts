@@ -1,0 +1,192 @@
+/** The brief of the fleet: what needs a person now, worst first, then what was done. Small for a fleet of any size. */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import { ServiceError } from '../../core/errors.js';
+import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
+import type { Ctx } from '../context.js';
+import { monitoringDefaults } from '../settings/effects.js';
+import { isoTime } from '../sites/sites.js';
+import { TYPE_GROUPS } from '../updates/updates.js';
+import { reasonCell } from './search-cells.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const CERTIFICATE_DAYS = 14;
+const DOMAIN_DAYS = 30;
+const STALE_DAYS = 7;
+
+/** Cases of a matter that are told. */
+const CASES = 4;
+/** Longest text of a case, in estimated tokens. */
+const CASE_TOKENS = 45;
+/** The whole, in estimated tokens; beyond it cases are left out, matters and their counts never. */
+const MAX_TOKENS = 1300;
+/** Kinds of work that are told. */
+const DONE = 8;
+
+export interface Brief {
+  as_of: string;
+  since: string;
+  sites: { total: number; connected: number; disconnected: number; suspended: number };
+  needs_attention: { matter: string; count: number; first: string[]; next: string }[];
+  updates_on_offer: { core: number; plugins: number; themes: number; translations: number; next: string };
+  done: { what: string; count: number; sites: number }[];
+  not_known: string[];
+}
+
+/** @param since ISO 8601; a day ago when left out */
+export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
+  const now = ctx.clock.now();
+  const from = since === undefined ? now - DAY_MS : startOf(since, now);
+  const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
+  const data = await ctx.store.fleetBrief.read(
+    {
+      now,
+      since: from,
+      certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
+      domain_before: now + DOMAIN_DAYS * DAY_MS,
+      stale_before: now - STALE_DAYS * DAY_MS,
+      suspect_ms: HOUR_MS,
+    },
+    active,
+    ctx.actor.denied_sites,
+    CASES,
+  );
+  return withinBudget(briefOf(data, now, from));
+}
+
+function startOf(since: string, now: number): number {
+  const at = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(since) ? Date.parse(since) : Number.NaN;
+  if (Number.isFinite(at) && at <= now) return at;
+  const what = Number.isFinite(at) ? 'lies in the future' : 'is no time';
+  throw new ServiceError('svc_invalid_input', `since: ${JSON.stringify(since.slice(0, 50))} ${what}.`, {
+    field: 'since',
+    advice: 'Send a past time as ISO 8601, such as 2026-11-21T18:00:00Z, or leave it out for the last 24 hours.',
+  });
+}
+
+function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: number, since: number): Brief {
+  const count = (status: string) => sites.find((row) => row.status === status)?.n ?? 0;
+  const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map(
+    (_, type) => offers.find((row) => row.type === type)?.n ?? 0,
+  );
+  return {
+    as_of: isoTime(now) ?? '',
+    since: isoTime(since) ?? '',
+    sites: {
+      total: sites.reduce((sum, { n }) => sum + n, 0),
+      connected: count('connected'),
+      disconnected: count('disconnected'),
+      suspended: count('suspended'),
+    },
+    needs_attention: LINES.flatMap((line) => lineOf(line, matters[line.name])),
+    updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
+    done: done.slice(0, DONE).map(({ context, action, n, sites: on }) => ({
+      what: `${context} ${action}`,
+      count: n,
+      sites: on,
+    })),
+    not_known: [
+      ...known(unknown.monitors, 'whether it is up'),
+      ...known(unknown.certificates, 'when the certificate ends'),
+      ...known(unknown.domains, 'when the domain ends'),
+    ],
+  };
+}
+
+function known(count: number, what: string): string[] {
+  return count === 0 ? [] : [`${what}: ${count} sites`];
+}
+
+interface Line {
+  name: MatterName;
+  matter: string;
+  /** The call that shows all cases. */
+  next(first: Matter['first']): string;
+  /** One case in words. */
+  tell(row: Matter['first'][number]): string;
+}
+
+const minute = (ms: unknown) => (typeof ms === 'number' ? `${new Date(ms).toISOString().slice(0, 16)}Z` : 'unknown');
+const day = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString().slice(0, 10) : 'unknown');
+const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(input)}`;
+const outage = ({ started_at, last_http_code }: Matter['first'][number]) =>
+  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}`;
+
+/** In the order of urgency. */
+const LINES: readonly Line[] = [
+  {
+    name: 'after_update',
+    matter: 'down within an hour after an update',
+    next: search({ monitor: 'down' }),
+    tell: (row) => `${outage(row)}, after ${siteWord(String(row.suspect))}`,
+  },
+  { name: 'down', matter: 'down', next: search({ monitor: 'down' }), tell: outage },
+  {
+    name: 'disconnected',
+    matter: 'disconnected',
+    next: search({ status: 'disconnected', fields: ['id', 'url', 'since', 'reason'] }),
+    tell: (row) =>
+      `${row.since === null ? `last sync ${minute(row.last_sync)}` : `since ${minute(row.since)}`}: ${reasonCell(row) ?? 'unknown'}`,
+  },
+  {
+    name: 'certificates',
+    matter: `certificate ends within ${CERTIFICATE_DAYS} days, or has ended`,
+    next: search({ certificate_days: CERTIFICATE_DAYS }),
+    tell: ({ ends }) => day(ends),
+  },
+  {
+    name: 'domains',
+    matter: `domain ends within ${DOMAIN_DAYS} days, or has ended`,
+    next: search({ domain_days: DOMAIN_DAYS }),
+    tell: ({ ends }) => day(ends),
+  },
+  {
+    name: 'jobs',
+    matter: 'jobs with failed sites',
+    next: ([job]) => `svc-get-batch-job-status-v1 ${JSON.stringify({ job_id: job?.id })}`,
+    tell: ({ type, failed, total }) => `${type}: ${failed} of ${total} sites failed`,
+  },
+  {
+    name: 'stale',
+    matter: `not synced for ${STALE_DAYS} days`,
+    next: search({ not_synced_days: STALE_DAYS, status: 'connected' }),
+    tell: ({ last_sync }) => `last sync ${day(last_sync)}`,
+  },
+];
+
+function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
+  if (count === 0) return [];
+  const told = first.map((row) => short(`${host(row.url ?? row.id)} ${line.tell(row)}`));
+  return [{ matter: line.matter, count, first: told, next: line.next(first) }];
+}
+
+/** As sites are named everywhere: without scheme. */
+function host(url: unknown): string {
+  return String(url)
+    .replace(/^https?:\/\/(www\.)?/, '')
+    .replace(/\/$/, '')
+    .slice(0, 70);
+}
+
+/** Tokens of a text, estimated high: outside of ASCII a character may be more than one. */
+function tokensOf(text: string): number {
+  let tokens = 0;
+  for (const char of text) tokens += char <= '~' ? 1 / 3 : 1.5;
+  return tokens;
+}
+
+function short(text: string): string {
+  let cut = text;
+  while (tokensOf(cut) > CASE_TOKENS) cut = [...cut].slice(0, -4).join('');
+  return cut === text ? text : `${cut}…`;
+}
+
+function withinBudget(brief: Brief): Brief {
+  let fitted = brief;
+  for (let cases = CASES - 1; cases >= 0 && tokensOf(JSON.stringify(fitted)) > MAX_TOKENS; cases--) {
+    const lines = fitted.needs_attention.map((line) => ({ ...line, first: line.first.slice(0, cases) }));
+    fitted = { ...fitted, needs_attention: lines };
+  }
+  return fitted;
+}

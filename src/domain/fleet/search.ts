@@ -1,0 +1,194 @@
+/** The search over the fleet: filters that combine, chosen columns, or counts by a value. */
+
+import { type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
+import { ServiceError } from '../../core/errors.js';
+import type { FleetFilter, ItemFilter, MonitorState, OfferFilter } from '../../store/fleet/search-filter.js';
+import type { SiteStatus } from '../../store/sites/rows.js';
+import type { Ctx } from '../context.js';
+import { monitoringDefaults } from '../settings/effects.js';
+import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
+import { compareVersions } from '../updates/versions.js';
+import { levelNumbers } from './levels.js';
+import { packagesCalled } from './packages.js';
+import { cellsOf, columnsOf } from './search-cells.js';
+
+/** A search as it is asked for. Empty lists and texts filter nothing. */
+interface FleetSearch {
+  search: string;
+  status: SiteStatus | 'any';
+  tag_ids: readonly number[];
+  client_ids: readonly number[];
+  plugin?: string | undefined;
+  theme?: string | undefined;
+  item_state?: 'active' | 'inactive' | undefined;
+  version_below?: string | undefined;
+  version_from?: string | undefined;
+  wp_below?: string | undefined;
+  php_below?: string | undefined;
+  child_below?: string | undefined;
+  not_synced_days?: number | undefined;
+  has_update: readonly TypeGroup[];
+  level: readonly Level[];
+  certificate_days?: number | undefined;
+  domain_days?: number | undefined;
+  monitor?: MonitorState | undefined;
+  group_by?: Group | undefined;
+  fields: readonly SearchField[];
+  page: number;
+  per_page: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Answers one page of rows, or of groups. */
+export async function searchFleet(ctx: Ctx, asked: FleetSearch) {
+  requireItem(asked);
+  const filter = await filterOf(ctx, asked);
+  const { page, per_page } = asked;
+  if (asked.group_by !== undefined) {
+    const { groups, total_groups, sites, unknown } = await ctx.store.fleetSearch.groups(
+      filter,
+      asked.group_by,
+      page,
+      per_page,
+    );
+    const counted = groups.map(({ value, id, count }) => (id === null ? { value, count } : { value, count, id }));
+    return { groups: counted, total: sites, sites, total_groups, ...known(unknown), page, per_page };
+  }
+  const fields = fieldsOf(asked);
+  const found = await ctx.store.fleetSearch.rows(filter, columnsOf(fields), page, per_page);
+  const active = fields.includes('monitor') && (await monitoringDefaults(ctx)).active;
+  return {
+    columns: fields,
+    rows: found.rows.map((row) => cellsOf(row, fields, active)),
+    total: found.total,
+    sites: found.sites,
+    ...known(found.unknown),
+    page,
+    per_page,
+  };
+}
+
+function known(unknown: number | null): { unknown?: number } {
+  return unknown === null || unknown === 0 ? {} : { unknown };
+}
+
+/** What only makes sense of a plugin or theme is refused without one: left out of account, it would widen the answer. */
+function requireItem(asked: FleetSearch): void {
+  if (asked.plugin !== undefined || asked.theme !== undefined) return;
+  const named = (['item_state', 'version_below', 'version_from'] as const).find((name) => asked[name] !== undefined);
+  if (named !== undefined) throw noItem(named, `${named} is about a plugin or theme, and none is named.`);
+  const column = asked.fields.find((field) => (ITEM_FIELDS as readonly string[]).includes(field));
+  if (column !== undefined)
+    throw noItem('fields', `fields: ${column} is a column of a plugin or theme, and none is named.`);
+}
+
+function noItem(field: string, message: string): ServiceError {
+  return new ServiceError('svc_invalid_input', message, {
+    field,
+    advice: 'Name the plugin or theme too, by slug or name.',
+  });
+}
+
+async function filterOf(ctx: Ctx, asked: FleetSearch): Promise<FleetFilter> {
+  const now = ctx.clock.now();
+  const before = (days: number | undefined) => (days === undefined ? undefined : now + days * DAY_MS);
+  const versions = await Promise.all(
+    (['wp', 'php', 'child'] as const).map(async (what) => {
+      const below = asked[`${what}_below`];
+      if (below === undefined) return [];
+      const column = `${what}_version` as const;
+      const all = await ctx.store.fleetSearch.siteVersions(column);
+      return [{ column, fitting: all.filter((version) => compareVersions(version, below) < 0) }];
+    }),
+  );
+  const items = await itemsOf(ctx, asked);
+  return {
+    search: asked.search,
+    status: asked.status === 'any' ? undefined : asked.status,
+    tags: asked.tag_ids,
+    clients: asked.client_ids,
+    denied: ctx.actor.denied_sites,
+    versions: versions.flat(),
+    not_synced_since: asked.not_synced_days === undefined ? undefined : now - asked.not_synced_days * DAY_MS,
+    certificate_before: before(asked.certificate_days),
+    domain_before: before(asked.domain_days),
+    monitor:
+      asked.monitor === undefined
+        ? undefined
+        : { state: asked.monitor, active: (await monitoringDefaults(ctx)).active ? 1 : 0 },
+    offers: offersOf(asked),
+    items,
+  };
+}
+
+/** The kind of the item that rows show; null without one. */
+function shownKind(asked: FleetSearch): 'plugins' | 'themes' | null {
+  return asked.plugin !== undefined ? 'plugins' : asked.theme !== undefined ? 'themes' : null;
+}
+
+/** Whether an update of the shown item itself is asked for: `has_update` of its kind, or a level alone. */
+function asksItemUpdate(asked: FleetSearch): boolean {
+  const kind = shownKind(asked);
+  if (kind === null || (asked.has_update.length === 0 && asked.level.length === 0)) return false;
+  return asked.has_update.length === 0 || (asked.has_update.length === 1 && asked.has_update[0] === kind);
+}
+
+/** Offers of the site as a whole. */
+function offersOf(asked: FleetSearch): OfferFilter[] | undefined {
+  if (asked.has_update.length === 0 && asked.level.length === 0) return undefined;
+  if (asksItemUpdate(asked)) return undefined;
+  const types = asked.has_update.map((kind) => TYPE_GROUPS.indexOf(kind));
+  return [{ types, levels: levelNumbers(asked.level) }];
+}
+
+async function itemsOf(ctx: Ctx, asked: FleetSearch): Promise<ItemFilter[]> {
+  const items: ItemFilter[] = [];
+  for (const [kind, term] of [asked.plugin, asked.theme].entries()) {
+    if (term === undefined) continue;
+    const packages = await packagesCalled(ctx, kind, term);
+    // With both, state and versions are those of the plugin.
+    items.push(items.length > 0 ? { kind, packages } : await shownItem(ctx, asked, kind, packages));
+  }
+  return items;
+}
+
+async function shownItem(ctx: Ctx, asked: FleetSearch, kind: number, packages: readonly number[]): Promise<ItemFilter> {
+  const { version_below: below, version_from: from, item_state } = asked;
+  const ranged = below !== undefined || from !== undefined;
+  const all = ranged ? await ctx.store.fleetSearch.packageVersions(packages) : [];
+  const fits = (version: string) =>
+    (below === undefined || compareVersions(version, below) < 0) &&
+    (from === undefined || compareVersions(version, from) >= 0);
+  return {
+    kind,
+    packages,
+    versions: ranged ? all.filter(fits) : undefined,
+    active: item_state === undefined ? undefined : item_state === 'active',
+    offer: asksItemUpdate(asked) ? levelNumbers(asked.level) : undefined,
+  };
+}
+
+const STANDARD = 6;
+const ITEM_STANDARD: readonly SearchField[] = ['id', 'url', 'slug', 'version', 'active', 'update'];
+
+/** The columns asked for; else six: what the filters are about, filled up with what is asked most. */
+function fieldsOf(asked: FleetSearch): SearchField[] {
+  if (asked.fields.length > 0) return [...new Set(asked.fields)];
+  if (shownKind(asked) !== null) return [...ITEM_STANDARD];
+  const about: [SearchField, boolean][] = [
+    ['reason', asked.status === 'disconnected'],
+    ['wp', asked.wp_below !== undefined],
+    ['php', asked.php_below !== undefined],
+    ['child', asked.child_below !== undefined],
+    ['last_sync', asked.not_synced_days !== undefined],
+    ['certificate', asked.certificate_days !== undefined],
+    ['domain', asked.domain_days !== undefined],
+    ['monitor', asked.monitor !== undefined],
+    ['updates', asked.has_update.length > 0 || asked.level.length > 0],
+    ['client', asked.client_ids.length > 0],
+    ['tags', asked.tag_ids.length > 0],
+  ];
+  const first = about.filter(([, wanted]) => wanted).map(([field]) => field);
+  return [...new Set<SearchField>(['id', 'url', 'status', ...first, 'wp', 'php', 'updates'])].slice(0, STANDARD);
+}

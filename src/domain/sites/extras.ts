@@ -1,0 +1,39 @@
+/** Adds to listed sites what the caller asked for besides: tags, the reason of their status, last sync, PHP. */
+
+import type { SiteExtra } from '../../../schemas/site-extras.js';
+import type { Ctx } from '../context.js';
+import { columnsOf, reasonCell } from '../fleet/search-cells.js';
+import { isoTime } from './times.js';
+
+interface Extras {
+  tags?: { id: number; name: string }[];
+  status_reason?: string | null;
+  last_sync?: string | null;
+  php_version?: string | null;
+}
+
+/** The same sites, each with what was asked for; two round trips for any number of them. */
+export async function withExtras<T extends { id: number }>(
+  ctx: Ctx,
+  sites: readonly T[],
+  include: readonly SiteExtra[],
+): Promise<(T & Extras)[]> {
+  if (include.length === 0 || sites.length === 0) return [...sites];
+  const ids = sites.map(({ id }) => id);
+  const [rows, parts] = await Promise.all([
+    ctx.store.fleetSearch.columns(ids, ['id', 'php', 'last_sync', ...columnsOf(['reason'])]),
+    include.includes('tags') ? ctx.store.siteRecords.parts(ids, false) : null,
+  ]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return sites.map((site) => {
+    const row = byId.get(site.id);
+    if (row === undefined) return site;
+    const extras: Extras = {
+      tags: parts?.get(site.id)?.tags.map(({ id, name }) => ({ id, name })) ?? [],
+      status_reason: reasonCell(row),
+      last_sync: isoTime(row.last_sync as number | null),
+      php_version: row.php as string | null,
+    };
+    return { ...site, ...Object.fromEntries(include.map((name) => [name, extras[name]])) };
+  });
+}

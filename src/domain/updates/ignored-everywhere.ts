@@ -1,0 +1,82 @@
+/** Ignoring an update on every site: for good, until an instant, or one version only, so that the next one shows again. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+import { isCalled } from '../fleet/names.js';
+import { isoTime } from '../sites/sites.js';
+import { UPDATE_TYPES } from './apply.js';
+import { CORE_SLUG, type IgnorableType } from './ignored.js';
+
+interface EverywhereChange {
+  action: 'ignore' | 'unignore';
+  type: IgnorableType;
+  /** Slug, folder or name. */
+  slug: string;
+  version?: string | undefined;
+  /** ISO 8601. */
+  until?: string | undefined;
+}
+
+/** Changes what is ignored on every site, also on those that are added later. */
+export async function setIgnoredEverywhere(ctx: Ctx, change: EverywhereChange) {
+  const { action, type, version, until } = change;
+  if (ctx.actor.denied_sites.length > 0)
+    throw new ServiceError('svc_access_denied', 'This login may not use every site, so it cannot change them all.', {
+      advice: 'Ignore the update site by site with set-ignored-updates-v1.',
+    });
+  if (action === 'unignore' && until !== undefined) throw wrong('until', 'until belongs to ignore', 'Leave it out.');
+  const end = until === undefined ? null : instantOf(until, ctx.clock.now());
+  const number = UPDATE_TYPES.indexOf(type);
+  const { slug, name } = await itemOf(ctx, type, change.slug, action === 'unignore');
+  const ignored =
+    action === 'ignore'
+      ? await ctx.store.ignoredEverywhere.add({ type: number, slug, name, version: version ?? '*', until: end })
+      : await ctx.store.ignoredEverywhere.remove(number, slug, version ?? null);
+  const event = action === 'ignore' ? 'update.ignored_everywhere' : 'update.unignored_everywhere';
+  ctx.events.emit({ name: event, facts: { type, slug } });
+  return { success: true, action, type, slug, version: version ?? null, until: isoTime(end), offers_ignored: ignored };
+}
+
+/** Takes back what was ignored until now. Part of the timetable. */
+export async function expireIgnored(ctx: Ctx): Promise<string> {
+  const ended = await ctx.store.ignoredEverywhere.expire(ctx.clock.now());
+  for (const { type, slug } of ended)
+    ctx.events.emit({ name: 'update.unignored_everywhere', facts: { type: UPDATE_TYPES[type] ?? 'plugin', slug } });
+  return `${ended.length} offered again`;
+}
+
+/** The one item of the type that is called so. A name that nothing has would ignore nothing; taking back is no mistake. */
+async function itemOf(
+  ctx: Ctx,
+  type: IgnorableType,
+  term: string,
+  takesBack: boolean,
+): Promise<{ slug: string; name: string }> {
+  if (type === 'core') {
+    const core = { slug: CORE_SLUG, name: 'WordPress' };
+    if (isCalled(core, term)) return core;
+    throw wrong('slug', `For core the slug is always "${CORE_SLUG}"`, `Send "${CORE_SLUG}".`);
+  }
+  const known = await ctx.store.fleetSearch.packages(type === 'plugin' ? 0 : 1);
+  const found = known.filter(({ slug }) => slug === term.trim());
+  const called = found.length > 0 ? found : known.filter((item) => isCalled(item, term));
+  const [first, ...others] = called;
+  const quoted = JSON.stringify(term.slice(0, 100));
+  if (first === undefined && takesBack) return { slug: term.trim(), name: term.trim() };
+  if (first === undefined)
+    throw wrong('slug', `slug: no ${type} in the fleet is called ${quoted}`, 'Find it with search-fleet-v1.');
+  if (others.some(({ slug }) => slug !== first.slug))
+    throw wrong('slug', `slug: several of ${type} are called ${quoted}`, 'Send the exact slug.');
+  return { slug: first.slug, name: first.name };
+}
+
+function instantOf(text: string, now: number): number {
+  const at = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at) && at > now) return at;
+  const what = Number.isFinite(at) ? 'is over already' : 'is no time';
+  throw wrong('until', `until: ${JSON.stringify(text.slice(0, 50))} ${what}`, 'Send a coming day or time as ISO 8601.');
+}
+
+function wrong(field: string, message: string, advice: string): ServiceError {
+  return new ServiceError('svc_invalid_input', `${message}. Nothing changed.`, { field, advice });
+}

@@ -1,0 +1,162 @@
+/** What the brief of the fleet is made of: per matter a count and its most urgent cases, in one snapshot. */
+
+import type { Db, Row, Statement } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { except, type Fragment } from '../driver/sql-fragments.js';
+
+/** Instants in milliseconds. */
+interface BriefClock {
+  now: number;
+  /** Work since then is told. */
+  since: number;
+  /** Certificates and domains that end before these. */
+  certificate_before: number;
+  domain_before: number;
+  /** A site that was not synced since then. */
+  stale_before: number;
+  /** An update so long before an outage may be its cause. */
+  suspect_ms: number;
+}
+
+/** A matter with the number of its cases and the first of them. */
+export interface Matter {
+  count: number;
+  first: Row[];
+}
+
+const MATTERS = ['down', 'after_update', 'disconnected', 'certificates', 'domains', 'stale', 'jobs'] as const;
+export type MatterName = (typeof MATTERS)[number];
+
+export interface BriefData {
+  matters: Record<MatterName, Matter>;
+  sites: { status: string; n: number }[];
+  /** Visible offers by type. */
+  offers: { type: number; n: number }[];
+  done: { context: string; action: string; n: number; sites: number }[];
+  /** Sites of which it is not known. */
+  unknown: { certificates: number; domains: number; monitors: number };
+}
+
+/** Entries of what was done; those with a code were not. */
+const LOG = "(SELECT * FROM action_log WHERE code = '')";
+const STATE = `s.suspended, s.disconnected, s.sync_error, d.sync_error_quoted, d.last_sync, s.suspended_with,
+  nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
+
+/** The condition is of `s`; `limit` cases at most. */
+function matter(columns: string, from: string, where: Fragment, order: string, limit: number): [Statement, Statement] {
+  return [
+    sql(`SELECT count(*) AS n FROM ${from} WHERE ${where.text}`, ...where.args),
+    sql(`SELECT ${columns} FROM ${from} WHERE ${where.text} ORDER BY ${order} LIMIT ?`, ...where.args, limit),
+  ];
+}
+
+function mattersOf(at: BriefClock, active: number, denied: readonly number[], limit: number) {
+  const hidden = except('s.id', denied);
+  const of = (text: string, ...args: Fragment['args']): Fragment => ({
+    text: `s.suspended = 0 AND ${text}${hidden.text}`,
+    args: [...args, ...hidden.args],
+  });
+  const down = `site s JOIN monitor m ON m.site_id = s.id LEFT JOIN incident i ON i.site_id = s.id AND i.ended_at IS NULL`;
+  const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
+  const suspect = `(SELECT h.name || ' ' || h.new_version FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
+    AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
+  const columns = 's.url, i.started_at, m.last_http_code';
+  const soon = (column: string) => `${column} < ?`;
+  return {
+    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), 'i.started_at DESC, s.id', limit),
+    after_update: matter(
+      `${columns}, ${suspect} AS suspect`,
+      down,
+      of(`${isDown} AND ${suspect} IS NOT NULL`, active),
+      'i.started_at DESC, s.id',
+      limit,
+    ),
+    disconnected: matter(
+      `s.url, ${STATE}`,
+      'site s JOIN site_detail d ON d.site_id = s.id',
+      of("s.status = 'disconnected'"),
+      'since IS NULL, since DESC, s.id',
+      limit,
+    ),
+    certificates: matter(
+      's.url, c.valid_to AS ends',
+      'site s JOIN site_certificate c ON c.site_id = s.id',
+      of(soon('c.valid_to'), at.certificate_before),
+      'c.valid_to, s.id',
+      limit,
+    ),
+    domains: matter(
+      's.url, o.expiry_date AS ends',
+      'site s JOIN site_domain l ON l.site_id = s.id JOIN domain o ON o.name = l.domain',
+      of(soon('o.expiry_date'), at.domain_before),
+      'o.expiry_date, s.id',
+      limit,
+    ),
+    stale: matter(
+      's.url, d.last_sync',
+      'site s JOIN site_detail d ON d.site_id = s.id',
+      of("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
+      'd.last_sync, s.id',
+      limit,
+    ),
+  };
+}
+
+export function createFleetBrief(db: Db) {
+  return {
+    /** @param active the global switch, for monitors that follow it */
+    async read(at: BriefClock, active: number, denied: readonly number[], limit: number): Promise<BriefData> {
+      const matters = mattersOf(at, active, denied, limit);
+      const failed =
+        'job j WHERE j.completed_at >= ? AND EXISTS (SELECT 1 FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4))';
+      const hidden = except('s.id', denied);
+      const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0${hidden.text} AND ${text})`;
+      const rows = await db.read([
+        ...Object.values(matters).flat(),
+        sql(`SELECT count(*) AS n FROM ${failed}`, at.since),
+        sql(
+          `SELECT j.id, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
+           FROM ${failed} ORDER BY j.completed_at DESC, j.id LIMIT ?`,
+          at.since,
+          limit,
+        ),
+        sql(`SELECT s.status, count(*) AS n FROM site s WHERE 1${hidden.text} GROUP BY 1`, ...hidden.args),
+        // The kept counter is of all sites.
+        denied.length === 0
+          ? sql('SELECT type, n FROM update_count')
+          : sql(
+              `SELECT u.type, count(*) AS n FROM site_update u WHERE u.ignored = 0${except('u.site_id', denied).text} GROUP BY 1`,
+              ...hidden.args,
+            ),
+        sql(
+          `SELECT h.context, h.action, count(*) AS n, count(DISTINCT h.site_id) AS sites FROM ${LOG} h JOIN site s ON s.id = h.site_id
+           WHERE h.at >= ?${hidden.text} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+          at.since,
+          ...hidden.args,
+        ),
+        sql(
+          `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
+             ${not('NOT EXISTS (SELECT 1 FROM site_domain l LEFT JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id AND (l.domain IS NULL OR o.expiry_date IS NOT NULL))')} AS domains,
+             ${not('EXISTS (SELECT 1 FROM monitor m WHERE m.site_id = s.id AND (m.status = 99 OR coalesce(m.active, ?) = 0))')} AS monitors`,
+          ...hidden.args,
+          ...hidden.args,
+          ...hidden.args,
+          active,
+        ),
+      ]);
+      const [sites = [], offers = [], done = [], unknown = []] = rows.slice(2 * MATTERS.length);
+      return {
+        matters: Object.fromEntries(
+          MATTERS.map((name, index) => [
+            name,
+            { count: Number(rows[2 * index]?.[0]?.n ?? 0), first: rows[2 * index + 1] ?? [] },
+          ]),
+        ) as BriefData['matters'],
+        sites: sites as BriefData['sites'],
+        offers: offers as BriefData['offers'],
+        done: done as BriefData['done'],
+        unknown: unknown[0] as BriefData['unknown'],
+      };
+    },
+  };
+}

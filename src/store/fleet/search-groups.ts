@@ -1,0 +1,122 @@
+/** Counts of sites by a value, as SQL: by a column, by their clients and tags, by what is installed or on offer. */
+
+import { type Fragment, join } from '../driver/sql-fragments.js';
+import {
+  type FleetFilter,
+  fragment,
+  type ItemFilter,
+  itemRows,
+  offerCondition,
+  siteCondition,
+  where,
+} from './search-filter.js';
+
+export type GroupColumn = 'php' | 'wp' | 'slug' | 'client' | 'tag' | 'status' | 'level';
+
+/** `SELECT value, id, count` of a grouping. */
+export function groupQuery(filter: FleetFilter, by: GroupColumn): Fragment {
+  if (by === 'slug' || by === 'level') return byOffer(filter, by);
+  const condition = siteCondition(filter);
+  const ofDetail = (column: string) =>
+    join([
+      fragment(`SELECT nullif(${column}, '') AS value, NULL AS id, count(*) AS count FROM site_detail d WHERE 1`),
+      within('d.site_id', condition),
+      fragment(' GROUP BY 1'),
+    ]);
+  switch (by) {
+    case 'php':
+      return ofDetail('d.php_version');
+    case 'wp':
+      return ofDetail('d.wp_version');
+    case 'status':
+      return join([
+        fragment('SELECT s.status AS value, NULL AS id, count(*) AS count FROM site s'),
+        where(condition),
+        fragment(' GROUP BY 1'),
+      ]);
+    case 'client':
+      return owners(
+        condition,
+        'SELECT s.client_id AS id, count(*) AS n FROM site s WHERE s.client_id IS NOT NULL',
+        's.id',
+        'SELECT sum(n) FROM g',
+        'client',
+      );
+    case 'tag':
+      return owners(
+        condition,
+        'SELECT l.tag_id AS id, count(*) AS n FROM site_tag l WHERE 1',
+        'l.site_id',
+        'SELECT count(DISTINCT l.site_id) FROM site_tag l WHERE 1',
+        'tag',
+      );
+  }
+}
+
+/** `AND column IN (the sites)`; nothing when every site fits. */
+function within(column: string, condition: Fragment): Fragment {
+  return condition.text === ''
+    ? condition
+    : join([fragment(` AND ${column} IN (SELECT s.id FROM site s WHERE `), condition, fragment(')')]);
+}
+
+/** Clients or tags with their sites, and as null the sites that have none: what is left of all. */
+function owners(
+  condition: Fragment,
+  counted: string,
+  column: string,
+  owned: string,
+  table: 'client' | 'tag',
+): Fragment {
+  return join([
+    fragment(`WITH g AS (${counted}`),
+    within(column, condition),
+    fragment(` GROUP BY 1)
+      SELECT o.name AS value, g.id AS id, g.n AS count FROM g JOIN ${table} o ON o.id = g.id
+      UNION ALL SELECT NULL, NULL, n FROM (SELECT (SELECT count(*) FROM site s`),
+    where(condition),
+    fragment(`) - ifnull((${owned}`),
+    ...(table === 'tag' ? [within(column, condition)] : []),
+    fragment('), 0) AS n) WHERE n > 0'),
+  ]);
+}
+
+const LEVEL = "CASE u.level WHEN 0 THEN 'patch' WHEN 1 THEN 'minor' WHEN 2 THEN 'major' END";
+
+/** By slug or level: of the updates that were asked about, else, for slugs, of what is installed. */
+function byOffer(filter: FleetFilter, by: 'slug' | 'level'): Fragment {
+  const [item, ...others] = filter.items;
+  const asked = item?.offer === undefined ? filter.offers : [{ types: [], levels: item.offer }];
+  if (by === 'slug' && asked === undefined) return installed({ ...filter, items: others }, item);
+  const offers = asked ?? [{ types: [], levels: [] }];
+  const ofItem = fragment(
+    ' AND (u.type, u.slug) IN (SELECT kind + 1, slug FROM package WHERE id IN (SELECT value FROM json_each(?)))',
+    JSON.stringify(item?.packages ?? []),
+  );
+  return join([
+    fragment(
+      `SELECT ${by === 'level' ? LEVEL : 'u.slug'} AS value, NULL AS id, count(DISTINCT u.site_id) AS count FROM site_update u WHERE (`,
+    ),
+    ...offers.flatMap((one, index) => [fragment(index === 0 ? '(' : ' OR ('), offerCondition(one), fragment(')')]),
+    fragment(')'),
+    ...(item === undefined ? [] : [ofItem]),
+    // Without an item, what was asked of the offers stands above already.
+    within('u.site_id', siteCondition(item === undefined ? { ...filter, offers: undefined } : filter)),
+    fragment(' GROUP BY 1'),
+  ]);
+}
+
+/** Slugs of what is installed. A site has a slug once, so rows are sites. */
+function installed(filter: FleetFilter, item: ItemFilter | undefined): Fragment {
+  const rows =
+    item === undefined
+      ? fragment('SELECT e.site_id, e.package_id FROM site_extension e WHERE e.kind = 0')
+      : itemRows(item);
+  return join([
+    fragment('SELECT p.slug AS value, NULL AS id, sum(n) AS count FROM (SELECT m.package_id, count(*) AS n FROM ('),
+    rows,
+    fragment(') m WHERE 1'),
+    within('m.site_id', siteCondition(filter)),
+    fragment(' GROUP BY 1) g JOIN package p ON p.id = g.package_id GROUP BY 1'),
+  ]);
+}

@@ -1,0 +1,204 @@
+/** The search over the fleet: one page of rows with chosen columns, or counts by a value. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { join, offset } from '../driver/sql-fragments.js';
+import {
+  type FleetFilter,
+  fragment,
+  type ItemFilter,
+  itemRows,
+  siteCondition,
+  unknownCondition,
+  where,
+} from './search-filter.js';
+import { type GroupColumn, groupQuery } from './search-groups.js';
+
+/** A value with its number of sites; null = the value is not known, or there is none. */
+interface GroupRow extends Row {
+  value: string | null;
+  id: number | null;
+  count: number;
+}
+
+interface Found {
+  /** Site ids; with an item, pairs of site and package. */
+  keys: (number | [number, number])[];
+}
+
+/** Columns by name. `s` is the site, `d` its details, `e`, `p` and `u` the item that is searched for and its offer. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  id: 's.id',
+  url: 's.url',
+  name: 's.name',
+  status: 's.status',
+  suspended: 's.suspended',
+  disconnected: 's.disconnected',
+  sync_error: 's.sync_error',
+  suspended_with: 's.suspended_with',
+  suspended_client: '(SELECT c.name FROM client c WHERE c.id = s.suspended_with)',
+  since: 'nullif(d.status_since, 0)',
+  sync_error_quoted: 'd.sync_error_quoted',
+  wp: "nullif(d.wp_version, '')",
+  php: "nullif(d.php_version, '')",
+  child: "nullif(d.child_version, '')",
+  last_sync: 'd.last_sync',
+  client: '(SELECT c.name FROM client c WHERE c.id = s.client_id)',
+  tags: `(SELECT group_concat(name, ', ') FROM (SELECT t.name FROM site_tag l JOIN tag t ON t.id = l.tag_id WHERE l.site_id = s.id ORDER BY t.name_key, t.id))`,
+  updates:
+    'CASE WHEN d.last_sync IS NOT NULL THEN (SELECT count(*) FROM site_update o WHERE o.site_id = s.id AND o.ignored = 0) END',
+  health_good: 'd.health_good',
+  health_recommended: 'd.health_recommended',
+  health_critical: 'd.health_critical',
+  monitor_status: '(SELECT m.status FROM monitor m WHERE m.site_id = s.id)',
+  monitor_active: '(SELECT m.active FROM monitor m WHERE m.site_id = s.id)',
+  certificate: '(SELECT c.valid_to FROM site_certificate c WHERE c.site_id = s.id)',
+  domain: '(SELECT o.expiry_date FROM site_domain l JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id)',
+  slug: 'p.slug',
+  item: 'p.name',
+  version: "nullif(e.version, '')",
+  active: 'e.active',
+  update: 'u.new_version',
+  level: 'u.level',
+};
+export type SearchColumn = keyof typeof COLUMNS;
+
+export function createFleetSearch(db: Db) {
+  return {
+    /** All plugins or themes that any site has or had. */
+    async packages(kind: number): Promise<{ id: number; slug: string; name: string }[]> {
+      return db.all('SELECT id, slug, name FROM package WHERE kind = ?', [kind]);
+    },
+
+    /**
+     * Ids of packages that are called so: by slug, by the folder or file name that begins the slug, or by name. When none is,
+     * of those whose slug or name holds the text. `term` is lower-case ASCII, the only letters that SQLite folds.
+     */
+    async packagesCalled(kind: number, term: string): Promise<number[]> {
+      const exact = await db.all(
+        `SELECT id FROM package WHERE kind = ? AND (lower(slug) IN (?, ? || '.php') OR lower(name) = ?
+           OR substr(lower(slug), 1, length(?) + 1) = ? || '/')`,
+        [kind, term, term, term, term, term],
+      );
+      if (exact.length > 0) return exact.map((row) => Number(row.id));
+      const holding = await db.all(
+        'SELECT id FROM package WHERE kind = ? AND (instr(lower(slug), ?) > 0 OR instr(lower(name), ?) > 0)',
+        [kind, term, term],
+      );
+      return holding.map((row) => Number(row.id));
+    },
+
+    /** The versions of these packages that any site has. */
+    async packageVersions(packages: readonly number[]): Promise<string[]> {
+      const rows = await db.all(
+        "SELECT DISTINCT version FROM site_extension WHERE package_id IN (SELECT value FROM json_each(?)) AND version <> ''",
+        [JSON.stringify(packages)],
+      );
+      return rows.map((row) => String(row.version));
+    },
+
+    /** The versions that any site has in a column. */
+    async siteVersions(column: 'wp_version' | 'php_version' | 'child_version'): Promise<string[]> {
+      const rows = await db.all(`SELECT DISTINCT ${column} AS version FROM site_detail WHERE ${column} <> ''`);
+      return rows.map((row) => String(row.version));
+    },
+
+    /** One page in URL order, with the totals. */
+    async rows(
+      filter: FleetFilter,
+      columns: readonly SearchColumn[],
+      page: number,
+      perPage: number,
+    ): Promise<{ rows: Row[]; total: number; sites: number; unknown: number | null }> {
+      const [item] = filter.items;
+      const keys = await keysOf(db, filter);
+      const skip = offset(page, perPage);
+      const chosen = keys.slice(skip, skip + perPage);
+      const unknown = await countUnknown(db, filter);
+      const sites = item === undefined ? keys.length : new Set(keys.map((key) => (key as [number, number])[0])).size;
+      const rows = chosen.length === 0 ? [] : await columnsOf(db, chosen, item, columns);
+      return { rows, total: keys.length, sites, unknown };
+    },
+
+    /** Chosen columns of these sites, in their order. */
+    columns(ids: readonly number[], columns: readonly SearchColumn[]): Promise<Row[]> {
+      return columnsOf(db, [...ids], undefined, columns);
+    },
+
+    /** Values with their numbers of sites, the most frequent first. */
+    async groups(
+      filter: FleetFilter,
+      by: GroupColumn,
+      page: number,
+      perPage: number,
+    ): Promise<{ groups: GroupRow[]; total_groups: number; sites: number; unknown: number | null }> {
+      const counted = groupQuery(filter, by);
+      const condition = siteCondition(filter);
+      const [groups = [], totals = []] = await db.read([
+        sql(
+          `SELECT * FROM (${counted.text}) ORDER BY count DESC, value, id LIMIT ? OFFSET ?`,
+          ...counted.args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(
+          `SELECT (SELECT count(*) FROM (${counted.text})) AS total_groups, (SELECT count(*) FROM site s${where(condition).text}) AS sites`,
+          ...counted.args,
+          ...condition.args,
+        ),
+      ]);
+      return {
+        groups: groups as GroupRow[],
+        total_groups: Number(totals[0]?.total_groups ?? 0),
+        sites: Number(totals[0]?.sites ?? 0),
+        unknown: await countUnknown(db, filter),
+      };
+    },
+  };
+}
+
+/** All matches in URL order, as one JSON text: a fleet's ids are read faster so than a page and a count apart. */
+async function keysOf(db: Db, filter: FleetFilter): Promise<Found['keys']> {
+  const [item, ...others] = filter.items;
+  const query =
+    item === undefined
+      ? join([
+          fragment('SELECT s.id AS k FROM site s'),
+          where(siteCondition(filter)),
+          fragment(' ORDER BY s.url_key, s.id'),
+        ])
+      : join([
+          fragment('SELECT json_array(s.id, m.package_id) AS k FROM ('),
+          itemRows(item),
+          fragment(') m CROSS JOIN site s ON s.id = m.site_id'),
+          where(siteCondition({ ...filter, items: others })),
+          fragment(' ORDER BY s.url_key, s.id, m.package_id'),
+        ]);
+  const value = item === undefined ? 'k' : 'json(k)';
+  const found = await db.one(`SELECT json_group_array(${value}) AS keys FROM (${query.text})`, query.args);
+  return JSON.parse(String(found?.keys ?? '[]'));
+}
+
+async function columnsOf(
+  db: Db,
+  keys: Found['keys'],
+  item: ItemFilter | undefined,
+  columns: readonly SearchColumn[],
+): Promise<Row[]> {
+  const chosen = columns.map((name) => `${COLUMNS[name]} AS "${name}"`).join(', ');
+  const installed = `JOIN site_extension e ON e.site_id = s.id AND e.kind = ? AND e.package_id = k.value ->> 1
+    JOIN package p ON p.id = e.package_id
+    LEFT JOIN site_update u ON u.site_id = s.id AND u.type = p.kind + 1 AND u.slug = p.slug AND u.ignored = 0`;
+  return db.all(
+    `SELECT ${chosen} FROM json_each(?) k CROSS JOIN site s ON s.id = ${item === undefined ? 'k.value' : 'k.value ->> 0'}
+     JOIN site_detail d ON d.site_id = s.id ${item === undefined ? '' : installed} ORDER BY k.key`,
+    [JSON.stringify(keys), ...(item === undefined ? [] : [item.kind])],
+  );
+}
+
+async function countUnknown(db: Db, filter: FleetFilter): Promise<number | null> {
+  const condition = unknownCondition(filter);
+  if (condition === undefined) return null;
+  const row = await db.one(`SELECT count(*) AS n FROM site s WHERE ${condition.text}`, condition.args);
+  return Number(row?.n ?? 0);
+}

@@ -1,0 +1,68 @@
+/** Updates that are ignored on every site, some until an instant. */
+
+import type { Db } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { refreshIgnoredEverywhere } from './ignored.js';
+
+interface EverywhereEntry {
+  /** Number of the update type. */
+  type: number;
+  slug: string;
+  /** `*` = every version. */
+  version: string;
+  name: string;
+  /** Milliseconds; null = until it is taken back. */
+  until: number | null;
+}
+
+export function createIgnoredEverywhere(db: Db) {
+  const offered = (type: number, slug: string) =>
+    sql('SELECT count(*) AS n FROM site_update WHERE type = ? AND slug = ? AND ignored = 1', type, slug);
+
+  return {
+    /** Stores an entry in place of the same one; for every version, in place of all. Answers how many offers of it are ignored now. */
+    async add({ type, slug, version, name, until }: EverywhereEntry): Promise<number> {
+      const results = await db.batch([
+        sql(
+          `DELETE FROM ignored_everywhere WHERE type = ? AND slug = ?${version === '*' ? '' : " AND version IN (?, '*')"}`,
+          ...[type, slug, ...(version === '*' ? [] : [version])],
+        ),
+        sql(
+          'INSERT INTO ignored_everywhere (type, slug, version, name, until) VALUES (?, ?, ?, ?, ?)',
+          type,
+          slug,
+          version,
+          name,
+          until,
+        ),
+        refreshIgnoredEverywhere(type, slug),
+        offered(type, slug),
+      ]);
+      return Number(results.at(-1)?.rows[0]?.n ?? 0);
+    },
+
+    /** Takes entries back: of one version, or all. Answers how many offers of it are still ignored, by sites' own lists. */
+    async remove(type: number, slug: string, version: string | null): Promise<number> {
+      const results = await db.batch([
+        version === null
+          ? sql('DELETE FROM ignored_everywhere WHERE type = ? AND slug = ?', type, slug)
+          : sql('DELETE FROM ignored_everywhere WHERE type = ? AND slug = ? AND version = ?', type, slug, version),
+        refreshIgnoredEverywhere(type, slug),
+        offered(type, slug),
+      ]);
+      return Number(results.at(-1)?.rows[0]?.n ?? 0);
+    },
+
+    /** Takes back what was ignored until `now` or earlier. */
+    async expire(now: number): Promise<{ type: number; slug: string }[]> {
+      const rows = await db.all('SELECT DISTINCT type, slug FROM ignored_everywhere WHERE until <= ?', [now]);
+      if (rows.length === 0) return [];
+      const ended = rows.map((row) => ({ type: Number(row.type), slug: String(row.slug) }));
+      await db.batch([
+        sql('DELETE FROM ignored_everywhere WHERE until <= ?', now),
+        ...ended.map(({ type, slug }) => refreshIgnoredEverywhere(type, slug)),
+      ]);
+      return ended;
+    },
+  };
+}

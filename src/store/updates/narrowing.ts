@@ -1,0 +1,137 @@
+/** Filters that narrow lists and runs of updates: by slug, level, and the tags and clients of the sites. */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import type { Db } from '../driver/db.js';
+import { type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { idList } from '../sites/filter.js';
+import { type FleetOffer, OFFER_COLUMNS } from './updates.js';
+
+export interface Narrowing {
+  /** Part of the slug or name, in any case; blank = no filter. */
+  search: string;
+  /** Only these; undefined = all. */
+  slugs?: readonly string[] | undefined;
+  exclude_slugs: readonly string[];
+  /** 0 patch, 1 minor, 2 major; empty = all. */
+  levels: readonly number[];
+  /** Any of them; empty = all. */
+  tags: readonly number[];
+  clients: readonly number[];
+}
+
+interface NarrowedQuery {
+  narrowing: Narrowing;
+  /** Numbers of the update types; empty = all. */
+  types: readonly number[];
+  /** Sites in the order wanted; undefined = the whole fleet in URL order. */
+  site_ids?: readonly number[] | undefined;
+  denied: readonly number[];
+}
+
+const IN = 'IN (SELECT value FROM json_each(?))';
+const fragment = (text: string, ...args: Fragment['args']): Fragment => ({ text, args });
+
+/** What is searched of an offer. */
+const TEXT = 'u.slug || char(31) || u.name';
+
+/** ` AND …` conditions on an offer `u`. */
+export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags, clients }: Narrowing): Fragment {
+  const part = needle(search);
+  const parts: Fragment[] = [];
+  // SQLite folds ASCII only: other letters are compared by whoever reads the rows.
+  if (part !== '' && /^\p{ASCII}*$/u.test(part)) parts.push(fragment(` AND instr(lower(${TEXT}), ?) > 0`, part));
+  if (slugs !== undefined) parts.push(fragment(` AND u.slug ${IN}`, JSON.stringify(slugs)));
+  if (exclude_slugs.length > 0) parts.push(fragment(` AND u.slug NOT ${IN}`, JSON.stringify(exclude_slugs)));
+  if (levels.length > 0) parts.push(fragment(` AND u.level ${IN}`, idList(levels)));
+  if (tags.length > 0)
+    parts.push(fragment(` AND u.site_id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, idList(tags)));
+  if (clients.length > 0)
+    parts.push(fragment(` AND u.site_id IN (SELECT id FROM site WHERE client_id ${IN})`, idList(clients)));
+  return join(parts);
+}
+
+export function createNarrowedUpdates(db: Db) {
+  /** Texts that match a search with letters that SQLite cannot fold; undefined when it can. */
+  async function texts({ search }: Narrowing): Promise<Fragment> {
+    const part = needle(search);
+    if (/^\p{ASCII}*$/u.test(part)) return fragment('');
+    const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
+    const fitting = rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part));
+    return fragment(` AND ${TEXT} ${IN}`, JSON.stringify(fitting));
+  }
+
+  async function condition({ narrowing, types, site_ids, denied }: NarrowedQuery): Promise<Fragment> {
+    return join([
+      fragment('u.ignored = 0'),
+      ...(types.length === 0 ? [] : [fragment(` AND u.type ${IN}`, idList(types))]),
+      ...(site_ids === undefined ? [] : [fragment(` AND u.site_id ${IN}`, idList(site_ids))]),
+      ...(denied.length === 0 ? [] : [fragment(` AND u.site_id NOT ${IN}`, idList(denied))]),
+      narrowingCondition(narrowing),
+      await texts(narrowing),
+    ]);
+  }
+
+  return {
+    /** One page of visible offers, and the counts of all matches by type. */
+    async page(query: NarrowedQuery, page: number, perPage: number) {
+      const { text, args } = await condition(query);
+      const order = query.site_ids === undefined ? 'u.url_key, u.site_id' : 'j.key';
+      const from =
+        query.site_ids === undefined
+          ? 'site_update u'
+          : 'json_each(?) j CROSS JOIN site_update u ON u.site_id = j.value';
+      const first = query.site_ids === undefined ? [] : [idList(query.site_ids)];
+      const [items = [], counts = []] = await db.read([
+        {
+          sql: `SELECT ${OFFER_COLUMNS} FROM ${from} JOIN site s ON s.id = u.site_id WHERE ${text}
+            ORDER BY ${order}, u.type, u.position LIMIT ? OFFSET ?`,
+          args: [...first, ...args, perPage, offset(page, perPage)],
+        },
+        { sql: `SELECT u.type, count(*) AS n FROM site_update u WHERE ${text} GROUP BY u.type`, args },
+      ]);
+      return {
+        items: items as FleetOffer[],
+        counts: new Map(counts.map((row) => [Number(row.type), Number(row.n)])),
+      };
+    },
+
+    /** Sites with at least one such offer. */
+    async sites(query: NarrowedQuery): Promise<Set<number>> {
+      const { text, args } = await condition(query);
+      const rows = await db.all(`SELECT DISTINCT u.site_id FROM site_update u WHERE ${text}`, args);
+      return new Set(rows.map((row) => Number(row.site_id)));
+    },
+
+    /** Sites of the tags and clients. */
+    async sitesOf({ tags, clients }: Pick<Narrowing, 'tags' | 'clients'>): Promise<Set<number>> {
+      const rows = await db.all(
+        `SELECT id FROM site WHERE 1 ${tags.length === 0 ? '' : `AND id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`}
+         ${clients.length === 0 ? '' : `AND client_id ${IN}`}`,
+        [tags, clients].filter((ids) => ids.length > 0).map(idList),
+      );
+      return new Set(rows.map((row) => Number(row.id)));
+    },
+
+    /** The first of these ids that no tag, and that no client has. */
+    async unknownOwners(
+      tags: readonly number[],
+      clients: readonly number[],
+    ): Promise<{ tag: number | undefined; client: number | undefined }> {
+      const missing = (table: string) =>
+        `SELECT value AS id FROM json_each(?) WHERE value NOT IN (SELECT id FROM ${table}) LIMIT 1`;
+      const [[tag] = [], [client] = []] = await db.read([
+        { sql: missing('tag'), args: [idList(tags)] },
+        { sql: missing('client'), args: [idList(clients)] },
+      ]);
+      return {
+        tag: tag === undefined ? undefined : Number(tag.id),
+        client: client === undefined ? undefined : Number(client.id),
+      };
+    },
+
+    /** Every slug that is installed somewhere or on offer, with the names it goes by. */
+    async slugs(): Promise<{ slug: string; name: string }[]> {
+      return db.all('SELECT slug, name FROM package UNION SELECT slug, name FROM site_update WHERE type IN (0, 3)');
+    },
+  };
+}

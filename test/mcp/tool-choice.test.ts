@@ -1,0 +1,242 @@
+/** What one connection chooses to be shown: toolsets, only reading, the lean list; and single tools by the operator. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toolName } from '../../src/operation/contract.js';
+import { operations } from '../../tools/index.js';
+import {
+  type Driver,
+  LOCAL,
+  type McpApp,
+  mcpApp,
+  connect as open,
+  type Target,
+  textOf,
+  WAYS,
+} from '../support/mcp-clients.js';
+
+const HTTP = WAYS.filter(([, transport]) => transport === 'http');
+const namesOf = (groups: string[], reads = false) =>
+  operations
+    .filter(({ group, effect }) => groups.includes(group) && (!reads || effect === 'read'))
+    .map(({ id }) => toolName(id));
+
+interface Found {
+  operation: string;
+  effect: string;
+  input_schema?: { properties: object };
+}
+
+async function find(driver: Driver, query: string): Promise<Found[]> {
+  const { structuredContent } = await driver.call('search-operations', { query });
+  return (structuredContent as { operations: Found[] } | undefined)?.operations ?? [];
+}
+
+let mcp: McpApp;
+beforeAll(async () => {
+  mcp = await mcpApp({ sites: 1, connected: 1 });
+  await mcp.app.call('add-tag', { name: 'shops' });
+});
+afterAll(() => mcp.close());
+
+describe.each(HTTP)('over HTTP, %s', (...way) => {
+  const connect = (query: string, more: Partial<Target> = {}) =>
+    open(way, { ...mcp.target, url: `${mcp.url}${query}`, ...more });
+  const listed = async (query: string, more: Partial<Target> = {}) => {
+    const driver = await connect(query, more);
+    const names = (await driver.listTools()).map(({ name }) => name);
+    await driver.close();
+    return names;
+  };
+
+  it('shows the toolsets of the address, and reads only where asked', async () => {
+    expect(await listed('?toolsets=tags,batch')).toEqual(namesOf(['tags', 'batch']));
+    expect(await listed('?toolsets=%20Tags%20&readonly=1')).toEqual(namesOf(['tags'], true));
+    expect(await listed('?readonly=true&toolsets=clients')).toEqual(namesOf(['clients'], true));
+    expect(await listed('?readonly=0&toolsets=batch')).toEqual(namesOf(['batch']));
+  });
+
+  it('takes the same from headers, and what both show when address and headers choose', async () => {
+    const headers = { 'X-Sitefleet-Toolsets': 'tags,clients', 'X-Sitefleet-Readonly': '1' };
+    expect(await listed('', { headers })).toEqual(namesOf(['clients', 'tags'], true));
+    expect(await listed('?toolsets=tags,sites', { headers })).toEqual(namesOf(['tags'], true));
+  });
+
+  it('never shows more than the login may', async () => {
+    expect(await listed('?toolsets=tags&readonly=0', { authorization: mcp.read })).toEqual(namesOf(['tags'], true));
+  });
+
+  it('refuses calls of what was not chosen, and says why', async () => {
+    const driver = await connect('?toolsets=tags&readonly=1');
+    const written = await driver.call('svc-add-tag-v1', { name: 'blue' });
+    expect([written.isError, textOf(written)]).toEqual([true, expect.stringContaining('this connection is read-only')]);
+    const other = await driver.call('svc/list-sites-v1');
+    expect([other.isError, textOf(other)]).toEqual([true, expect.stringContaining('this connection left out')]);
+    await expect(driver.read('svc://sites')).rejects.toThrow();
+    expect(await driver.resources()).toEqual(['svc://tags']);
+    expect(await mcp.app.call('list-tags')).toMatchObject({ total: 1 });
+    await driver.close();
+  });
+
+  it.each(['?toolsets=tags,monitor', '?toolsets=', '?readonly=maybe'])('refuses %s', async (query) => {
+    await expect(connect(query)).rejects.toThrow();
+  });
+});
+
+describe('a refused choice', () => {
+  it('names the field, what was wrong and what is allowed', async () => {
+    const ask = async (query: string) => {
+      const headers = { authorization: mcp.all, 'content-type': 'application/json' };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      const response = await fetch(`${mcp.url}${query}`, { method: 'POST', headers, body });
+      return [response.status, ((await response.json()) as { error: { data: unknown } }).error.data];
+    };
+    expect(await ask('?toolsets=monitor')).toEqual([
+      400,
+      expect.objectContaining({ code: 'svc_invalid_input', message: expect.stringContaining('"monitor"') }),
+    ]);
+    expect(await ask('?readonly=2')).toEqual([400, expect.objectContaining({ code: 'svc_invalid_input' })]);
+  });
+});
+
+describe('the lean list', () => {
+  const lean = { toolsets: null, read_only: false, lean: true };
+  const connect = (way = HTTP[1] ?? WAYS[2]) =>
+    open(way as (typeof WAYS)[number], {
+      ...mcp.target,
+      url: `${mcp.url}?toolsets=lean`,
+      actor: { ...LOCAL, tools: lean },
+    });
+
+  it.each(WAYS)('is at most nine tools in under 2,500 tokens, %s over %s', async (...way) => {
+    const driver = await connect(way);
+    const tools = await driver.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'svc-get-fleet-brief-v1',
+      'svc-search-fleet-v1',
+      'svc-get-site-v1',
+      'svc-list-updates-v1',
+      'svc-run-updates-v1',
+      'svc-get-batch-job-status-v1',
+      'search-operations',
+      'run-operation',
+    ]);
+    const shown = tools.map(({ outputSchema: _, ...tool }) => tool);
+    expect(JSON.stringify(shown).length / 3.5).toBeLessThan(2500);
+    for (const { annotations } of tools) expect(Object.values(annotations ?? {})).toHaveLength(4);
+    await driver.close();
+  });
+
+  it('reaches every other operation with its own schema and effect', async () => {
+    const driver = await connect();
+    for (const operation of operations) {
+      const query = operation.id.replace(/^svc\/|-v1$/g, '').replaceAll('-', ' ');
+      const found = (await find(driver, query)).find((one) => one.operation === toolName(operation.id));
+      expect([query, found?.effect]).toEqual([query, operation.effect]);
+      expect([
+        query,
+        Object.keys(found?.input_schema?.properties ?? {}).filter((name) => name !== 'text_from'),
+      ]).toEqual([query, Object.keys(operation.input.shape)]);
+    }
+    const all = await driver.call('search-operations');
+    expect(all.structuredContent).toMatchObject({ total: operations.length });
+    expect(textOf(all).length / 3.5).toBeLessThan(3000);
+    await driver.close();
+  });
+
+  it('finds by words of people', async () => {
+    const driver = await connect();
+    const first = async (query: string) => (await find(driver, query))[0]?.operation;
+    expect(await first('add a tag')).toBe('svc-add-tag-v1');
+    expect(await first('deactivate a plugin')).toBe('svc-deactivate-site-plugins-v1');
+    expect(await first('delete client')).toBe('svc-delete-client-v1');
+    expect(await first('sync')).toBe('svc-sync-sites-v1');
+    expect(await first('zzzz')).toBeUndefined();
+    await driver.close();
+  });
+
+  it('runs what it found, keeps confirmations, and passes errors on', async () => {
+    const driver = await connect();
+    const run = (operation: unknown, input?: unknown) => driver.call('run-operation', { operation, input } as never);
+    expect((await run('svc-add-tag-v1', { name: 'lean' })).structuredContent).toMatchObject({ name: 'lean' });
+    const { structuredContent } = await run('svc/list-tags-v1', { search: 'lean' });
+    const [{ id = 0 } = {}] = (structuredContent?.items ?? []) as { id: number }[];
+    expect(textOf(await run('svc-delete-tag-v1', { tag_id: id }))).toContain('svc_confirmation_required');
+    expect((await run('svc-delete-tag-v1', { tag_id: id, confirm: true })).isError).toBeUndefined();
+    expect(await mcp.app.call('list-tags', { search: 'lean' })).toMatchObject({ total: 0 });
+    for (const [operation, input, text] of [
+      ['svc-add-tagg-v1', {}, 'Did you mean'],
+      ['run-operation', { operation: 'svc-add-tag-v1' }, 'There is no tool'],
+      ['', {}, 'Field: operation'],
+      ['svc-add-tag-v1', { nam: 'x' }, 'Field: nam'],
+      ['svc-add-tag-v1', 'x', 'ability_invalid_input'],
+    ] as const) {
+      const answer = await run(operation, input);
+      expect([operation, answer.isError, textOf(answer)]).toEqual([operation, true, expect.stringContaining(text)]);
+    }
+    expect(textOf(await driver.call('search-operations', { limit: 99 }))).toContain('Field: limit');
+    expect(textOf(await driver.call('search-operations', { q: 'x' }))).toContain('Field: q');
+    await driver.close();
+  });
+
+  it.each(HTTP)('asks a person before it destroys through run-operation, %s', async (...way) => {
+    const own = await mcpApp({ sites: 1, config: { confirm: 'elicit' } });
+    const { id } = await own.app.call('add-tag', { name: 'doomed' });
+    const questions: string[] = [];
+    for (const action of ['decline', 'accept'] as const) {
+      const driver = await open(way, {
+        ...own.target,
+        url: `${own.url}?toolsets=lean`,
+        answer: async ({ message }) => {
+          questions.push(message);
+          return action === 'accept' ? { action, content: { confirm: true } } : { action };
+        },
+      });
+      await driver.call('run-operation', { operation: 'svc-delete-tag-v1', input: { tag_id: id, confirm: true } });
+      await driver.close();
+      expect(await own.app.call('list-tags')).toMatchObject({ total: action === 'accept' ? 0 : 1 });
+    }
+    expect(questions).toHaveLength(2);
+    await own.close();
+  });
+
+  it('is bounded by the rest of the choice', async () => {
+    const driver = await open(['2026-07-28', 'http'], {
+      ...mcp.target,
+      url: `${mcp.url}?toolsets=lean,tags&readonly=1`,
+    });
+    expect((await driver.listTools()).map(({ name }) => name)).toEqual(['search-operations', 'run-operation']);
+    expect((await find(driver, '')).map(({ operation }) => operation)).toEqual(namesOf(['tags'], true));
+    const refused = await driver.call('run-operation', { operation: 'svc-add-tag-v1', input: { name: 'x' } });
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('read-only')]);
+    await driver.close();
+  });
+
+  it('is not there for those who did not choose it', async () => {
+    const driver = await open(['2026-07-28', 'http'], mcp.target);
+    for (const name of ['run-operation', 'search-operations'])
+      expect(textOf(await driver.call(name, { operation: 'svc-list-tags-v1' }))).toContain('There is no tool');
+    await driver.close();
+  });
+});
+
+describe('single tools', () => {
+  it('are offered or left out as the operator says, under any of their names', async () => {
+    const own = await mcpApp({
+      sites: 1,
+      config: { tools_allow: ['list-tags', 'svc-add-tag-v1', 'svc/delete-tag-v1'], tools_block: ['delete-tag'] },
+    });
+    const driver = await open(['2026-07-28', 'http'], own.target);
+    expect((await driver.listTools()).map(({ name }) => name)).toEqual(['svc-list-tags-v1', 'svc-add-tag-v1']);
+    for (const name of ['svc-delete-tag-v1', 'svc-list-sites-v1'])
+      expect(textOf(await driver.call(name))).toContain('SITEFLEET_TOOLS_');
+    await driver.close();
+    await own.close();
+  });
+
+  it.each([
+    [{ tools_block: ['delete-sites'] }, 'SITEFLEET_TOOLS_BLOCK'],
+    [{ tools_allow: ['nonsense'] }, 'SITEFLEET_TOOLS_ALLOW'],
+  ])('stop the start when there is no such tool: %j', async (config, variable) => {
+    await expect(mcpApp({ sites: 1, config })).rejects.toThrow(variable);
+  });
+});

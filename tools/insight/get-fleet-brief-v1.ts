@@ -1,0 +1,45 @@
+import { timestamp } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { fleetBrief } from '../../src/domain/fleet/brief.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+const count = () => z.number().int();
+
+export default defineOperation({
+  id: 'svc/get-fleet-brief-v1',
+  title: 'Brief of the fleet',
+  about: 'What needs a person now, worst first, then what was done since a time. Each line names the next call.',
+  instructions: 'Start here when asked how the sites are.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    since: z.string().trim().max(40).optional().describe('ISO 8601; default: 24 hours ago.'),
+  }),
+
+  output: z.object({
+    as_of: timestamp,
+    since: timestamp,
+    sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
+    needs_attention: z.array(
+      z.object({
+        matter: z.string(),
+        count: count(),
+        first: z.array(z.string()).describe('The most urgent ones.'),
+        next: z.string().describe('The tool that shows all, and its arguments.'),
+      }),
+    ),
+    updates_on_offer: z.object({
+      core: count(),
+      plugins: count(),
+      themes: count(),
+      translations: count(),
+      next: z.string(),
+    }),
+    done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
+    not_known: z.array(z.string()).describe('What could not be judged, of how many sites.'),
+  }),
+
+  handle: ({ since }, ctx) => fleetBrief(ctx, since),
+});

@@ -1,0 +1,59 @@
+import { page, perPage } from '../../schemas/common.js';
+import {
+  days,
+  fieldNames,
+  GROUPS,
+  idList,
+  kinds,
+  levels,
+  MONITOR_STATES,
+  searchAnswer,
+  searchText,
+  version,
+} from '../../schemas/search.js';
+import { siteStatusFilter } from '../../schemas/site.js';
+import { z } from '../../schemas/zod.js';
+import { searchFleet } from '../../src/domain/fleet/search.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+const called = () => z.string().trim().min(1).max(255).optional();
+
+export default defineOperation({
+  id: 'svc/search-fleet-v1',
+  title: 'Search the fleet',
+  about:
+    'Finds sites, or installs of a plugin or theme, as of the last sync. Filters combine. group_by counts sites instead.',
+  instructions: 'Start here for any question about many sites.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    search: searchText().describe('Part of the name or URL.'),
+    status: siteStatusFilter,
+    tag_ids: idList().describe('Any of these.'),
+    client_ids: idList().describe('Any of these.'),
+    plugin: called().describe('Slug or name; rows are its installs.'),
+    theme: called().describe('Slug or name; rows are its installs.'),
+    item_state: z.enum(['active', 'inactive']).optional().describe('Of that item.'),
+    version_below: version().describe('Of that item.'),
+    version_from: version().describe('Of that item.'),
+    wp_below: version().describe('WordPress, like 6.5.'),
+    php_below: version().describe('Like 8.1.'),
+    child_below: version().describe('MainWP Child.'),
+    not_synced_days: days().describe('For so long, or never.'),
+    has_update: kinds().describe('Any of these on offer; of the item when one is named.'),
+    level: levels().describe('Of the update.'),
+    certificate_days: days().describe('TLS ends within, or has ended.'),
+    domain_days: days().describe('Domain ends within, or has ended.'),
+    monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
+    group_by: z.enum(GROUPS).optional().describe('Counts by this.'),
+    fields: fieldNames().describe('Columns; empty = six that fit.'),
+    page: page(),
+    per_page: perPage(50, 500),
+  }),
+
+  output: searchAnswer,
+
+  handle: (input, ctx) => searchFleet(ctx, input),
+});

@@ -1,0 +1,35 @@
+import { timestamp } from '../../schemas/common.js';
+import { version } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { setIgnoredEverywhere } from '../../src/domain/updates/ignored-everywhere.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/ignore-update-everywhere-v1',
+  title: 'Ignore an update on every site',
+  about:
+    'Ignores or restores one update on every site, also those added later: for good, until a time, or one version.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({
+    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+    type: z.enum(['core', 'plugin', 'theme']).describe('What is updated.'),
+    slug: z.string().trim().min(1).max(255).describe('Slug or name.'),
+    version: version().describe('Only this one; the next shows again.'),
+    until: z.string().trim().max(40).optional().describe('ISO 8601; then it shows again.'),
+  }),
+
+  output: z.object({
+    success: z.boolean(),
+    action: z.enum(['ignore', 'unignore']),
+    type: z.enum(['core', 'plugin', 'theme']),
+    slug: z.string(),
+    version: z.string().nullable().describe('null = every version.'),
+    until: timestamp.nullable(),
+    offers_ignored: z.number().int().describe('Offers of it that are ignored now.'),
+  }),
+
+  handle: (change, ctx) => setIgnoredEverywhere(ctx, change),
+});
