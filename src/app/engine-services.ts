@@ -26,6 +26,7 @@ import { createMailListener } from '../domain/mail/events.js';
 import { applyConnectionSettings } from '../domain/settings/effects.js';
 import { createHistoryRecorder } from '../domain/sites/change-history.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
+import type { SiteGuards } from '../guard/guards.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
@@ -139,6 +140,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   );
   const child = await openChild(parts, dashboardUrl, { log, metrics, quota: sharedLimits });
   await applyConnectionSettings({ store, config, child });
+  const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
@@ -151,6 +153,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     store,
     // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
     child: caller.actor.via === 'jobs' ? bulkChild : child,
+    guards,
     probe,
     auditor,
     mailer,
@@ -308,6 +311,14 @@ async function openChild(
   if (sharedKey === undefined) return child;
   const generateKey = async () => sharedKey;
   return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
+}
+
+async function openGuards(child: ChildSites, clock: Clock): Promise<SiteGuards> {
+  const { createGuards } = await import('../guard/create.js');
+  return createGuards({
+    exchange: (site, request) => child.exchange(site, 'guard', request),
+    now: () => clock.now(),
+  });
 }
 
 async function openProbe(config: Config): Promise<Probe> {

@@ -8,6 +8,7 @@ import {
   ChildFailure,
   type ChildParams,
   type ChildSites,
+  type Page,
   type Snapshot,
   type Visit,
 } from './child.js';
@@ -15,6 +16,7 @@ import type { ChildClient } from './client.js';
 import { createContentCalls } from './content.js';
 import { answerFailure } from './failure.js';
 import type { CallKind } from './pace-types.js';
+import { createPackageCalls } from './packages.js';
 import { registerParams, statsParams } from './parameters.js';
 import { registrationFailure } from './registration.js';
 import { generateKey } from './sign.js';
@@ -182,6 +184,16 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     ...createContentCalls(call),
 
+    ...createPackageCalls(update),
+
+    page: (at, path, options) => page(client, { ...unsigned(at, 'page', '', options), read: true }, path),
+
+    async exchange(site, name, request) {
+      requireWritable(site);
+      // Ahead of bulk calls: a site that is down waits for it.
+      return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, live: true }, request);
+    },
+
     visit: (at, options) => visit(client, { ...unsigned(at, 'visit', '', options), read: true }),
 
     close,
@@ -208,6 +220,28 @@ async function bySlug(
   if (sendable.length === 0) return { verdicts, snapshot: null };
   const answer = await send(sendable);
   return { ...answer, verdicts: [...answer.verdicts, ...verdicts] };
+}
+
+const PAGE_BYTES = 1_048_576;
+
+async function page(client: ChildClient, childCall: ChildCall, path: string): Promise<Page> {
+  const began = performance.now();
+  try {
+    const answer = await client.page(childCall, path, PAGE_BYTES);
+    return {
+      status: answer.status,
+      location: answer.location,
+      content_type: answer.contentType,
+      body: answer.body.toString('utf8'),
+      cut: answer.bytes > PAGE_BYTES,
+      ms: Math.round(answer.headersMs),
+      failure: null,
+    };
+  } catch (failure) {
+    if (!(failure instanceof ChildFailure) || failure.kind === 'cancelled') throw failure;
+    const ms = Math.round(performance.now() - began);
+    return { status: failure.httpStatus, location: '', content_type: '', body: '', cut: false, ms, failure };
+  }
 }
 
 /**

@@ -28,6 +28,8 @@ export interface WireRequest {
 export interface WireAnswer {
   status: number;
   location: string;
+  /** `text/html`, without parameters, in lower case; '' when none was sent. */
+  contentType: string;
   body: Buffer;
   /** Bytes of body on the wire. */
   bytes: number;
@@ -75,6 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #location = '';
   #encoding = '';
+  #contentType = '';
   #headersMs = 0;
 
   constructor(request: WireRequest, resolve: Resolve, reject: Reject) {
@@ -126,6 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headersMs = performance.now() - this.#began;
     this.#location = first(headers.location);
+    this.#contentType = (first(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
     this.#encoding = first(headers['content-encoding']).trim().toLowerCase();
     const announced = Number(first(headers['content-length']));
     if (announced > this.#request.maxBytes && this.#request.atLimit === 'fail')
@@ -177,6 +181,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         location: this.#location,
         body,
         bytes: this.#bytes,
+        contentType: this.#contentType,
         headersMs: this.#headersMs,
         address: '',
       },

@@ -23,6 +23,9 @@ import { createMonitors } from './monitoring/monitors.js';
 import { createMonitorNetwork } from './monitoring/own-network.js';
 import { createMonitorResults } from './monitoring/results.js';
 import { createReportData } from './reports/report-data.js';
+import { createChanges } from './safety/changes.js';
+import { createGuards } from './safety/guards.js';
+import { createQuarantine } from './safety/quarantine.js';
 import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
 import { createHistory } from './sites/change-history.js';
@@ -51,6 +54,9 @@ export function createStore(db: Db, vault: Vault) {
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
     updates: createUpdates(db),
+    guards: createGuards(db),
+    changes: createChanges(db),
+    quarantine: createQuarantine(db),
     findings: createFindings(db),
     clients: createClients(db),
     tags: createTags(db),

@@ -54,6 +54,7 @@ describe('readConfig', () => {
       site_timeout_ms: 30_000,
       direct_call_ms: 40_000,
       allow_private_sites: false,
+      safe_updates: 'guarded',
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
       smtp_url: null,

@@ -93,6 +93,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     site_timeout_ms: 5_000,
     direct_call_ms: 40_000,
     allow_private_sites: true,
+    safe_updates: 'guarded',
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
     smtp_url: null,

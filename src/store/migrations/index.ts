@@ -9,6 +9,7 @@ import { uniqueId } from './0007_unique_id.js';
 import { batchGuard } from './0008_batch_guard.js';
 import { syncErrorQuoted } from './0009_sync_error_quoted.js';
 import { trial } from './0010_trial.js';
+import { safety } from './0017_safety.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -21,4 +22,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 8, name: 'batch_guard', sql: batchGuard },
   { id: 9, name: 'sync_error_quoted', sql: syncErrorQuoted },
   { id: 10, name: 'trial', sql: trial },
+  { id: 17, name: 'safety', sql: safety },
 ];

@@ -1,0 +1,168 @@
+/** Items that were updated under protection, one row each: where each one is, and how it ended. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/sql-fragments.js';
+
+/** What is done next, or under way: written before it is done. */
+export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
+export type ChangeOutcome =
+  /** The new version stays. */
+  | 'kept'
+  /** The old version is back. */
+  | 'rolled_back'
+  /** The site keeps the old version: the update did not take effect, or was never sent. */
+  | 'not_updated'
+  /** The site is not well, and nothing that could be done has helped. */
+  | 'broken';
+export type Protection = 'guard' | 'reinstall' | 'none';
+
+export interface ChangeRow extends Row {
+  id: string;
+  run_id: string;
+  site_id: number;
+  position: number;
+  type: number;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  protection: Protection;
+  step: ChangeStep;
+  outcome: ChangeOutcome | null;
+  snapshot: string | null;
+  digest: string | null;
+  armed_until: number | null;
+  /** JSON of the run. */
+  run: string;
+  /** JSON of what was seen. */
+  evidence: string | null;
+  started_at: number;
+  updated_at: number | null;
+  settled_at: number | null;
+}
+
+export type NewChange = Pick<
+  ChangeRow,
+  | 'id'
+  | 'run_id'
+  | 'site_id'
+  | 'position'
+  | 'type'
+  | 'slug'
+  | 'name'
+  | 'old_version'
+  | 'new_version'
+  | 'protection'
+  | 'step'
+  | 'run'
+  | 'started_at'
+>;
+
+export type ChangeFields = Partial<
+  Pick<
+    ChangeRow,
+    | 'step'
+    | 'outcome'
+    | 'snapshot'
+    | 'digest'
+    | 'armed_until'
+    | 'evidence'
+    | 'updated_at'
+    | 'settled_at'
+    | 'new_version'
+  >
+>;
+
+const NEW = [
+  'id',
+  'run_id',
+  'site_id',
+  'position',
+  'type',
+  'slug',
+  'name',
+  'old_version',
+  'new_version',
+  'protection',
+  'step',
+  'run',
+  'started_at',
+] as const satisfies readonly (keyof NewChange)[];
+
+export function createChanges(db: Db) {
+  return {
+    async add(change: NewChange): Promise<void> {
+      await db.run(
+        `INSERT INTO site_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
+        NEW.map((name) => change[name]),
+      );
+    },
+
+    /** Notes the given fields of one item. */
+    async note(id: string, fields: ChangeFields): Promise<void> {
+      const names = Object.keys(fields) as (keyof ChangeFields)[];
+      await db.run(`UPDATE site_change SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
+        ...names.map((name) => fields[name] ?? null),
+        id,
+      ]);
+    },
+
+    find(id: string): Promise<ChangeRow | undefined> {
+      return db.one<ChangeRow>('SELECT * FROM site_change WHERE id = ?', [id]);
+    },
+
+    /** The newest item of this kind whose old version was kept, or that went from this version. */
+    newest(siteId: number, type: number, slug: string, version: string | null): Promise<ChangeRow | undefined> {
+      return db.one<ChangeRow>(
+        `SELECT * FROM site_change WHERE site_id = ? AND type = ? AND slug = ? AND settled_at IS NOT NULL
+           AND outcome IN ('kept', 'broken') AND (? IS NULL OR old_version = ?)
+         ORDER BY started_at DESC, position DESC LIMIT 1`,
+        [siteId, type, slug, version, version],
+      );
+    },
+
+    /** Items of a site that are not settled, run by run. */
+    open(siteId: number): Promise<ChangeRow[]> {
+      return db.all<ChangeRow>(
+        'SELECT * FROM site_change WHERE site_id = ? AND settled_at IS NULL ORDER BY started_at, run_id, position',
+        [siteId],
+      );
+    },
+
+    /** Sites with such items. */
+    async openSites(limit: number): Promise<number[]> {
+      const rows = await db.all('SELECT DISTINCT site_id FROM site_change WHERE settled_at IS NULL LIMIT ?', [limit]);
+      return rows.map((row) => Number(row.site_id));
+    },
+
+    /** The items of some snapshots, by the id of the snapshot. */
+    async ofSnapshots(siteId: number, snapshots: readonly string[]): Promise<Map<string, string>> {
+      const rows = await db.all(
+        'SELECT snapshot, id FROM site_change WHERE site_id = ? AND snapshot IN (SELECT value FROM json_each(?))',
+        [siteId, JSON.stringify(snapshots)],
+      );
+      return new Map(rows.map((row) => [String(row.snapshot), String(row.id)]));
+    },
+
+    /** Newest first, one page. */
+    async page(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
+      const [items = [], counts = []] = await db.read([
+        sql(
+          'SELECT * FROM site_change WHERE site_id = ? ORDER BY started_at DESC, position DESC LIMIT ? OFFSET ?',
+          siteId,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql('SELECT count(*) AS n FROM site_change WHERE site_id = ?', siteId),
+      ]);
+      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Forgets items that were settled by then. */
+    async expire(before: number): Promise<number> {
+      const { changes } = await db.run('DELETE FROM site_change WHERE settled_at <= ?', [before]);
+      return changes;
+    },
+  };
+}
