@@ -48,6 +48,14 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
 } & { [K in `${UpdateType}.update_failed`]: { slug: string; code: string } } & {
   [K in `${ExtensionType}.${ExtensionAction}`]: { slug: string };
 } & {
+  [K in `${UpdateType}.rolled_back`]: UpdateFacts & { change_id: string };
+} & {
+  /** A process left items of a safe update open; they are settled by the next that takes them. */
+  'update.interrupted': { run_id: string };
+  'update.broke_site': { slug: string; change_id: string };
+  'site.guard_installed': { version: string };
+  'site.guard_removed': NoFacts;
+} & {
   'site.added': { url: string };
   'site.updated': { fields: string[] };
   'site.deleted': { url: string };
@@ -112,6 +120,8 @@ type ServiceEvents = {
   'key.created': KeyFacts & { scope: string };
   'key.updated': KeyFacts & { fields: string[] };
   'key.deleted': KeyFacts;
+  'version.quarantined': { type: string; slug: string; version: string; site_url: string };
+  'version.released': { type: string; slug: string; version: string; by: string };
   'settings.changed': { group: string; fields: string[] };
   'task.started': TaskFacts;
   'task.paused': TaskFacts;

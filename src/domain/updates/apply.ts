@@ -9,6 +9,7 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { mayHaveRun } from '../extensions/extensions.js';
+import { applySafely } from '../safety/run.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { storeSnapshot } from '../sites/sync.js';
 import { visitAfterUpdate } from './check-after-update.js';
@@ -36,6 +37,9 @@ export interface ApplyError {
   slug: string;
   code: string;
   message: string;
+  /** Of an item that was updated safely: its record, and what was seen on the site. */
+  change_id?: string;
+  evidence?: string[];
 }
 
 export interface ApplyResult {
@@ -57,25 +61,36 @@ export async function applyOffers(
 ): Promise<ApplyResult> {
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
-    const result: ApplyResult = { updated: [], errors: [] };
-    for (const [type, number] of UPDATE_TYPES.map((name, index) => [name, index] as const)) {
-      const ofType = offers.filter((offer) => offer.type === number);
-      if (ofType.length === 0) continue;
-      try {
-        const part = await applyType(ctx, target, type, ofType, timeoutMs);
-        result.updated.push(...part.updated);
-        result.errors.push(...part.errors);
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'svc_cancelled') throw error;
-        if (result.updated.length + result.errors.length === 0) throw error;
-        const message = 'The call ended before every update had its turn; the rest goes on as a job.';
-        result.errors.push(failed(target, 'site', '', 'svc_cancelled', message));
-        return { ...result, interrupted: true };
-      }
-    }
-    if (result.updated.length > 0) await visitAfterUpdate(ctx, target);
+    const result = await applySafely(ctx, target, offers, (items) => applyInOrder(ctx, target, items, timeoutMs));
+    if (result.updated.length > 0 && result.interrupted !== true) await visitAfterUpdate(ctx, target);
     return result;
   });
+}
+
+/** Applies offers type by type, without looking at the site in between. The caller holds the lock of the site. */
+export async function applyInOrder(
+  ctx: Ctx,
+  target: LoadedSite,
+  offers: readonly FleetOffer[],
+  timeoutMs = UPDATE_TIMEOUT_MS,
+): Promise<ApplyResult> {
+  const result: ApplyResult = { updated: [], errors: [] };
+  for (const [type, number] of UPDATE_TYPES.map((name, index) => [name, index] as const)) {
+    const ofType = offers.filter((offer) => offer.type === number);
+    if (ofType.length === 0) continue;
+    try {
+      const part = await applyType(ctx, target, type, ofType, timeoutMs);
+      result.updated.push(...part.updated);
+      result.errors.push(...part.errors);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'svc_cancelled') throw error;
+      if (result.updated.length + result.errors.length === 0) throw error;
+      const message = 'The call ended before every update had its turn; the rest goes on as a job.';
+      result.errors.push(failed(target, 'site', '', 'svc_cancelled', message));
+      return { ...result, interrupted: true };
+    }
+  }
+  return result;
 }
 
 async function applyType(

@@ -12,6 +12,13 @@ CREATE TABLE site_guard (
   looked_at INTEGER NOT NULL
 );
 
+-- Runs with items that are not settled yet: JSON of their settings and of the site as it was before.
+CREATE TABLE site_change_run (
+  id TEXT PRIMARY KEY,
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  facts TEXT NOT NULL
+) WITHOUT ROWID;
+
 -- One row for each item of a safe run. The step is written before it is taken, so that a process that dies leaves behind
 -- what has to be looked at.
 CREATE TABLE site_change (
@@ -29,12 +36,10 @@ CREATE TABLE site_change (
   step TEXT NOT NULL,
   -- Null while the item is open.
   outcome TEXT,
-  -- Of the guard: the copy of the old version, and its digest.
+  -- Of the guard: the copy of the old version, its digest, and until when it is armed by the clock of the site (seconds).
   snapshot TEXT,
   digest TEXT,
   armed_until INTEGER,
-  -- JSON: policy and look of the run before its first update; the same for all items of a run.
-  run TEXT NOT NULL,
   -- JSON: what was seen.
   evidence TEXT,
   started_at INTEGER NOT NULL,
@@ -43,6 +48,7 @@ CREATE TABLE site_change (
   settled_at INTEGER
 );
 CREATE INDEX site_change_open ON site_change (site_id, run_id, position) WHERE settled_at IS NULL;
+CREATE INDEX site_change_run_items ON site_change (run_id);
 CREATE INDEX site_change_site ON site_change (site_id, started_at);
 CREATE INDEX site_change_snapshot ON site_change (snapshot) WHERE snapshot IS NOT NULL;
 

@@ -32,9 +32,8 @@ export interface ChangeRow extends Row {
   outcome: ChangeOutcome | null;
   snapshot: string | null;
   digest: string | null;
+  /** By the clock of the site, unix seconds. */
   armed_until: number | null;
-  /** JSON of the run. */
-  run: string;
   /** JSON of what was seen. */
   evidence: string | null;
   started_at: number;
@@ -55,7 +54,6 @@ export type NewChange = Pick<
   | 'new_version'
   | 'protection'
   | 'step'
-  | 'run'
   | 'started_at'
 >;
 
@@ -86,12 +84,30 @@ const NEW = [
   'new_version',
   'protection',
   'step',
-  'run',
   'started_at',
 ] as const satisfies readonly (keyof NewChange)[];
 
 export function createChanges(db: Db) {
   return {
+    /** Keeps what a run needs to be settled by another process, until it is. `facts` is JSON. */
+    async begin(runId: string, siteId: number, facts: string): Promise<void> {
+      await db.run('INSERT INTO site_change_run (id, site_id, facts) VALUES (?, ?, ?)', [runId, siteId, facts]);
+    },
+
+    async runFacts(runId: string): Promise<string | null> {
+      const row = await db.one('SELECT facts FROM site_change_run WHERE id = ?', [runId]);
+      return row === undefined ? null : String(row.facts);
+    },
+
+    /** Forgets them once no item of the run is open. */
+    async end(runId: string): Promise<void> {
+      await db.run(
+        `DELETE FROM site_change_run WHERE id = ?1
+           AND NOT EXISTS (SELECT 1 FROM site_change WHERE run_id = ?1 AND site_id = site_change_run.site_id AND settled_at IS NULL)`,
+        [runId],
+      );
+    },
+
     async add(change: NewChange): Promise<void> {
       await db.run(
         `INSERT INTO site_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
@@ -106,6 +122,12 @@ export function createChanges(db: Db) {
         ...names.map((name) => fields[name] ?? null),
         id,
       ]);
+    },
+
+    /** Items of a run so far. */
+    async count(runId: string): Promise<number> {
+      const row = await db.one('SELECT count(*) AS n FROM site_change WHERE run_id = ?', [runId]);
+      return Number(row?.n ?? 0);
     },
 
     find(id: string): Promise<ChangeRow | undefined> {

@@ -1,0 +1,96 @@
+/** Looks at a site from outside: its pages past caches, and whether the child plugin answers. */
+
+import { randomBytes } from 'node:crypto';
+import { ChildFailure } from '../../child/child.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, requireConnection } from '../sites/load.js';
+import { type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
+import { factsOf } from './page-facts.js';
+
+/** What is always looked at. */
+const PATHS = ['', 'wp-login.php'];
+/** The quick look: what costs little and shows most. */
+const QUICK_PATHS = [''];
+const PAUSE_MS = 3_000;
+/** A page of a site that is well. Afterwards it may take so much longer than before. */
+const PAGE_TIMEOUT_MS = 20_000;
+const SLOWER_MS = 10_000;
+/** New scripts and styles of which it is asked whether they are there. */
+const MAX_ASSETS = 20;
+
+export type Depth = 'quick' | 'full';
+
+/** Two looks, some seconds apart. */
+export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
+  const first = await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS);
+  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  return { first, second: await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS) };
+}
+
+/** One look. `paths` are further pages of a full one. */
+async function look(
+  ctx: Ctx,
+  target: LoadedSite,
+  depth: Depth,
+  paths: readonly string[],
+  timeoutMs: number,
+): Promise<Look> {
+  const wanted = depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
+  const [pages, child] = await Promise.all([
+    Promise.all(
+      wanted.map(async (path) => {
+        const page = await ctx.child.page(requireConnection(target), fresh(path), { signal: ctx.signal, timeoutMs });
+        return [path, factsOf(page, target.site.url)] as const;
+      }),
+    ),
+    childAnswers(ctx, target, timeoutMs),
+  ]);
+  return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
+}
+
+/** A look held against the one before the update; with full depth also scripts and styles that a page names newly. */
+export async function lookAgain(
+  ctx: Ctx,
+  target: LoadedSite,
+  before: Baseline,
+  depth: Depth,
+  paths: readonly string[],
+): Promise<Finding[]> {
+  const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
+  const now = await look(ctx, target, depth, paths, Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS));
+  const findings = compare(before, now);
+  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return findings;
+  return [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))];
+}
+
+async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
+  const { origin } = new URL(target.site.url);
+  const findings = await Promise.all(
+    assets.slice(0, MAX_ASSETS).map(async (asset): Promise<Finding[]> => {
+      const page = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
+        signal: ctx.signal,
+        timeoutMs: SLOWER_MS,
+      });
+      if (page.status > 0 && page.status < 400) return [];
+      return [{ severity: 'suspect', path: '', what: 'A page names a script or style that is not there.' }];
+    }),
+  );
+  return findings.flat().slice(0, 1);
+}
+
+/** A parameter that no cache knows: a cached page would hide that the site is broken. */
+function fresh(path: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}sitefleet=${randomBytes(6).toString('hex')}`;
+}
+
+/** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to answer it. */
+async function childAnswers(ctx: Ctx, target: LoadedSite, timeoutMs: number): Promise<boolean> {
+  const connection = requireConnection(target);
+  try {
+    await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, timeoutMs });
+    return true;
+  } catch (error) {
+    if (error instanceof ChildFailure && error.kind !== 'cancelled') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+/** Settles what a process left open: it died, or its caller gave up, in the middle of a safe update. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteGuard } from '../../guard/guards.js';
+import type { ChangeRow } from '../../store/safety/changes.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, loadSite } from '../sites/load.js';
+import { openGuard } from './open-guard.js';
+import { disarm } from './protect.js';
+import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
+import { close, settleAll } from './settle.js';
+
+/** Sites looked at in one go. */
+const SITES = 200;
+/** A site on which somebody works is left to them. */
+const WAIT_MS = 1_000;
+/** Steps before the update was sent: nothing was changed. */
+const UNSENT: readonly string[] = ['snapshot', 'arm'];
+
+/** Settles every open item of a site. The caller holds the lock of the site. */
+export async function settleOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard | null): Promise<number> {
+  const rows = await ctx.store.changes.open(target.site.id);
+  for (const runId of new Set(rows.map(({ run_id }) => run_id)))
+    await settleRun(
+      ctx,
+      target,
+      guard,
+      runId,
+      rows.filter(({ run_id }) => run_id === runId),
+    );
+  return rows.length;
+}
+
+async function settleRun(
+  ctx: Ctx,
+  target: LoadedSite,
+  guard: SiteGuard | null,
+  id: string,
+  rows: readonly ChangeRow[],
+): Promise<void> {
+  const facts = await ctx.store.changes.runFacts(id);
+  if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
+  const run: SafeRun = { id, ctx, target, facts: JSON.parse(facts) as RunFacts, guard, open: [] };
+  const unsent: SafeItem[] = [];
+  for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
+  for (const item of unsent) {
+    await disarm(run, item);
+    await close(run, item, 'not_updated', {
+      seen: ['The update was not sent: Sitefleet was stopped before.'],
+      by: null,
+      well_after_ms: null,
+      suspect: [],
+    });
+  }
+  const { errors } = await settleAll(run);
+  await ctx.store.changes.end(id);
+  ctx.log.info(
+    { site_id: target.site.id, run: id, items: rows.length, undone: errors.length },
+    'a safe update was settled',
+  );
+}
+
+/** Settles what is open on any site, except where somebody is at work. Run by the schedule, and when a call is cut off. */
+export async function settleInterrupted(ctx: Ctx): Promise<string> {
+  const sites = await ctx.store.changes.openSites(SITES);
+  const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));
+  return `${ends.filter((done) => done).length} of ${sites.length} settled`;
+}
+
+async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
+  const busy = new AbortController();
+  const timer = setTimeout(() => busy.abort(), WAIT_MS);
+  try {
+    return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), async (held) => {
+      clearTimeout(timer);
+      const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
+      const target = await loadSite(own, siteId);
+      const open = await openGuard(own, target);
+      return (await settleOpen(own, target, open?.guard ?? null)) > 0;
+    });
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    if (!busy.signal.aborted && !(error instanceof ServiceError && error.code === 'svc_cancelled'))
+      ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be settled yet');
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
