@@ -57,6 +57,8 @@ export const updateError = z.object({
   slug: z.string(),
   code: z.string(),
   message: z.string(),
+  change_id: z.string().optional().describe('Of a guarded update.'),
+  evidence: z.array(z.string()).optional(),
 });
 
 export const runSummary = z.object({

@@ -4,6 +4,7 @@ import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import { clients } from './clients/index.js';
 import { jobs } from './jobs/index.js';
+import { safety } from './safety/index.js';
 import { sites } from './sites/index.js';
 import { tags } from './tags/index.js';
 import { updates } from './updates/index.js';
@@ -15,6 +16,7 @@ function group(name: Toolset, operations: readonly Operation[]): GroupedOperatio
 export const operations: readonly GroupedOperation[] = [
   ...group('sites', sites),
   ...group('updates', updates),
+  ...group('safety', safety),
   ...group('clients', clients),
   ...group('tags', tags),
   ...group('batch', jobs),

@@ -23,6 +23,7 @@ import type { Log } from '../core/log.js';
 import type { Ctx } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
+import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { applyConnectionSettings } from '../domain/settings/effects.js';
 import { createHistoryRecorder } from '../domain/sites/change-history.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
@@ -230,6 +231,13 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
     const run = withOwnCtx(runToolJobs).catch((error: unknown) => {
       if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
+    });
+    tools = Promise.all([tools, run]);
+  });
+  events.subscribe((event) => {
+    if (event.name !== 'update.interrupted' || parts.jobs === false) return;
+    const run = withOwnCtx(settleInterrupted).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ err: error }, 'interrupted updates are settled later');
     });
     tools = Promise.all([tools, run]);
   });

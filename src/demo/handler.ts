@@ -91,6 +91,10 @@ export class FleetHandler {
         query: question < 0 ? NOTHING : parseForm(rest.slice(question + 1)),
         params,
         authorization: request.headers.authorization ?? '',
+        guard:
+          method === 'POST' && request.headers['x-sitefleet-guard'] !== undefined
+            ? { headers: request.headers, body }
+            : null,
         tls: this.options.tls !== undefined,
         verify: this.options.verify,
       });

@@ -86,6 +86,7 @@ function updateItem(
   if (replaced && item.update !== null) {
     item.version = item.update.version;
     item.update = null;
+    site.changed(slug);
   }
   const name = item?.name ?? '';
   const version = item === undefined ? {} : { version: item.version };

@@ -5,6 +5,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
+import { settleBeforeResume } from '../safety/unsettled.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import {
@@ -133,6 +134,8 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target) {
     requireReachable(target);
+    // A site that an update has broken must be put right before it can be read.
+    await settleBeforeResume(ctx, target);
     await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
   failureOf({ updated, errors }) {

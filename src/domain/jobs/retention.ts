@@ -3,7 +3,7 @@
 import type { Ctx } from '../context.js';
 
 const DAY_MS = 24 * 3_600_000;
-const KEPT_DAYS = { audits: 400, mail: 90, history: 3 * 366 } as const;
+const KEPT_DAYS = { audits: 400, mail: 90, history: 3 * 366, safe_updates: 90 } as const;
 
 /** Old audits, mails and history; the newest result of each site stays whatever its age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {
@@ -11,5 +11,6 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
   const changes = await ctx.store.history.prune(before(KEPT_DAYS.history));
+  await ctx.store.changes.expire(before(KEPT_DAYS.safe_updates));
   return `${audits} audits, ${mails} mails, ${changes} changes forgotten`;
 }

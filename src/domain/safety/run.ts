@@ -68,7 +68,7 @@ export async function runSafely(
   settings: SafeSettings,
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
-  await settleOpen(ctx, target, guard);
+  const wanted = (await settleOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, offers) : offers;
   const before = await lookBefore(ctx, target, settings.paths);
   const ill = [before.first, before.second].map(ailmentsOf);
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
@@ -78,10 +78,10 @@ export async function runSafely(
   let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
   try {
     // A second round is for items that were put back without being at fault.
-    for (let round = inOrder(offers), again = false; round.length > 0; again = true) {
+    for (let round = inOrder(wanted), again = false; round.length > 0; again = true) {
       const part = await runRound(run, round, apply, settings);
       result = joined(result, part);
-      round = again || !part.well ? [] : innocentOffers(offers, part.innocent);
+      round = again || !part.well ? [] : innocentOffers(wanted, part.innocent);
     }
   } catch (error) {
     return interrupted(run, result, error);
@@ -89,6 +89,16 @@ export async function runSafely(
   await ctx.store.changes.end(run.id);
   const { updated, errors, suspects } = result;
   return { updated, errors, suspects };
+}
+
+/** Those of the offers that stand after an earlier run was settled. */
+async function stillOffered(ctx: Ctx, target: LoadedSite, offers: readonly FleetOffer[]): Promise<FleetOffer[]> {
+  const { offers: now } = await ctx.store.inventory.read(target.site.id);
+  return offers.filter((offer) =>
+    now.some(
+      ({ type, slug, new_version }) => type === offer.type && slug === offer.slug && new_version === offer.new_version,
+    ),
+  );
 }
 
 async function runRound(

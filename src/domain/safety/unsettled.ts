@@ -14,6 +14,8 @@ import { close, settleAll } from './settle.js';
 const SITES = 200;
 /** A site on which somebody works is left to them. */
 const WAIT_MS = 1_000;
+/** A site whose guard has not answered for so long is settled without it. */
+const GIVE_UP_MS = 24 * 3_600_000;
 /** Steps before the update was sent: nothing was changed. */
 const UNSENT: readonly string[] = ['snapshot', 'arm'];
 
@@ -60,6 +62,25 @@ async function settleRun(
   );
 }
 
+/** Settles what is open on a site before its work is begun again. */
+export async function settleBeforeResume(ctx: Ctx, target: LoadedSite): Promise<void> {
+  if ((await ctx.store.changes.open(target.site.id)).length > 0)
+    await ctx.locks.exclusive(target.site.id, ctx.signal, (held) => settleHeld(ctx, target, held));
+}
+
+async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Promise<number> {
+  const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
+  const [oldest] = await own.store.changes.open(target.site.id);
+  if (oldest === undefined) return 0;
+  const givenUp = own.clock.now() - oldest.started_at > GIVE_UP_MS;
+  const open = await openGuard(own, target).catch((error: unknown) => {
+    // A guard that was taken away by hand does not come back.
+    if (!givenUp || !(error instanceof ServiceError)) throw error;
+    return null;
+  });
+  return settleOpen(own, target, open?.guard ?? null);
+}
+
 /** Settles what is open on any site, except where somebody is at work. Run by the schedule, and when a call is cut off. */
 export async function settleInterrupted(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.changes.openSites(SITES);
@@ -73,10 +94,7 @@ async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
   try {
     return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), async (held) => {
       clearTimeout(timer);
-      const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
-      const target = await loadSite(own, siteId);
-      const open = await openGuard(own, target);
-      return (await settleOpen(own, target, open?.guard ?? null)) > 0;
+      return (await settleHeld(ctx, await loadSite(ctx, siteId), held)) > 0;
     });
   } catch (error) {
     ctx.signal.throwIfAborted();
