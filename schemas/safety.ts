@@ -1,7 +1,7 @@
 /** Schemas of safe updates: the guard of a site, what it keeps, and versions that are held back. */
 
 import { timestamp } from './common.js';
-import { appliedEntry, updateError } from './update.js';
+import { appliedEntry, applyError } from './update.js';
 import { z } from './zod.js';
 
 /** How an item could be put back. */
@@ -49,7 +49,7 @@ export const safeUpdate = z.object({
   ),
   updated: z.array(appliedEntry.extend({ protection })),
   suspects: z.array(z.object({ change_id: z.string(), slug: z.string(), findings: z.array(z.string()) })),
-  errors: z.array(updateError),
+  errors: z.array(applyError),
   notices: z.array(z.string()),
 });
 

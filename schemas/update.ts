@@ -57,7 +57,11 @@ export const updateError = z.object({
   slug: z.string(),
   code: z.string(),
   message: z.string(),
-  change_id: z.string().optional().describe('Of a guarded update.'),
+});
+
+/** The same of an update that was tried: of a guarded one also its record, and what was seen on the site. */
+export const applyError = updateError.extend({
+  change_id: z.string().optional(),
   evidence: z.array(z.string()).optional(),
 });
 

@@ -95,7 +95,6 @@ export const STATUS = {
   svc_snapshot_not_found: 404,
   svc_change_not_found: 404,
   svc_quarantine_not_found: 404,
-  svc_guard_not_installed: 409,
   svc_guard_unavailable: 502,
   svc_guard_refused: 409,
   svc_guard_install_failed: 502,

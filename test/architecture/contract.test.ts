@@ -101,10 +101,12 @@ describe.each(cases)('$id', ({ id, operation, contract }) => {
       expect([name, String(schema.description ?? '')]).toEqual([name, expect.stringMatching(/^.{4,80}$/)]);
   });
 
-  it('can be confirmed and previewed exactly when it destroys', () => {
+  it('must be confirmed exactly when it destroys, and can be previewed then', () => {
     const names = Object.keys(contract.input_schema.properties as object);
     const destroys = operation.effect === 'destroy';
-    expect([names.includes('confirm'), names.includes('dry_run')]).toEqual([destroys, destroys]);
+    expect(names.includes('confirm')).toBe(destroys);
+    // What can be put back may be previewed, what cannot must be.
+    if (destroys || operation.effect === 'read') expect(names.includes('dry_run')).toBe(destroys);
     // A missing confirmation has a code of its own, so the schema must let it pass.
     expect(contract.input_schema.required ?? []).not.toContain('confirm');
     if (destroys || operation.multi) expect(contract.annotations.instructions).not.toBe('');

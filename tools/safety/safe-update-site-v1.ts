@@ -1,8 +1,9 @@
-import { bool, list, siteRef } from '../../schemas/common.js';
+import { bool, siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { protection, safeUpdate } from '../../schemas/safety.js';
 import { updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
+import { bounded } from '../../schemas/zod-internals.js';
 import { safeUpdateSite } from '../../src/domain/safety/safe-update.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -22,10 +23,9 @@ export default defineOperation({
     specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
     on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('Pages look different, not broken.'),
     least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
-    paths: list(z.string().max(300))
-      .pipe(z.array(z.string()).max(10))
+    paths: bounded(z.array(z.string().max(300)).max(10))
       .default([])
-      .describe('Up to 10 further pages to look at.'),
+      .describe('Further pages to look at.'),
     dry_run: bool().default(false).describe('Only plans.'),
   }),
 

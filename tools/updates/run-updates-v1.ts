@@ -1,6 +1,6 @@
 import { queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
-import { appliedEntry, runSummary, updateError, updateTypes } from '../../schemas/update.js';
+import { appliedEntry, applyError, runSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -24,7 +24,7 @@ export default defineOperation({
   output: z.object({
     ...queuedFields,
     updated: z.array(appliedEntry).optional(),
-    errors: z.array(updateError),
+    errors: z.array(applyError),
     summary: runSummary.optional(),
     total_errors: z.number().int().optional(),
   }),

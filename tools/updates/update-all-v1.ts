@@ -1,5 +1,5 @@
 import { queuedFields, siteRefs } from '../../schemas/common.js';
-import { runSummary, updateError } from '../../schemas/update.js';
+import { applyError, runSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -26,7 +26,7 @@ export default defineOperation({
         translations: z.number().int(),
       })
       .optional(),
-    errors: z.array(updateError),
+    errors: z.array(applyError),
     summary: runSummary.optional(),
     total_errors: z.number().int().optional(),
   }),

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { ChildFailure } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection } from '../sites/load.js';
-import { type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
+import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
 import { factsOf } from './page-facts.js';
 
 /** What is always looked at. */
@@ -25,6 +25,14 @@ export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly s
   const first = await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS);
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
   return { first, second: await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS) };
+}
+
+/** What is wrong with a site, whatever it was like before. A second look decides. */
+export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
+  const found = ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+  if (found.length === 0) return [];
+  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  return ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
 }
 
 /** One look. `paths` are further pages of a full one. */

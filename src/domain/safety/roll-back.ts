@@ -7,13 +7,12 @@ import type { GuardSnapshot } from '../../guard/guards.js';
 import type { ChangeRow, Protection } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions, requireWritable } from '../extensions/extensions.js';
-import { type LoadedSite, loadSite, requireReachable, siteCallError } from '../sites/load.js';
+import { type LoadedSite, loadSite, requireReachable, requireVersion, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { storeSnapshot } from '../sites/sync.js';
-import { ailmentsOf } from './grade.js';
 import { askGuard, guardError, openGuard } from './open-guard.js';
-import { lookBefore } from './probe.js';
+import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
 import { type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
 import { putBack } from './undo.js';
@@ -179,8 +178,7 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
   if (item.change !== '') await ctx.store.changes.note(item.change, { outcome: 'rolled_back' });
   const facts_now = { slug, old_version: item.old_version, new_version: item.new_version, change_id: item.change };
   ctx.events.emit({ name: `${type}.rolled_back`, site_id: target.site.id, facts: facts_now });
-  const { second } = await lookBefore(ctx, target, []);
-  const findings = ailmentsOf(second).map(({ what }) => what);
+  const findings = (await ailments(ctx, target)).map(({ what }) => what);
   return {
     site_id: target.site.id,
     site_url: target.site.url,
@@ -212,6 +210,7 @@ async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] |
 export async function siteSnapshots(ctx: Ctx, ref: SiteRef) {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
+  requireVersion(target);
   requireReachable(target);
   const copies = target.site.on_trial === 1 ? null : await copiesOf(ctx, target);
   const changes = await ctx.store.changes.ofSnapshots(

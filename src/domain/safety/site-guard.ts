@@ -5,7 +5,14 @@ import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../extensions/extensions.js';
-import { type LoadedSite, loadSite, requireConnection, requireReachable, siteCallError } from '../sites/load.js';
+import {
+  type LoadedSite,
+  loadSite,
+  requireConnection,
+  requireReachable,
+  requireVersion,
+  siteCallError,
+} from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
@@ -33,6 +40,7 @@ const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins by hand; do
 export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
+  requireVersion(target);
   requireReachable(target);
   if (target.site.on_trial === 0) await askGuard(ctx, target);
   return storedGuard(ctx, site.id);

@@ -13,7 +13,7 @@ CREATE TABLE site_guard (
 );
 
 -- Runs with items that are not settled yet: JSON of their settings and of the site as it was before.
-CREATE TABLE site_change_run (
+CREATE TABLE safe_change_run (
   id TEXT PRIMARY KEY,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
   facts TEXT NOT NULL
@@ -21,7 +21,7 @@ CREATE TABLE site_change_run (
 
 -- One row for each item of a safe run. The step is written before it is taken, so that a process that dies leaves behind
 -- what has to be looked at.
-CREATE TABLE site_change (
+CREATE TABLE safe_change (
   id TEXT PRIMARY KEY,
   run_id TEXT NOT NULL,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
@@ -47,10 +47,10 @@ CREATE TABLE site_change (
   updated_at INTEGER,
   settled_at INTEGER
 );
-CREATE INDEX site_change_open ON site_change (site_id, run_id, position) WHERE settled_at IS NULL;
-CREATE INDEX site_change_run_items ON site_change (run_id);
-CREATE INDEX site_change_site ON site_change (site_id, started_at);
-CREATE INDEX site_change_snapshot ON site_change (snapshot) WHERE snapshot IS NOT NULL;
+CREATE INDEX safe_change_open ON safe_change (site_id, run_id, position) WHERE settled_at IS NULL;
+CREATE INDEX safe_change_run_items ON safe_change (run_id);
+CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
+CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;
 
 -- Versions that broke a site: no other site gets them until a person lifts it.
 CREATE TABLE quarantined_version (

@@ -91,26 +91,26 @@ export function createChanges(db: Db) {
   return {
     /** Keeps what a run needs to be settled by another process, until it is. `facts` is JSON. */
     async begin(runId: string, siteId: number, facts: string): Promise<void> {
-      await db.run('INSERT INTO site_change_run (id, site_id, facts) VALUES (?, ?, ?)', [runId, siteId, facts]);
+      await db.run('INSERT INTO safe_change_run (id, site_id, facts) VALUES (?, ?, ?)', [runId, siteId, facts]);
     },
 
     async runFacts(runId: string): Promise<string | null> {
-      const row = await db.one('SELECT facts FROM site_change_run WHERE id = ?', [runId]);
+      const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ?', [runId]);
       return row === undefined ? null : String(row.facts);
     },
 
     /** Forgets them once no item of the run is open. */
     async end(runId: string): Promise<void> {
       await db.run(
-        `DELETE FROM site_change_run WHERE id = ?1
-           AND NOT EXISTS (SELECT 1 FROM site_change WHERE run_id = ?1 AND site_id = site_change_run.site_id AND settled_at IS NULL)`,
+        `DELETE FROM safe_change_run WHERE id = ?1
+           AND NOT EXISTS (SELECT 1 FROM safe_change WHERE run_id = ?1 AND site_id = safe_change_run.site_id AND settled_at IS NULL)`,
         [runId],
       );
     },
 
     async add(change: NewChange): Promise<void> {
       await db.run(
-        `INSERT INTO site_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
+        `INSERT INTO safe_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
         NEW.map((name) => change[name]),
       );
     },
@@ -118,7 +118,7 @@ export function createChanges(db: Db) {
     /** Notes the given fields of one item. */
     async note(id: string, fields: ChangeFields): Promise<void> {
       const names = Object.keys(fields) as (keyof ChangeFields)[];
-      await db.run(`UPDATE site_change SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
+      await db.run(`UPDATE safe_change SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
         ...names.map((name) => fields[name] ?? null),
         id,
       ]);
@@ -126,18 +126,18 @@ export function createChanges(db: Db) {
 
     /** Items of a run so far. */
     async count(runId: string): Promise<number> {
-      const row = await db.one('SELECT count(*) AS n FROM site_change WHERE run_id = ?', [runId]);
+      const row = await db.one('SELECT count(*) AS n FROM safe_change WHERE run_id = ?', [runId]);
       return Number(row?.n ?? 0);
     },
 
     find(id: string): Promise<ChangeRow | undefined> {
-      return db.one<ChangeRow>('SELECT * FROM site_change WHERE id = ?', [id]);
+      return db.one<ChangeRow>('SELECT * FROM safe_change WHERE id = ?', [id]);
     },
 
     /** The newest item of this kind whose old version was kept, or that went from this version. */
     newest(siteId: number, type: number, slug: string, version: string | null): Promise<ChangeRow | undefined> {
       return db.one<ChangeRow>(
-        `SELECT * FROM site_change WHERE site_id = ? AND type = ? AND slug = ? AND settled_at IS NOT NULL
+        `SELECT * FROM safe_change WHERE site_id = ? AND type = ? AND slug = ? AND settled_at IS NOT NULL
            AND outcome IN ('kept', 'broken') AND (? IS NULL OR old_version = ?)
          ORDER BY started_at DESC, position DESC LIMIT 1`,
         [siteId, type, slug, version, version],
@@ -147,21 +147,21 @@ export function createChanges(db: Db) {
     /** Items of a site that are not settled, run by run. */
     open(siteId: number): Promise<ChangeRow[]> {
       return db.all<ChangeRow>(
-        'SELECT * FROM site_change WHERE site_id = ? AND settled_at IS NULL ORDER BY started_at, run_id, position',
+        'SELECT * FROM safe_change WHERE site_id = ? AND settled_at IS NULL ORDER BY started_at, run_id, position',
         [siteId],
       );
     },
 
     /** Sites with such items. */
     async openSites(limit: number): Promise<number[]> {
-      const rows = await db.all('SELECT DISTINCT site_id FROM site_change WHERE settled_at IS NULL LIMIT ?', [limit]);
+      const rows = await db.all('SELECT DISTINCT site_id FROM safe_change WHERE settled_at IS NULL LIMIT ?', [limit]);
       return rows.map((row) => Number(row.site_id));
     },
 
     /** The items of some snapshots, by the id of the snapshot. */
     async ofSnapshots(siteId: number, snapshots: readonly string[]): Promise<Map<string, string>> {
       const rows = await db.all(
-        'SELECT snapshot, id FROM site_change WHERE site_id = ? AND snapshot IN (SELECT value FROM json_each(?))',
+        'SELECT snapshot, id FROM safe_change WHERE site_id = ? AND snapshot IN (SELECT value FROM json_each(?))',
         [siteId, JSON.stringify(snapshots)],
       );
       return new Map(rows.map((row) => [String(row.snapshot), String(row.id)]));
@@ -171,19 +171,19 @@ export function createChanges(db: Db) {
     async page(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
       const [items = [], counts = []] = await db.read([
         sql(
-          'SELECT * FROM site_change WHERE site_id = ? ORDER BY started_at DESC, position DESC LIMIT ? OFFSET ?',
+          'SELECT * FROM safe_change WHERE site_id = ? ORDER BY started_at DESC, position DESC LIMIT ? OFFSET ?',
           siteId,
           perPage,
           offset(page, perPage),
         ),
-        sql('SELECT count(*) AS n FROM site_change WHERE site_id = ?', siteId),
+        sql('SELECT count(*) AS n FROM safe_change WHERE site_id = ?', siteId),
       ]);
       return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
     /** Forgets items that were settled by then. */
     async expire(before: number): Promise<number> {
-      const { changes } = await db.run('DELETE FROM site_change WHERE settled_at <= ?', [before]);
+      const { changes } = await db.run('DELETE FROM safe_change WHERE settled_at <= ?', [before]);
       return changes;
     },
   };
