@@ -10,10 +10,10 @@ import { installedExtensions, requireWritable } from '../extensions/extensions.j
 import { type LoadedSite, loadSite, requireReachable, requireVersion, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
-import { storeSnapshot } from '../sites/sync.js';
 import { askGuard, guardError, openGuard } from './open-guard.js';
 import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
+import { readAgain } from './read-again.js';
 import { type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
 import { putBack } from './undo.js';
 import { settleOpen } from './unsettled.js';
@@ -165,7 +165,7 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
   const { target, type, slug } = goal;
   const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
   const message = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
-  const inventory = await storeSnapshot(ctx, target, null);
+  const inventory = await readAgain(ctx, target);
   const list = type === 'plugin' ? inventory?.plugins : inventory?.themes;
   const now =
     list?.find((one) => one.slug === slug)?.version ?? (message === null ? item.old_version : item.new_version);

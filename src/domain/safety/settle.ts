@@ -4,12 +4,12 @@ import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import type { Snapshot } from '../../child/child.js';
 import type { ErrorCode } from '../../core/errors.js';
 import type { ChangeOutcome } from '../../store/safety/changes.js';
-import { storeSnapshot } from '../sites/sync.js';
 import type { Applied, ApplyError } from '../updates/apply.js';
 import type { Finding } from './grade.js';
 import { quarantine } from './held-back.js';
 import type { Depth } from './probe.js';
 import { disarm } from './protect.js';
+import { readAgain } from './read-again.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { type Undone, undo } from './undo.js';
 import { judge, type Verdict } from './verdict.js';
@@ -77,7 +77,7 @@ async function putRight(
   const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
   const undone = await undo(run, candidates, verdict.restored, depth, suspect);
   // The offers are back with the old versions. The site says which ones they are.
-  const inventory = await storeSnapshot(run.ctx, run.target, null);
+  const inventory = await readAgain(run.ctx, run.target);
   const seen = [...new Set(verdict.broken.map(({ what }) => what))].slice(0, 10);
   const result: Settled = { ...NOTHING, updated: [], errors: [], innocent: [], well: undone.guilty !== null };
   const at = undone.guilty ?? item;
@@ -158,7 +158,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
   // Items of a process that died say nothing about themselves.
   const unknown = run.open.some(({ applied, error }) => applied === null && error === null);
-  const inventory = unknown ? await storeSnapshot(run.ctx, run.target, null) : null;
+  const inventory = unknown ? await readAgain(run.ctx, run.target) : null;
   for (const item of run.open) {
     await note(run, item, { step: 'disarm' });
     await disarm(run, item);
