@@ -63,6 +63,8 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
     const change = await ctx.store.changes.find(input.change_id);
     // A change of a site that is hidden from the caller is as unknown as one that never was.
     if (change === undefined || ctx.actor.denied_sites.includes(change.site_id)) throw noChange();
+    const named = input.site_id_or_domain === undefined ? null : await getSite(ctx, input.site_id_or_domain);
+    if (named !== null && named.id !== change.site_id) throw noChange();
     return goalOfChange(await loadSite(ctx, change.site_id), change);
   }
   const { site_id_or_domain: ref, type, slug } = input;
