@@ -294,3 +294,48 @@ it('off: updates as if there were no guard', async () => {
   expect([plugin.version, bare.site(0).guard?.actions]).toEqual(['99.0', []]);
   await bare.close();
 });
+
+it('a process that dies at any of its writes leaves what the next one settles', async () => {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  site.faults.watchdog = false;
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+  let dieAt = 1;
+  for (let finished = false; !finished; dieAt++) {
+    plugin.version = '1.0';
+    plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+    await app.db.run('DELETE FROM quarantined_version');
+    await sync(1);
+    let writes = 0;
+    const sent = () => site.calls.filter((call) => call.function === 'upgradeplugintheme').length;
+    const before = sent();
+    const dead = new AbortController();
+    const { run, batch } = app.db;
+    // From this write on nothing is stored and nothing is sent any more.
+    const count = (sql: string) => {
+      if (/^(INSERT|UPDATE).*\b(safe_change|quarantined_version)\b/s.test(sql) && ++writes >= dieAt) dead.abort();
+      dead.signal.throwIfAborted();
+    };
+    app.db.run = async (sql, args) => {
+      count(sql);
+      return run(sql, args);
+    };
+    app.db.batch = async (statements) => {
+      for (const { sql } of statements) count(sql);
+      return batch(statements);
+    };
+    finished = await app.running(app.call('update-site-plugins', one, { signal: dead.signal })).then(
+      () => true,
+      () => false,
+    );
+    Object.assign(app.db, { run, batch });
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    await app.running(settleInterrupted(app.service.ctx(caller)));
+    await expectSettled();
+    expect([dieAt, plugin.version]).toEqual([dieAt, '1.0']);
+    // Whatever broke the site is held back, whoever has put it right.
+    const { total } = await app.call('list-quarantined-versions');
+    expect([dieAt, total]).toEqual([dieAt, sent() - before]);
+  }
+  expect(dieAt).toBeGreaterThan(6);
+});

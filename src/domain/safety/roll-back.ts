@@ -141,6 +141,7 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
     updated_at: null,
     applied: null,
     error: null,
+    restoring: false,
   };
   return restoreItem(ctx, goal, item, open?.guard ?? null);
 }

@@ -74,7 +74,6 @@ export async function runSafely(
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const { on_suspect, paths } = settings;
   const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before }, guard, open: [] };
-  await ctx.store.changes.begin(run.id, target.site.id, JSON.stringify(run.facts));
   let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
   try {
     // A second round is for items that were put back without being at fault.
@@ -86,7 +85,7 @@ export async function runSafely(
   } catch (error) {
     return interrupted(run, result, error);
   }
-  await ctx.store.changes.end(run.id);
+  await ctx.store.changes.forgetRuns();
   const { updated, errors, suspects } = result;
   return { updated, errors, suspects };
 }
@@ -146,8 +145,9 @@ async function updateOne(
     updated_at: null,
     applied: null,
     error: null,
+    restoring: false,
   };
-  await ctx.store.changes.add({
+  const row = {
     id: item.change,
     run_id: run.id,
     site_id: target.site.id,
@@ -158,9 +158,10 @@ async function updateOne(
     old_version: item.old_version,
     new_version: item.new_version,
     protection,
-    step: 'snapshot',
+    step: 'snapshot' as const,
     started_at: ctx.clock.now(),
-  });
+  };
+  await ctx.store.changes.add(row, JSON.stringify(run.facts));
   const refusal = protection === 'guard' ? await protectedOrNot(run, item) : null;
   if (refusal !== null) return only(refusal);
   item.updated_at = ctx.clock.now();

@@ -33,6 +33,8 @@ export interface SafeItem {
   applied: Applied | null;
   /** What the update itself said went wrong. */
   error: ApplyError | null;
+  /** A process was stopped while it put the old version back. */
+  restoring: boolean;
 }
 
 export interface SafeRun {
@@ -81,5 +83,6 @@ export function itemOf(row: ChangeRow): SafeItem {
     updated_at: row.updated_at,
     applied: null,
     error: null,
+    restoring: row.step === 'restore',
   };
 }

@@ -95,14 +95,16 @@ async function putRight(
   }
   if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
   else {
-    result.errors.push(await rolledBack(run, at, undone, seen, inventory));
+    // Before it is settled: a process that dies in between must not let the version pass.
     if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED]);
+    result.errors.push(await rolledBack(run, at, undone, seen, inventory));
   }
   run.open = run.open.filter((one) => one !== at && !undone.items.includes(one));
   return result;
 }
 
 const WITHOUT_FAULT = 'It was put back together with another item, without being at fault.';
+const STOPPED = 'It broke a site; Sitefleet was stopped while it put the old version back.';
 const GUARD_ACTED = 'The guard of the site recorded a fatal error in it.';
 
 async function rolledBack(
@@ -159,7 +161,14 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   // Items of a process that died say nothing about themselves.
   const unknown = run.open.some(({ applied, error }) => applied === null && error === null);
   const inventory = unknown ? await readAgain(run.ctx, run.target) : null;
+  const restoring = run.open.filter((item) => item.restoring);
   for (const item of run.open) {
+    if (item.restoring && versionIn(inventory, item) === item.old_version) {
+      // Of several that were being put back it is not known which one was at fault.
+      if (restoring.length === 1) await quarantine(run, item, [STOPPED]);
+      await close(run, item, 'rolled_back', { seen: [STOPPED], by: 'sitefleet', well_after_ms: null, suspect: [] });
+      continue;
+    }
     await note(run, item, { step: 'disarm' });
     await disarm(run, item);
     const now = item.applied?.new_version ?? (item.error === null ? versionIn(inventory, item) : item.old_version);

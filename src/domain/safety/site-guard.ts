@@ -17,6 +17,7 @@ import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
 import { askGuard, guardError, type OpenGuard } from './open-guard.js';
+import { readAgain } from './read-again.js';
 
 /** What a site says about its guard; null members: unknown. */
 export interface GuardView {
@@ -50,14 +51,14 @@ export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
 async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> {
   const row = await ctx.store.guards.find(siteId);
   const hello = row?.hello == null || row.present === 0 ? null : (JSON.parse(row.hello) as GuardHello);
-  const silent = row !== undefined && row.present === 1 && row.answered_at !== row.looked_at;
+  const silent = row !== undefined && row.present === 2;
   const problems = [
     ...(hello === null ? [] : problemsOf(hello)),
     ...(silent ? ['It did not answer the last look.'] : []),
   ];
   return {
     site_id: siteId,
-    installed: row === undefined ? null : row.present === 1,
+    installed: row === undefined ? null : row.present > 0,
     version: hello?.guard ?? null,
     can_protect: row === undefined ? null : hello !== null && problems.length === 0,
     problems,
@@ -219,6 +220,8 @@ export async function removeGuard(ctx: Ctx, ref: SiteRef) {
       data: { site_id: site.id },
     });
   await ctx.store.guards.silent(site.id, ctx.clock.now(), true);
+  // Its inventory lists the plugin as well.
+  await readAgain(ctx, target);
   ctx.events.emit({ name: 'site.guard_removed', site_id: site.id, facts: {} });
   return { site_id: site.id, removed: true };
 }

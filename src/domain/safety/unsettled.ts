@@ -30,6 +30,7 @@ export async function settleOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard 
       runId,
       rows.filter(({ run_id }) => run_id === runId),
     );
+  if (rows.length > 0) await ctx.store.changes.forgetRuns();
   return rows.length;
 }
 
@@ -55,7 +56,6 @@ async function settleRun(
     });
   }
   const { errors } = await settleAll(run);
-  await ctx.store.changes.end(id);
   ctx.log.info(
     { site_id: target.site.id, run: id, items: rows.length, undone: errors.length },
     'a safe update was settled',
@@ -85,6 +85,7 @@ async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Prom
 export async function settleInterrupted(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.changes.openSites(SITES);
   const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));
+  await ctx.store.changes.forgetRuns();
   return `${ends.filter((done) => done).length} of ${sites.length} settled`;
 }
 

@@ -3,7 +3,7 @@ export const safety = `
 -- What is known of the guard of a site, since the last look. A site without a row was never looked at.
 CREATE TABLE site_guard (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
-  -- 1 = it answered, or is expected to; 0 = the last look found none.
+  -- 1 = it answered; 2 = it did once, but not at the last look; 0 = the last look found none.
   present INTEGER NOT NULL,
   -- JSON of its own greeting; null while it never answered.
   hello TEXT,

@@ -89,30 +89,34 @@ const NEW = [
 
 export function createChanges(db: Db) {
   return {
-    /** Keeps what a run needs to be settled by another process, until it is. `facts` is JSON. */
-    async begin(runId: string, siteId: number, facts: string): Promise<void> {
-      await db.run('INSERT INTO safe_change_run (id, site_id, facts) VALUES (?, ?, ?)', [runId, siteId, facts]);
-    },
-
+    /** What a run needs to be settled; null = none of its items is open. */
     async runFacts(runId: string): Promise<string | null> {
       const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ?', [runId]);
       return row === undefined ? null : String(row.facts);
     },
 
-    /** Forgets them once no item of the run is open. */
-    async end(runId: string): Promise<void> {
+    /** Forgets the facts of runs without open items. An item that comes later brings them again. */
+    async forgetRuns(): Promise<void> {
       await db.run(
-        `DELETE FROM safe_change_run WHERE id = ?1
-           AND NOT EXISTS (SELECT 1 FROM safe_change WHERE run_id = ?1 AND site_id = safe_change_run.site_id AND settled_at IS NULL)`,
-        [runId],
+        `DELETE FROM safe_change_run WHERE NOT EXISTS
+           (SELECT 1 FROM safe_change c WHERE c.run_id = safe_change_run.id AND c.settled_at IS NULL)`,
       );
     },
 
-    async add(change: NewChange): Promise<void> {
-      await db.run(
-        `INSERT INTO safe_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
-        NEW.map((name) => change[name]),
-      );
+    /** Adds an item; `facts` (JSON) is what its run needs to be settled by another process. */
+    async add(change: NewChange, facts: string): Promise<void> {
+      await db.batch([
+        sql(
+          'INSERT OR IGNORE INTO safe_change_run (id, site_id, facts) VALUES (?, ?, ?)',
+          change.run_id,
+          change.site_id,
+          facts,
+        ),
+        sql(
+          `INSERT INTO safe_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
+          ...NEW.map((name) => change[name]),
+        ),
+      ]);
     },
 
     /** Notes the given fields of one item. */

@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 
 export interface GuardRow extends Row {
   site_id: number;
-  /** 1 = it answered, or is expected to. */
+  /** 1 = it answered; 2 = it did once, but not at the last look; 0 = none. */
   present: number;
   /** JSON of its greeting. */
   hello: string | null;
@@ -21,12 +21,11 @@ export function createGuards(db: Db) {
       );
     },
 
-    /** Sites whose guard answered once, or whose inventory lists the plugin: of these ids. */
+    /** Whether a guard of this site answered once, or its inventory lists the plugin. */
     async expected(siteId: number, pluginFile: string): Promise<boolean> {
       const row = await db.one(
-        `SELECT coalesce((SELECT present FROM site_guard WHERE site_id = ?1),
-           EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
-             WHERE e.site_id = ?1 AND e.kind = 0 AND p.slug = ?2)) AS present`,
+        `SELECT EXISTS (SELECT 1 FROM site_guard WHERE site_id = ?1 AND present > 0) OR EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
+             WHERE e.site_id = ?1 AND e.kind = 0 AND p.slug = ?2) AS present`,
         [siteId, pluginFile],
       );
       return row?.present === 1;
@@ -46,7 +45,7 @@ export function createGuards(db: Db) {
     async silent(siteId: number, now: number, gone: boolean): Promise<void> {
       await db.run(
         `INSERT INTO site_guard (site_id, present, looked_at) VALUES (?, 0, ?)
-         ON CONFLICT (site_id) DO UPDATE SET looked_at = excluded.looked_at, present = CASE WHEN ? THEN 0 ELSE present END,
+         ON CONFLICT (site_id) DO UPDATE SET looked_at = excluded.looked_at, present = CASE WHEN ? OR present = 0 THEN 0 ELSE 2 END,
            hello = CASE WHEN ? THEN NULL ELSE hello END`,
         [siteId, now, gone, gone],
       );
