@@ -1,5 +1,6 @@
 /** The guard of one site: what is known of it, installing it through the child plugin, and removing it. */
 
+import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
@@ -111,8 +112,11 @@ export async function installGuard(ctx: Ctx, ref: SiteRef, login: boolean, dryRu
   };
   if (dryRun) return plan;
   await ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-    const word = await runCode(ctx, target, installCode(withLogin(php, login)), 'svc_guard_install_failed');
-    if (word !== 'done') throw notInstalled(target, word);
+    const programs = installCode(withLogin(php, login), randomBytes(8).toString('hex'));
+    for (const [index, program] of programs.entries()) {
+      const word = await runCode(ctx, target, program, 'svc_guard_install_failed');
+      if (word !== (index === programs.length - 1 ? 'done' : 'next')) throw notInstalled(target, word);
+    }
   });
   const after = await askGuard(ctx, target);
   if (after === null)
