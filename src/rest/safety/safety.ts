@@ -1,4 +1,4 @@
-/** Safe updates: the guard of a site, updates that are undone when they break it, and held-back versions (REST §7.2). */
+/** Safe updates: the guard of a site, updates that are undone when they break it, and held-back versions (REST §7). */
 
 import {
   guardInstall,
