@@ -186,7 +186,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     ...createPackageCalls(update),
 
-    page: (at, path, options) => page(client, { ...unsigned(at, 'page', '', options), read: true }, path),
+    page: (at, address, options) => page(client, { ...unsigned(at, 'page', '', options), read: true }, address),
 
     async exchange(site, name, request) {
       requireWritable(site);
@@ -224,10 +224,10 @@ async function bySlug(
 
 const PAGE_BYTES = 1_048_576;
 
-async function page(client: ChildClient, childCall: ChildCall, path: string): Promise<Page> {
+async function page(client: ChildClient, childCall: ChildCall, address: string): Promise<Page> {
   const began = performance.now();
   try {
-    const answer = await client.page(childCall, path, PAGE_BYTES);
+    const answer = await client.page(childCall, address, PAGE_BYTES);
     return {
       status: answer.status,
       location: answer.location,

@@ -326,8 +326,8 @@ export interface ChildSites extends ChildContent, ChildPackages {
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
   /** Never rejects for what the site did; only for cancellation. */
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
-  /** A visitor's GET of a page below the site's address, with a question mark and more if wanted. Rejects only for cancellation. */
-  page(at: ChildAddress, path: string, options?: CallOptions): Promise<Page>;
+  /** A visitor's GET of one address: below that of the site, or whole. Redirects are not followed. Rejects only for cancellation. */
+  page(at: ChildAddress, address: string, options?: CallOptions): Promise<Page>;
   /** One exchange with something else than the child on the same site, within the same limits; `name` is for log and metrics. */
   exchange(site: ChildConnection, name: string, request: WireRequest): Promise<WireAnswer>;
   /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which a person waits. */

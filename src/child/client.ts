@@ -83,10 +83,10 @@ export class ChildClient {
   }
 
   /** A GET of a page of the site over a kept connection; HTTP statuses of every kind are answers. */
-  page(call: ChildCall, path: string, maxBytes: number): Promise<WireAnswer> {
+  page(call: ChildCall, address: string, maxBytes: number): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
       const answer = await this.#parts.transport.exchange({
-        ...this.#wire(call, new URL(path, url), trip),
+        ...this.#wire(call, new URL(address, url), trip),
         method: 'GET',
         headers: { ...this.#headers(call.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
         body: null,

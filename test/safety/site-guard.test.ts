@@ -1,11 +1,17 @@
 /** Installing, reading and removing the guard of a site, undoing an update from its copies, and updates without one. */
 
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Baseline, compare, type Look } from '../../src/domain/safety/grade.js';
 import { factsOf } from '../../src/domain/safety/page-facts.js';
+import { lookAgain, lookBefore } from '../../src/domain/safety/probe.js';
+import { loadSite } from '../../src/domain/sites/load.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpProbe, Probe } from '../../src/probe/probe.js';
 import { deniedTo } from '../operations/checked-app.js';
+import { ADMIN } from '../support/harness.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
@@ -208,6 +214,34 @@ describe('what a look tells', () => {
   ])('nothing: %s', (_name, answer) => {
     app = { close: async () => undefined } as SafetyApp;
     expect(judged(answer)).toEqual([]);
+  });
+
+  it('follows redirects within the site, and tells one that leads elsewhere', async () => {
+    app = await safetyApp({ sites: 1, realClock: true, guards: false });
+    let second = (response: ServerResponse) => response.end(html(words));
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'text/html');
+      if (request.url?.startsWith('/en/')) second(response);
+      else response.writeHead(302, { location: '/en/' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    const ctx = app.service.ctx(caller);
+    const known = await loadSite(ctx, 1);
+    const target = {
+      site: { ...known.site, url },
+      connection: known.connection === null ? null : { ...known.connection, url },
+    };
+    const before = await lookBefore(ctx, target, []);
+    expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
+    second = (response) => response.writeHead(500).end();
+    const broken = await lookAgain(ctx, target, before, 'quick', []);
+    expect(broken.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before it was 200.']);
+    second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
+    const gone = await lookAgain(ctx, target, before, 'quick', []);
+    expect(gone.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
+    server.close();
   });
 
   it('leaves out what differed before', () => {

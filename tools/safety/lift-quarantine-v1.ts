@@ -1,3 +1,4 @@
+import { token } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { quarantinedVersion } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
@@ -16,7 +17,7 @@ export default defineOperation({
   input: z.object({
     type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('Of the item.'),
     slug: slug.describe('Exact slug.'),
-    version: z.string().max(100).describe('Exact version.'),
+    version: token(100).describe('Exact version.'),
   }),
 
   output: quarantinedVersion,

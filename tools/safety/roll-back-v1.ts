@@ -1,3 +1,4 @@
+import { token } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { itemType, rolledBack } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
@@ -15,11 +16,11 @@ export default defineOperation({
   idempotent: true,
 
   input: z.object({
-    change_id: z.string().max(100).optional().describe('Of an update or snapshot.'),
+    change_id: token(100).optional().describe('Of an update or snapshot.'),
     site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
     type: itemType.optional().describe('Of the item.'),
     slug: slug.optional().describe('Exact slug.'),
-    to_version: z.string().max(100).optional().describe('Default: before the last update.'),
+    to_version: token(100).optional().describe('Default: before the last update.'),
   }),
 
   output: rolledBack,

@@ -1,4 +1,4 @@
-import { bool, siteRef } from '../../schemas/common.js';
+import { bool, siteRef, token } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { protection, safeUpdate } from '../../schemas/safety.js';
 import { updateTypes } from '../../schemas/update.js';
@@ -23,7 +23,7 @@ export default defineOperation({
     specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
     on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('Pages look different, not broken.'),
     least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
-    paths: bounded(z.array(z.string().max(300)).max(10))
+    paths: bounded(z.array(token(300)).max(10))
       .default([])
       .describe('Further pages to look at.'),
     dry_run: bool().default(false).describe('Only plans.'),

@@ -59,7 +59,7 @@ function locationOf(location: string, siteUrl: string): string {
   if (location === '') return '';
   try {
     const url = new URL(location, siteUrl);
-    for (const name of [...url.searchParams.keys()]) if (name.startsWith('sitefleet')) url.searchParams.delete(name);
+    for (const name of [...url.searchParams.keys()]) if (name === 'sitefleet') url.searchParams.delete(name);
     return url.href.slice(0, 500);
   } catch {
     return 'unreadable';

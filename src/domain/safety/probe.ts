@@ -5,7 +5,7 @@ import { ChildFailure } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection } from '../sites/load.js';
 import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
-import { factsOf } from './page-facts.js';
+import { factsOf, type PageFacts } from './page-facts.js';
 
 /** What is always looked at. */
 const PATHS = ['', 'wp-login.php'];
@@ -15,6 +15,10 @@ const PAUSE_MS = 3_000;
 /** A page of a site that is well. Afterwards it may take so much longer than before. */
 const PAGE_TIMEOUT_MS = 20_000;
 const SLOWER_MS = 10_000;
+/** Within the site. */
+const REDIRECTS = 3;
+/** Name of the parameter that no cache knows. */
+const FRESH = 'sitefleet';
 /** New scripts and styles of which it is asked whether they are there. */
 const MAX_ASSETS = 20;
 
@@ -47,8 +51,7 @@ async function look(
   const [pages, child] = await Promise.all([
     Promise.all(
       wanted.map(async (path) => {
-        const page = await ctx.child.page(requireConnection(target), fresh(path), { signal: ctx.signal, timeoutMs });
-        return [path, factsOf(page, target.site.url)] as const;
+        return [path, await visit(ctx, target, path, timeoutMs)] as const;
       }),
     ),
     childAnswers(ctx, target, timeoutMs),
@@ -86,9 +89,33 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
   return findings.flat().slice(0, 1);
 }
 
+/** A page as a visitor gets to it: redirects within the site are followed. */
+async function visit(ctx: Ctx, target: LoadedSite, path: string, timeoutMs: number): Promise<PageFacts> {
+  let address = new URL(fresh(path), target.site.url);
+  let redirected = '';
+  for (let hop = 0; ; hop++) {
+    const page = await ctx.child.page(requireConnection(target), address.href, { signal: ctx.signal, timeoutMs });
+    const facts = factsOf(page, address.href);
+    const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
+    if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
+    redirected = facts.location;
+    address = next;
+  }
+}
+
+/** Where a redirect leads when it stays on the site, past caches; null when it leaves it. */
+function sameHost(location: string, from: URL): URL | null {
+  if (location === '' || !URL.canParse(location, from.href)) return null;
+  const to = new URL(location, from);
+  const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
+  if (!/^https?:$/.test(to.protocol) || bare(to) !== bare(from)) return null;
+  if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
+  return to;
+}
+
 /** A parameter that no cache knows: a cached page would hide that the site is broken. */
 function fresh(path: string): string {
-  return `${path}${path.includes('?') ? '&' : '?'}sitefleet=${randomBytes(6).toString('hex')}`;
+  return `${path}${path.includes('?') ? '&' : '?'}${FRESH}=${randomBytes(6).toString('hex')}`;
 }
 
 /** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to answer it. */

@@ -231,7 +231,12 @@ export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<ApplyR
 }
 
 /** Codes of an item that say more about the whole call than "it failed". */
-const OWN_CODES = ['svc_site_offline', 'svc_child_version_outdated', 'svc_update_exception', 'svc_update_broke_site'] as const;
+const OWN_CODES = [
+  'svc_site_offline',
+  'svc_child_version_outdated',
+  'svc_update_exception',
+  'svc_update_broke_site',
+] as const;
 
 function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {
   const [first] = errors;
