@@ -3,7 +3,7 @@
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
-import type { Answer, TestOptions } from '../support/harness.js';
+import type { Answer, TestApp, TestOptions } from '../support/harness.js';
 
 export interface SafetyApp extends CheckedApp {
   /** Runs a call while the clock goes on by itself. */
@@ -46,7 +46,7 @@ export function ordinary(site: DemoSite): PluginState[] {
 
 const STEP_MS = 500;
 
-async function running<T>(app: CheckedApp, work: Promise<T>): Promise<T> {
+export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>): Promise<T> {
   let done = false;
   const ended = work.finally(() => {
     done = true;

@@ -89,6 +89,9 @@ describe('undoing an update', () => {
     expect(await app.fail('roll-back', { change_id }, { actor: deniedTo(1) })).toMatchObject({
       code: 'svc_change_not_found',
     });
+    // A site that is down is what it is there for.
+    app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+    await app.db.run('UPDATE site SET check_state = -1');
     const undone = await app.call('roll-back', { change_id });
     expect(undone).toMatchObject({
       slug: plugin.slug,
@@ -99,6 +102,7 @@ describe('undoing an update', () => {
     });
     expect(plugin.version).toBe(before);
     // The version that was replaced is kept as well.
+    app.site(0).faults.breaks = {};
     const again = await app.call('roll-back', { ...one, type: 'plugin', slug: plugin.slug, to_version: '99.0' });
     expect([again.version, plugin.version]).toEqual(['99.0', '99.0']);
   });

@@ -133,9 +133,9 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target) {
-    requireReachable(target);
     // A site that an update has broken must be put right before it can be read.
     await settleBeforeResume(ctx, target);
+    requireReachable(target);
     await fetchSnapshot(ctx, { ...target, site: { ...target.site, content_hash: '' } });
   },
   failureOf({ updated, errors }) {

@@ -7,6 +7,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import type { UpdateType } from '../updates/apply.js';
+import { GUARD_FILE } from './open-guard.js';
 import { type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
 
 export interface HeldBack {
@@ -14,12 +15,15 @@ export interface HeldBack {
   reason: string;
 }
 
-/** Splits offers into those that may be applied and those that are held back. */
+/** Splits offers of a site into those that may be applied and those that are held back; also tells whether it has a guard. */
 export async function holdBack(
   ctx: Ctx,
+  siteId: number,
   offers: readonly FleetOffer[],
-): Promise<{ passed: FleetOffer[]; held: HeldBack[] }> {
-  const rows = await ctx.store.quarantine.among(
+): Promise<{ passed: FleetOffer[]; held: HeldBack[]; guarded: boolean }> {
+  const { expected: guarded, held: rows } = await ctx.store.guards.beforeUpdate(
+    siteId,
+    GUARD_FILE,
     offers.map(({ type, slug, new_version }) => ({ type, slug, version: new_version })),
   );
   const find = (offer: FleetOffer) =>
@@ -31,7 +35,7 @@ export async function holdBack(
     if (row === undefined) passed.push(offer);
     else held.push({ offer, reason: reasonOf(row) });
   }
-  return { passed, held };
+  return { passed, held, guarded };
 }
 
 /** Why a version is held back, in one sentence or two. The site that suffered may be hidden from the caller: it is not named. */

@@ -5,10 +5,19 @@ import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello, SiteGuard } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
+import { type LoadedSite, requireConnection, requireReachable, requireVersion, siteCallError } from '../sites/load.js';
 
 /** The must-use plugin as inventories list it. */
 export const GUARD_FILE = 'sitefleet-guard.php';
+
+/**
+ * Throws unless the site may be asked: not suspended, not disconnected. One that was down at its last check may: to bring such
+ * a site back is what the guard is for.
+ */
+export function requireAskable(target: LoadedSite): void {
+  requireVersion(target);
+  requireReachable({ ...target, site: { ...target.site, check_state: 0 } });
+}
 
 export interface OpenGuard {
   guard: SiteGuard;

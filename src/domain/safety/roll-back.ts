@@ -6,11 +6,11 @@ import { GuardFailure } from '../../guard/failure.js';
 import type { GuardSnapshot } from '../../guard/guards.js';
 import type { ChangeRow, Protection } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
-import { installedExtensions, requireWritable } from '../extensions/extensions.js';
-import { type LoadedSite, loadSite, requireReachable, requireVersion, siteCallError } from '../sites/load.js';
+import { installedExtensions } from '../extensions/extensions.js';
+import { type LoadedSite, loadSite, requireNotOnTrial, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
-import { askGuard, guardError, openGuard } from './open-guard.js';
+import { askGuard, guardError, openGuard, requireAskable } from './open-guard.js';
 import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
 import { readAgain } from './read-again.js';
@@ -52,7 +52,8 @@ interface Goal {
 /** Names the change, or the site with type and slug; without `to_version` the version before the last update. */
 export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBack> {
   const goal = await goalOf(ctx, input);
-  requireWritable(goal.target);
+  requireNotOnTrial(goal.target);
+  requireAskable(goal.target);
   return ctx.locks.exclusive(goal.target.site.id, ctx.signal, (held) =>
     restoreGoal({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal),
   );
@@ -213,8 +214,7 @@ async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] |
 export async function siteSnapshots(ctx: Ctx, ref: SiteRef) {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
-  requireVersion(target);
-  requireReachable(target);
+  requireAskable(target);
   const copies = target.site.on_trial === 1 ? null : await copiesOf(ctx, target);
   const changes = await ctx.store.changes.ofSnapshots(
     site.id,

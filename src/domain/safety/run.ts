@@ -48,9 +48,9 @@ export async function applySafely(
   apply: Apply,
 ): Promise<ApplyResult> {
   if (ctx.config.safe_updates === 'off') return apply(offers);
-  const { passed, held } = await holdBack(ctx, offers);
+  const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
   const refused = held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason));
-  const open = passed.length === 0 ? null : await openGuard(ctx, target);
+  const open = guarded && passed.length > 0 ? await openGuard(ctx, target) : null;
   if (open === null) {
     const result: ApplyResult = passed.length === 0 ? { updated: [], errors: [] } : await apply(passed);
     return { ...result, errors: [...result.errors, ...refused] };

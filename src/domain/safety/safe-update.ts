@@ -64,7 +64,7 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
     ({ slug }) => named.length === 0 || named.includes(slug),
   );
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
-  const { passed, held } = await holdBack(ctx, offers);
+  const { passed, held } = await holdBack(ctx, target.site.id, offers);
   const open = await openGuard(ctx, target);
   const protections = new Map<FleetOffer, Protection>();
   for (const offer of inOrder(passed)) protections.set(offer, await protectionOf(ctx, open?.guard ?? null, offer));

@@ -5,19 +5,11 @@ import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
-import { requireWritable } from '../extensions/extensions.js';
-import {
-  type LoadedSite,
-  loadSite,
-  requireConnection,
-  requireReachable,
-  requireVersion,
-  siteCallError,
-} from '../sites/load.js';
+import { type LoadedSite, loadSite, requireConnection, requireNotOnTrial, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
-import { askGuard, guardError, type OpenGuard } from './open-guard.js';
+import { askGuard, guardError, type OpenGuard, requireAskable } from './open-guard.js';
 import { readAgain } from './read-again.js';
 
 /** What a site says about its guard; null members: unknown. */
@@ -42,8 +34,7 @@ const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins by hand; do
 export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
-  requireVersion(target);
-  requireReachable(target);
+  requireAskable(target);
   if (target.site.on_trial === 0) await askGuard(ctx, target);
   return storedGuard(ctx, site.id);
 }
@@ -178,7 +169,8 @@ async function runCode(
 async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
-  requireWritable(target);
+  requireNotOnTrial(target);
+  requireAskable(target);
   return target;
 }
 

@@ -70,6 +70,8 @@ export async function settleBeforeResume(ctx: Ctx, target: LoadedSite): Promise<
 
 async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Promise<number> {
   const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
+  // Such sites are not contacted. What was armed there ends by itself.
+  if (target.site.suspended === 1 || target.site.disconnected === 1) return 0;
   const [oldest] = await own.store.changes.open(target.site.id);
   if (oldest === undefined) return 0;
   const givenUp = own.clock.now() - oldest.started_at > GIVE_UP_MS;

@@ -1,6 +1,8 @@
 /** What is known of the guards of sites. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Row, Statement } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { heldAmong, type QuarantineRow, type VersionKey } from './quarantine.js';
 
 export interface GuardRow extends Row {
   site_id: number;
@@ -10,6 +12,16 @@ export interface GuardRow extends Row {
   hello: string | null;
   answered_at: number | null;
   looked_at: number;
+}
+
+function expectedStatement(siteId: number, pluginFile: string): Statement {
+  return sql(
+    `SELECT EXISTS (SELECT 1 FROM site_guard WHERE site_id = ? AND present > 0) OR EXISTS (SELECT 1
+       FROM site_extension e JOIN package p ON p.id = e.package_id WHERE e.site_id = ? AND e.kind = 0 AND p.slug = ?) AS present`,
+    siteId,
+    siteId,
+    pluginFile,
+  );
 }
 
 export function createGuards(db: Db) {
@@ -23,12 +35,18 @@ export function createGuards(db: Db) {
 
     /** Whether a guard of this site answered once, or its inventory lists the plugin. */
     async expected(siteId: number, pluginFile: string): Promise<boolean> {
-      const row = await db.one(
-        `SELECT EXISTS (SELECT 1 FROM site_guard WHERE site_id = ?1 AND present > 0) OR EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
-             WHERE e.site_id = ?1 AND e.kind = 0 AND p.slug = ?2) AS present`,
-        [siteId, pluginFile],
-      );
-      return row?.present === 1;
+      const { sql, args } = expectedStatement(siteId, pluginFile);
+      return (await db.one(sql, args))?.present === 1;
+    },
+
+    /** What an update has to know first, in one round trip: whether a guard is expected, and which versions are held back. */
+    async beforeUpdate(
+      siteId: number,
+      pluginFile: string,
+      versions: readonly VersionKey[],
+    ): Promise<{ expected: boolean; held: QuarantineRow[] }> {
+      const [expected = [], held = []] = await db.read([expectedStatement(siteId, pluginFile), heldAmong(versions)]);
+      return { expected: expected[0]?.present === 1, held: held as QuarantineRow[] };
     },
 
     /** It answered. */

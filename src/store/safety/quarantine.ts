@@ -1,6 +1,6 @@
 /** Versions that broke a site and are held back from all others. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 
@@ -32,6 +32,15 @@ export interface VersionKey {
 
 const COLUMNS = 'type, slug, version, name, site_id, site_url, change_id, evidence, created_at, lifted_at, lifted_by';
 
+/** Those of the given versions that are held back. */
+export function heldAmong(versions: readonly VersionKey[]): Statement {
+  return sql(
+    `SELECT ${COLUMNS} FROM quarantined_version WHERE lifted_at IS NULL AND (type, slug, version) IN
+       (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
+    JSON.stringify(versions.map(({ type, slug, version }) => [type, slug, version])),
+  );
+}
+
 export function createQuarantine(db: Db) {
   return {
     /** Holds a version back. One that was lifted by a person and broke another site is held back again. */
@@ -53,16 +62,6 @@ export function createQuarantine(db: Db) {
           entry.evidence,
           entry.created_at,
         ],
-      );
-    },
-
-    /** Those of the given versions that are held back. */
-    async among(versions: readonly VersionKey[]): Promise<QuarantineRow[]> {
-      if (versions.length === 0) return [];
-      return db.all<QuarantineRow>(
-        `SELECT ${COLUMNS} FROM quarantined_version q WHERE lifted_at IS NULL AND (type, slug, version) IN
-           (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
-        [JSON.stringify(versions.map(({ type, slug, version }) => [type, slug, version]))],
       );
     },
 
