@@ -285,6 +285,31 @@ describe('a call that is cut off', () => {
   );
 });
 
+it('a direct call whose time is up goes on as a job, which first puts the site right', async () => {
+  const slow = await safetyApp({ sites: 1, jobs: true, config: { direct_call_ms: 400, job_delay_ms: 0 } });
+  const site = slow.site(0);
+  const plugin = slow.offer(site);
+  const before = plugin.version;
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+  site.faults.watchdog = false;
+  await slow.call('sync-sites', { site_ids_or_domains: [1] });
+  const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+  // Time stands still once the version is there: the call cannot look again, and is cut off.
+  while (plugin.version === before) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    slow.clock.move(500);
+  }
+  const { job_id } = await call;
+  expect(job_id).toMatch(/^update_/);
+  const ended = expect.poll(() => slow.call('get-batch-job-status', { job_id }), { timeout: 20_000 });
+  await slow.running(Promise.resolve(ended.toMatchObject({ status: 'failed' })));
+  expect(plugin.version).toBe(before);
+  expect(site.guard?.armed).toEqual([]);
+  expect(await slow.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(0);
+  expect((await slow.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
+  await slow.close();
+}, 30_000);
+
 it('off: updates as if there were no guard', async () => {
   const bare = await safetyApp({ sites: 1, config: { safe_updates: 'off' } });
   const plugin = bare.offer(bare.site(0));
