@@ -285,6 +285,32 @@ describe('a call that is cut off', () => {
   );
 });
 
+it('an update is not undone because the network of this machine is down', async () => {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  const before = plugin.version;
+  await sync(1);
+  // The reference addresses of the test service never answer.
+  const call = app.fail('update-site-plugins', one);
+  while (plugin.version === before) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    app.clock.move(500);
+  }
+  site.faults.offline = true;
+  expect(await app.running(call)).toMatchObject({
+    code: 'svc_site_offline',
+    advice: expect.stringContaining('network'),
+  });
+  expect(await app.cell('SELECT step FROM safe_change WHERE settled_at IS NULL')).toBe('probe');
+  site.faults.offline = false;
+  const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+  await app.running(settleInterrupted(app.service.ctx(caller)));
+  expect(plugin.version).toBe('99.0');
+  expect(site.guard?.actions).not.toContain('restore');
+  expect(await app.cell('SELECT outcome FROM safe_change')).toBe('kept');
+  await expectSettled();
+});
+
 it('a direct call whose time is up goes on as a job, which first puts the site right', async () => {
   const slow = await safetyApp({ sites: 1, jobs: true, config: { direct_call_ms: 400, job_delay_ms: 0 } });
   const site = slow.site(0);

@@ -241,10 +241,10 @@ describe('what a look tells', () => {
     expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
     second = (response) => response.writeHead(500).end();
     const broken = await lookAgain(ctx, target, before, 'quick', []);
-    expect(broken.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before it was 200.']);
+    expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before it was 200.']);
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
     const gone = await lookAgain(ctx, target, before, 'quick', []);
-    expect(gone.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
+    expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
     server.close();
   });
 

@@ -12,5 +12,6 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
   const changes = await ctx.store.history.prune(before(KEPT_DAYS.history));
   await ctx.store.changes.expire(before(KEPT_DAYS.safe_updates));
+  await ctx.store.changes.forgetRuns();
   return `${audits} audits, ${mails} mails, ${changes} changes forgotten`;
 }

@@ -59,6 +59,12 @@ async function look(
   return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
 }
 
+export interface Comparison {
+  findings: Finding[];
+  /** No page answered at all: the site, or our own network, is away. */
+  silent: boolean;
+}
+
 /** A look held against the one before the update; with full depth also scripts and styles that a page names newly. */
 export async function lookAgain(
   ctx: Ctx,
@@ -66,12 +72,13 @@ export async function lookAgain(
   before: Baseline,
   depth: Depth,
   paths: readonly string[],
-): Promise<Finding[]> {
+): Promise<Comparison> {
   const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
   const now = await look(ctx, target, depth, paths, Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS));
   const findings = compare(before, now);
-  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return findings;
-  return [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))];
+  const silent = Object.values(now.pages).every(({ status }) => status === 0);
+  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent };
+  return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent };
 }
 
 async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {

@@ -87,7 +87,6 @@ async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Prom
 export async function settleInterrupted(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.changes.openSites(SITES);
   const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));
-  await ctx.store.changes.forgetRuns();
   return `${ends.filter((done) => done).length} of ${sites.length} settled`;
 }
 

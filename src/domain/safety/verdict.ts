@@ -5,6 +5,7 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardFault } from '../../guard/guards.js';
 import type { Finding } from './grade.js';
@@ -32,7 +33,9 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let fine = 0;
   for (const pause of PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
-    const found = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    // Silence of the site says nothing while our own network is down.
+    if (silent && !(await run.ctx.probe.online(run.ctx.signal))) continue;
     const faults = await faultsOf(run);
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
     const seen = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
@@ -45,6 +48,7 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     if (seen.length === 0) suspect = agreed(suspect, found);
     if (fine === 2 || (depth === 'quick' && bad === 0)) break;
   }
+  if (bad + fine === 0) throw unseen(run);
   return { broken: [], suspect: suspect ?? [], restored: [] };
 }
 
@@ -52,10 +56,18 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
 export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
-    const found = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
-    if (!found.some((finding) => isBroken(finding) || suspect)) return true;
+    const { findings } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    if (!findings.some((finding) => isBroken(finding) || suspect)) return true;
   }
   return false;
+}
+
+function unseen({ target: { site } }: SafeRun): ServiceError {
+  return new ServiceError(
+    'svc_site_offline',
+    `Site ${site.id} could not be looked at after an update: neither it nor any other address answers this machine. It is looked at again as soon as one does.`,
+    { advice: 'Check the network of this machine.', data: { site_id: site.id } },
+  );
 }
 
 function isBroken({ severity }: Finding): boolean {
