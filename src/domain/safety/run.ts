@@ -132,6 +132,31 @@ async function updateOne(
   const protection = await protectionOf(ctx, run.guard, offer);
   const least = type === 'plugin' || type === 'theme' ? settings.least.extensions : settings.least.core;
   if (isWeaker(protection, least)) return only(unprotected(target, offer, protection));
+  const item = await beginItem(run, offer, type, protection);
+  const refusal = protection === 'guard' ? await protectedOrNot(run, item) : null;
+  if (refusal !== null) return only(refusal);
+  item.updated_at = ctx.clock.now();
+  await note(run, item, { step: 'update', updated_at: item.updated_at });
+  run.open.push(item);
+  const { updated, errors, interrupted } = await apply([offer]);
+  if (interrupted === true) ctx.signal.throwIfAborted();
+  item.applied = updated[0] ?? null;
+  item.error = errors[0] ?? null;
+  if (item.applied !== null && item.applied.new_version !== item.new_version) {
+    item.new_version = item.applied.new_version;
+    await note(run, item, { new_version: item.new_version });
+  }
+  return settleBroken(run, item);
+}
+
+/** An item whose turn has come, written down before anything is done. */
+async function beginItem(
+  run: SafeRun,
+  offer: FleetOffer,
+  type: SafeItem['type'],
+  protection: Protection,
+): Promise<SafeItem> {
+  const { ctx, target } = run;
   const item: SafeItem = {
     change: `change_${randomUUID()}`,
     type,
@@ -162,20 +187,7 @@ async function updateOne(
     started_at: ctx.clock.now(),
   };
   await ctx.store.changes.add(row, JSON.stringify(run.facts));
-  const refusal = protection === 'guard' ? await protectedOrNot(run, item) : null;
-  if (refusal !== null) return only(refusal);
-  item.updated_at = ctx.clock.now();
-  await note(run, item, { step: 'update', updated_at: item.updated_at });
-  run.open.push(item);
-  const { updated, errors, interrupted } = await apply([offer]);
-  if (interrupted === true) ctx.signal.throwIfAborted();
-  item.applied = updated[0] ?? null;
-  item.error = errors[0] ?? null;
-  if (item.applied !== null && item.applied.new_version !== item.new_version) {
-    item.new_version = item.applied.new_version;
-    await note(run, item, { new_version: item.new_version });
-  }
-  return settleBroken(run, item);
+  return item;
 }
 
 /** Null when the item is protected; otherwise the item is closed, and the site as it was. */

@@ -11,7 +11,7 @@ import { type Applied, type ApplyError, applyInOrder } from '../updates/apply.js
 import { visitAfterUpdate } from '../updates/check-after-update.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
 import { holdBack } from './held-back.js';
-import { openGuard } from './open-guard.js';
+import { type OpenGuard, openGuard } from './open-guard.js';
 import { inOrder } from './order.js';
 import { isWeaker, protectionOf } from './protect.js';
 import { entry, runSafely, unprotected } from './run.js';
@@ -58,37 +58,15 @@ export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateIn
 }
 
 async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
-  const { least_protection: least, on_suspect, paths, specific_items: named } = input;
-  const types = input.types.map((group) => TYPE_GROUPS.indexOf(group));
-  const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
-    ({ slug }) => named.length === 0 || named.includes(slug),
-  );
-  const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
-  const { passed, held } = await holdBack(ctx, target.site.id, offers);
-  const open = await openGuard(ctx, target);
-  const protections = new Map<FleetOffer, Protection>();
-  for (const offer of inOrder(passed)) protections.set(offer, await protectionOf(ctx, open?.guard ?? null, offer));
-  const weak = passed.filter((offer) => isWeaker(protections.get(offer) ?? 'none', least));
-  const wanted = inOrder(passed.filter((offer) => !weak.includes(offer)));
-  const errors: ApplyError[] = [
-    ...held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason)),
-    ...weak.map((offer) => unprotected(target, offer, protections.get(offer) ?? 'none')),
-    ...missing.map((slug) =>
-      entry(
-        target,
-        { type: 1, slug },
-        'svc_no_updates',
-        'No update with this slug is on offer: it is up to date, ignored, or not installed.',
-      ),
-    ),
-  ];
-  const planned = wanted.map((offer) => ({
+  const { least_protection: least, on_suspect, paths } = input;
+  const plan = await planOf(ctx, target, input);
+  const planned = plan.wanted.map((offer) => ({
     type: TYPE_WORDS[offer.type] ?? 'plugin',
     slug: offer.slug,
     name: offer.name,
     old_version: offer.current_version,
     new_version: offer.new_version,
-    protection: protections.get(offer) ?? ('none' as const),
+    protection: plan.protections.get(offer) ?? ('none' as const),
   }));
   const answer: SafeUpdateAnswer = {
     site_id: target.site.id,
@@ -97,13 +75,13 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
     planned,
     updated: [],
     suspects: [],
-    errors,
-    notices: noticesOf(planned, open?.hello.multisite === true),
+    errors: plan.errors,
+    notices: noticesOf(planned, plan.open?.hello.multisite === true),
   };
-  if (input.dry_run || wanted.length === 0) return answer;
+  if (input.dry_run || plan.wanted.length === 0) return answer;
   const settings = { on_suspect, paths, least: { extensions: least, core: least } };
   const apply = (items: readonly FleetOffer[]) => applyInOrder(ctx, target, items);
-  const result = await runSafely(ctx, target, wanted, apply, settings, open?.guard ?? null);
+  const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
   if (result.updated.length > 0) await visitAfterUpdate(ctx, target);
   const protectionFor = ({ type, slug }: Applied) =>
     planned.find((item) => item.type === type && item.slug === slug)?.protection ?? 'none';
@@ -111,7 +89,42 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
     ...answer,
     updated: result.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
     suspects: result.suspects,
-    errors: [...errors, ...result.errors],
+    errors: [...plan.errors, ...result.errors],
+  };
+}
+
+interface Plan {
+  open: OpenGuard | null;
+  /** In the order of their turn. */
+  wanted: FleetOffer[];
+  protections: Map<FleetOffer, Protection>;
+  /** What is left as it is, and why. */
+  errors: ApplyError[];
+}
+
+/** What would be done. Asks the guard and the archive, changes nothing. */
+async function planOf(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Promise<Plan> {
+  const { least_protection: least, specific_items: named } = input;
+  const types = input.types.map((group) => TYPE_GROUPS.indexOf(group));
+  const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
+    ({ slug }) => named.length === 0 || named.includes(slug),
+  );
+  const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
+  const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
+  const open = guarded ? await openGuard(ctx, target) : null;
+  const protections = new Map<FleetOffer, Protection>();
+  for (const offer of inOrder(passed)) protections.set(offer, await protectionOf(ctx, open?.guard ?? null, offer));
+  const isWeak = (offer: FleetOffer) => isWeaker(protections.get(offer) ?? 'none', least);
+  const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
+  return {
+    open,
+    wanted: inOrder(passed.filter((offer) => !isWeak(offer))),
+    protections,
+    errors: [
+      ...held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason)),
+      ...passed.filter(isWeak).map((offer) => unprotected(target, offer, protections.get(offer) ?? 'none')),
+      ...missing.map((slug) => entry(target, { type: 1, slug }, 'svc_no_updates', nothing)),
+    ],
   };
 }
 
