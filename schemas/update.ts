@@ -78,6 +78,12 @@ export const updatePreview = {
     .describe('The first 200; list-updates-v1 has all.'),
 };
 
+/** The same of an update that was tried: of a guarded one also its record, and what was seen on the site. */
+export const applyError = updateError.extend({
+  change_id: z.string().optional(),
+  evidence: z.array(z.string()).optional(),
+});
+
 export const runSummary = z.object({
   total_updated: z.number().int(),
   total_errors: z.number().int(),

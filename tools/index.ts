@@ -6,6 +6,7 @@ import { clients } from './clients/index.js';
 import { fleet } from './fleet/index.js';
 import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
+import { safety } from './safety/index.js';
 import { sites } from './sites/index.js';
 import { tags } from './tags/index.js';
 import { updates } from './updates/index.js';
@@ -17,6 +18,7 @@ function group(name: Toolset, operations: readonly Operation[]): GroupedOperatio
 export const operations: readonly GroupedOperation[] = [
   ...group('sites', sites),
   ...group('updates', updates),
+  ...group('safety', safety),
   ...group('clients', clients),
   ...group('tags', tags),
   ...group('batch', jobs),

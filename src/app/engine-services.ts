@@ -23,9 +23,11 @@ import type { Log } from '../core/log.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
+import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { applyConnectionSettings } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
+import type { SiteGuards } from '../guard/guards.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
@@ -139,6 +141,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   );
   const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, quota: sharedLimits });
   await applyConnectionSettings({ store, config, child });
+  const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
@@ -156,6 +159,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       store,
       // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
       child: caller.actor.via === 'jobs' ? bulkChild : child,
+      guards,
       probe,
       auditor,
       mailer,
@@ -241,6 +245,13 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
     const run = withOwnCtx(runToolJobs).catch((error: unknown) => {
       if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
+    });
+    tools = Promise.all([tools, run]);
+  });
+  events.subscribe((event) => {
+    if (event.name !== 'update.interrupted' || parts.jobs === false) return;
+    const run = withOwnCtx(settleInterrupted).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error({ err: error }, 'interrupted updates are settled later');
     });
     tools = Promise.all([tools, run]);
   });
@@ -356,6 +367,14 @@ async function openChild(
   if (sharedKey === undefined) return child;
   const generateKey = async () => sharedKey;
   return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
+}
+
+async function openGuards(child: ChildSites, clock: Clock): Promise<SiteGuards> {
+  const { createGuards } = await import('../guard/create.js');
+  return createGuards({
+    exchange: (site, request) => child.exchange(site, 'guard', request),
+    now: () => clock.now(),
+  });
 }
 
 async function openProbe(config: Config): Promise<Probe> {

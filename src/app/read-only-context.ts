@@ -9,6 +9,7 @@ import type { Events } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import type { Ctx } from '../domain/context.js';
 import type { TaskCaller } from '../engine/client.js';
+import type { SiteGuards } from '../guard/guards.js';
 import { noMailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
 import type { Store } from '../store/store.js';
@@ -26,6 +27,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
   const shared = {
     ...parts,
     child: unavailable<ChildSites>('a child site'),
+    guards: unavailable<SiteGuards>('the guard of a site'),
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
     mailer: noMailer(parts.config.smtp_url !== null),

@@ -9,6 +9,7 @@ import {
   type ChildParams,
   type ChildSites,
   type Door,
+  type Page,
   type Snapshot,
   type Visit,
 } from './child.js';
@@ -16,6 +17,7 @@ import type { ChildClient } from './client.js';
 import { createContentCalls } from './content.js';
 import { answerFailure } from './failure.js';
 import type { CallKind } from './pace-types.js';
+import { createPackageCalls } from './packages.js';
 import { registerParams, statsParams } from './parameters.js';
 import { registrationFailure } from './registration.js';
 import { generateKey } from './sign.js';
@@ -192,6 +194,16 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     ...createContentCalls(call),
 
+    ...createPackageCalls(update),
+
+    page: (at, address, options) => page(client, { ...unsigned(at, 'page', '', options), read: true }, address),
+
+    async exchange(site, name, request) {
+      requireWritable(site);
+      // Ahead of bulk calls: a site that is down waits for it.
+      return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, live: true }, request);
+    },
+
     visit: (at, options) => visit(client, { ...unsigned(at, 'visit', '', options), read: true }),
 
     title: (at, options) => title(client, { ...unsigned(at, 'title', '', options), read: true }),
@@ -230,6 +242,28 @@ async function title(client: ChildClient, childCall: ChildCall): Promise<string>
   } catch (error) {
     if (error instanceof ChildFailure && error.kind === 'cancelled') throw error;
     return '';
+  }
+}
+
+const PAGE_BYTES = 1_048_576;
+
+async function page(client: ChildClient, childCall: ChildCall, address: string): Promise<Page> {
+  const began = performance.now();
+  try {
+    const answer = await client.page(childCall, address, PAGE_BYTES);
+    return {
+      status: answer.status,
+      location: answer.location,
+      content_type: answer.contentType,
+      body: answer.body.toString('utf8'),
+      cut: answer.bytes > PAGE_BYTES,
+      ms: Math.round(answer.headersMs),
+      failure: null,
+    };
+  } catch (failure) {
+    if (!(failure instanceof ChildFailure) || failure.kind === 'cancelled') throw failure;
+    const ms = Math.round(performance.now() - began);
+    return { status: failure.httpStatus, location: '', content_type: '', body: '', cut: false, ms, failure };
   }
 }
 

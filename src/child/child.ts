@@ -26,8 +26,10 @@ import type {
   SavedOver,
   SavedPost,
 } from './content-types.js';
+import type { WireAnswer, WireRequest } from './exchange.js';
 
 export type * from './content-types.js';
+export type { WireAnswer, WireRequest } from './exchange.js';
 export type { ExtensionKind, Snapshot, SnapshotAbandoned, SnapshotChange, SnapshotExtension, SnapshotOffer };
 
 /** Where a child site answers and how to get there. */
@@ -144,6 +146,29 @@ export interface Visit {
   failure: ChildFailure | null;
 }
 
+/** A public page of the site as it was sent; redirects are not followed. */
+export interface Page {
+  /** 0 = no HTTP answer. */
+  status: number;
+  /** Where it redirects to, as sent; '' = it does not. */
+  location: string;
+  content_type: string;
+  /** First bytes of the body as text. A stranger's text: match it, never show it. */
+  body: string;
+  /** The body was longer than what was read. */
+  cut: boolean;
+  ms: number;
+  failure: ChildFailure | null;
+}
+
+/** What the child says about a package that it was to install. Not proof: read the version afterwards. */
+export interface InstallAnswer {
+  claimed: boolean;
+  /** Of the item that came with the package; '' when it does not say. */
+  version: string;
+  message: string;
+}
+
 export type FailureKind =
   /** DNS, refused, reset, no route. */
   | 'unreachable'
@@ -219,6 +244,20 @@ export interface ChildSettings {
   updateTimeoutMs: number;
 }
 
+/** Putting code onto a site. */
+export interface ChildPackages {
+  /** Installs the package at this address over what is there; `activate` also switches a plugin on. */
+  installPackage(
+    site: ChildConnection,
+    kind: ExtensionKind,
+    address: string,
+    activate: boolean,
+    options?: CallOptions,
+  ): Promise<InstallAnswer>;
+  /** Runs PHP (without its opening tag) on the site and answers what it printed. */
+  runSnippet(site: ChildConnection, code: string, options?: CallOptions): Promise<string>;
+}
+
 /** Reading and writing content. Writes are not verified here: the child reports success whatever happened (child protocol §6.4). */
 export interface ChildContent {
   posts(site: ChildConnection, query: PostsQuery, options?: CallOptions): Promise<ChildPost[]>;
@@ -266,7 +305,7 @@ export interface ChildContent {
  * All calls to child sites. Rejections are always ChildFailure. Signed calls fail with `refused` both for a wrong key and for
  * a lost connection; `connectionState` tells which.
  */
-export interface ChildSites extends ChildContent {
+export interface ChildSites extends ChildContent, ChildPackages {
   generateKey(): Promise<{ private_key: string; public_key: string }>;
   connectionState(at: ChildAddress, user: string, options?: CallOptions): Promise<ConnectionState>;
   register(at: ChildAddress, registration: Registration, options?: CallOptions): Promise<Registered>;
@@ -302,6 +341,10 @@ export interface ChildSites extends ChildContent {
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
   /** The title of the site, as WordPress' own interface tells it; '' when it does not. Rejects only when cancelled. */
   title(at: ChildAddress, options?: CallOptions): Promise<string>;
+  /** A visitor's GET of one address: below that of the site, or whole. Redirects are not followed. Rejects only for cancellation. */
+  page(at: ChildAddress, address: string, options?: CallOptions): Promise<Page>;
+  /** One exchange with something else than the child on the same site, within the same limits; `name` is for log and metrics. */
+  exchange(site: ChildConnection, name: string, request: WireRequest): Promise<WireAnswer>;
   /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which a person waits. */
   bulk(): ChildSites;
   /**

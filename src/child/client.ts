@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type CallFacts, type ChildCall, unlessAborted } from './call.js';
 import { type ChildAddress, ChildFailure, type ChildParams, type Door } from './child.js';
-import type { WireAnswer } from './exchange.js';
+import type { WireAnswer, WireRequest } from './exchange.js';
 import { unframedFailure } from './failure.js';
 import { encodeForm } from './form.js';
 import { readFrame } from './frame.js';
@@ -110,6 +110,35 @@ export class ChildClient {
     });
     trip.bytes += answer.bytes;
     return answer;
+  }
+
+  /** A GET of a page of the site over a kept connection; HTTP statuses of every kind are answers. */
+  page(call: ChildCall, address: string, maxBytes: number): Promise<WireAnswer> {
+    return this.#travel(call, async (url, trip) => {
+      const answer = await this.#parts.transport.exchange({
+        ...this.#wire(call, new URL(address, url), trip),
+        method: 'GET',
+        headers: { ...this.#headers(call.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
+        body: null,
+        maxBytes,
+        atLimit: 'keep',
+      });
+      trip.bytes += answer.bytes;
+      return answer;
+    });
+  }
+
+  /** An exchange that was made elsewhere, in its turn among the calls. */
+  exchange(call: ChildCall, request: WireRequest): Promise<WireAnswer> {
+    return this.#travel(call, async (_url, trip) => {
+      const answer = await this.#parts.transport.exchange({
+        ...request,
+        headers: { ...request.headers, 'user-agent': this.settings.userAgent },
+        verify: this.settings.verify && request.verify,
+      });
+      trip.bytes += answer.bytes;
+      return answer;
+    });
   }
 
   async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {

@@ -32,6 +32,8 @@ export interface WireAnswer {
   retryAfter?: string;
   /** `Set-Cookie` headers. */
   cookies?: readonly string[];
+  /** `text/html`, without parameters, in lower case; '' when none was sent. */
+  contentType: string;
   body: Buffer;
   /** Bytes of body on the wire. */
   bytes: number;
@@ -81,6 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #retryAfter = '';
   #cookies: readonly string[] = [];
   #encoding = '';
+  #contentType = '';
   #headersMs = 0;
 
   constructor(request: WireRequest, resolve: Resolve, reject: Reject) {
@@ -135,6 +138,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#retryAfter = first(headers['retry-after']);
     const cookies = headers['set-cookie'] ?? [];
     this.#cookies = typeof cookies === 'string' ? [cookies] : cookies;
+    this.#contentType = (first(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
     this.#encoding = first(headers['content-encoding']).trim().toLowerCase();
     const announced = Number(first(headers['content-length']));
     if (announced > this.#request.maxBytes && this.#request.atLimit === 'fail')
@@ -188,6 +192,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         cookies: this.#cookies,
         body,
         bytes: this.#bytes,
+        contentType: this.#contentType,
         headersMs: this.#headersMs,
         address: '',
       },

@@ -27,7 +27,7 @@ import {
   userName,
 } from './parsers.js';
 import type { Config } from './types.js';
-import { CONFIRM_POLICIES, MODULES, TOOLSETS } from './types.js';
+import { CONFIRM_POLICIES, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -208,6 +208,13 @@ const VARIABLES: readonly Variable[] = [
     false,
     flag,
     'Allow sites on loopback and private networks. They are refused otherwise.',
+  ),
+  variable(
+    'SAFE_UPDATES',
+    'safe_updates',
+    'guarded',
+    oneOf(SAFE_UPDATES),
+    '`guarded`: on sites with a guard every update is checked, and put back when it breaks the site. `off`: updates as if there were no guard, and no version is held back.',
   ),
   variable(
     'RATE_LIMIT',

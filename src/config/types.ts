@@ -26,6 +26,11 @@ export const CONFIRM_POLICIES = ['ask', 'confirm', 'preview', 'elicit'] as const
 
 export type ConfirmPolicy = (typeof CONFIRM_POLICIES)[number];
 
+/** `guarded`: updates on sites with a guard are probed, and undone when they break the site. `off`: as if no site had one. */
+export const SAFE_UPDATES = ['guarded', 'off'] as const;
+
+export type SafeUpdates = (typeof SAFE_UPDATES)[number];
+
 /** The settled configuration. `config.ts` makes it from the environment; tests make their own. */
 export interface Config {
   /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
@@ -73,6 +78,7 @@ export interface Config {
   update_wait_ms: number;
   /** `loopback`: only this machine's own addresses; for the demo. */
   allow_private_sites: boolean | 'loopback';
+  safe_updates: SafeUpdates;
   /** Browser for performance audits; null = the usual places. */
   chromium: string | null;
   /** Where PageSpeed Insights answers. */

@@ -112,6 +112,45 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_deletion_failed: ['It was not deleted.', LOOK_AT_SITE],
   svc_update_failed: ['The site did not install the update; its version is as before.', LOOK_AT_SITE],
   svc_update_exception: ['The update broke off in a way that was not expected.', 'Sync the site and compare versions.'],
+  svc_update_rolled_back: [
+    'The new version broke the site, so the old one was put back.',
+    'Nothing is to be done on the site. The version is held back until a newer one is offered or a person lifts it.',
+  ],
+  svc_update_broke_site: [
+    'The site is not well after the update, and nothing that could be put back has helped.',
+    'A person has to look at the site now.',
+  ],
+  svc_update_unprotected: [
+    'The item could not be put back, so it was not updated.',
+    'Install a guard with install-site-guard-v1, or allow a lower protection.',
+  ],
+  svc_version_quarantined: [
+    'The version broke a site of the fleet and is held back from all others.',
+    'Wait for a newer version; a person may let it pass with lift-quarantine-v1.',
+  ],
+  svc_site_unhealthy: ['The site was not well before the update, so it was left alone.', LOOK_AT_SITE],
+  svc_snapshot_refused: [
+    'The guard could not keep a copy of the old version, so it was not updated.',
+    'Remove the reason that the message names, on the site.',
+  ],
+  svc_snapshot_not_found: [
+    'There is no copy of this version.',
+    'Read what can be put back with list-site-snapshots-v1.',
+  ],
+  svc_change_not_found: ['No update is known by this name.', 'Read change_id with list-site-snapshots-v1.'],
+  svc_quarantine_not_found: [
+    'This version is not held back.',
+    'Read the exact slugs and versions with list-quarantined-versions-v1.',
+  ],
+  svc_guard_unavailable: [
+    'The site has a guard, but it does not answer.',
+    'Install it again with install-site-guard-v1, or give it up with remove-site-guard-v1.',
+  ],
+  svc_guard_refused: ['The guard of the site refuses.', 'Remove the reason that the message names, on the site.'],
+  svc_guard_install_failed: [
+    'The guard could not be installed through the child plugin.',
+    'Copy it onto the site by hand, as its document tells.',
+  ],
   svc_no_updates: ['There is nothing to update.', 'Sync the site if an update was expected.'],
   svc_rest_activate_plugins_action: ['The site activated none of the plugins.', LOOK_AT_SITE],
   svc_rest_deactivate_plugins_action: ['The site deactivated none of the plugins.', LOOK_AT_SITE],

@@ -57,6 +57,14 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
 } & { [K in `${UpdateType}.update_failed`]: { slug: string; code: string } } & {
   [K in `${ExtensionType}.${ExtensionAction}`]: { slug: string };
 } & { [K in `${ExtensionType}.${ExtensionFailure}`]: { slug: string; code: string } } & {
+  [K in `${UpdateType}.rolled_back`]: UpdateFacts & { change_id: string };
+} & {
+  /** A process left items of a safe update open; they are settled by the next that takes them. */
+  'update.interrupted': { run_id: string };
+  'update.broke_site': { slug: string; change_id: string };
+  'site.guard_installed': { version: string };
+  'site.guard_removed': NoFacts;
+} & {
   'site.added': { url: string };
   'site.updated': { fields: string[] };
   'site.deleted': { url: string };
@@ -126,6 +134,8 @@ type ServiceEvents = {
   'key.deleted': KeyFacts;
   'update.ignored_everywhere': IgnoreFacts;
   'update.unignored_everywhere': IgnoreFacts;
+  'version.quarantined': { type: string; slug: string; version: string; site_url: string };
+  'version.released': { type: string; slug: string; version: string; by: string };
   'settings.changed': { group: string; fields: string[] };
   'task.started': TaskFacts;
   'task.paused': TaskFacts;

@@ -3,6 +3,12 @@ import type { Random } from './random.js';
 /** Milliseconds before the answer: fixed, a range drawn from the site's seed, or computed per function and site. */
 export type Latency = number | readonly [min: number, max: number] | ((functionName: string, site: number) => number);
 
+/**
+ * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only that page.
+ * `white`: the front page is empty. `suspect`: the front page is whole, and another one.
+ */
+export type Breakage = 'fatal' | 'front' | 'login' | 'white' | 'suspect';
+
 /** What is wrong with a site right now. All off by default; may be changed at any time. */
 export interface Faults {
   latencyMs?: Latency | undefined;
@@ -52,6 +58,18 @@ export interface Faults {
   fatalOnActivation?: readonly string[] | undefined;
   /** Plugins whose update renames the main file, old slug to new: they come back inactive. */
   renames?: Readonly<Record<string, string>> | undefined;
+  /** Versions that break the site, as `folder/file.php@2.0`, until another one is in its place. */
+  breaks?: Readonly<Record<string, Breakage>> | undefined;
+  /** False: the guard does not act by itself. */
+  watchdog?: boolean | undefined;
+  /** Actions that the guard refuses, with the code it gives. */
+  guardRefuses?: Readonly<Record<string, string>> | undefined;
+  /** False: the owner forbids changes of files. */
+  fileMods?: boolean | undefined;
+  /** Nothing can be written outside the plugins. */
+  readOnlyFiles?: boolean | undefined;
+  /** A firewall in front of the site refuses code in requests. */
+  refuseCode?: boolean | undefined;
   /** What a core update answers instead of working. */
   coreAnswer?: 'NORESPONSE' | 'LOCALIZATION' | 'LOCKED' | undefined;
 }
@@ -81,6 +99,12 @@ const NAMES: Record<keyof Faults, true> = {
   killedBy: true,
   renames: true,
   fatalOnActivation: true,
+  breaks: true,
+  watchdog: true,
+  guardRefuses: true,
+  fileMods: true,
+  readOnlyFiles: true,
+  refuseCode: true,
   coreAnswer: true,
 };
 

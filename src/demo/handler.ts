@@ -92,6 +92,10 @@ export class FleetHandler {
         params,
         authorization: request.headers.authorization ?? '',
         cookie: request.headers.cookie,
+        guard:
+          method === 'POST' && request.headers['x-sitefleet-guard'] !== undefined
+            ? { headers: request.headers, body }
+            : null,
         tls: this.options.tls !== undefined,
         verify: this.options.verify,
       });

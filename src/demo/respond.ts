@@ -1,5 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, crashPage, page } from './answer.js';
 import { firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
+import { answerGuard } from './guard/answer.js';
+import { brokenAnswer } from './guard/break.js';
 import { type Params, text } from './params.js';
 import { answerCall } from './protocol.js';
 import type { DemoSite } from './site.js';
@@ -15,6 +18,8 @@ export interface SiteRequest {
   authorization: string;
   /** The `Cookie` header. */
   cookie?: string | undefined;
+  /** Of a request that is meant for the guard; null for everything else. */
+  guard: { headers: IncomingHttpHeaders; body: string } | null;
   tls: boolean;
   verify: boolean;
 }
@@ -30,12 +35,18 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
     const { to, status } = typeof faults.redirect === 'string' ? { to: faults.redirect, status: 301 } : faults.redirect;
     return page(status, '', { location: to });
   }
+  // Must-use plugins load before all others. Of a site in maintenance only this page loads them.
+  if (request.guard !== null && (faults.maintenance !== true || request.path === 'wp-activate.php'))
+    return answerGuard(site, request.guard.headers, request.guard.body, request.verify);
   if (faults.http500) return crashPage();
   const isCall = text(request.params, 'function') !== '';
+  if (faults.refuseCode && text(request.params, 'function') === 'code_snippet') return firewallPage();
   if (isCall && blocked(site, request)) return firewallPage();
   if (inMaintenance(site)) return maintenancePage();
   if (text(request.query, 'rest_route') === '/') return restIndex(site);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
+  const broken = brokenAnswer(site, request.path, isCall);
+  if (broken !== null) return broken;
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
   if (isCall && plugin) return answerCall(site, request);

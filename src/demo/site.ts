@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Faults } from './faults.js';
 import { generateSite } from './generate.js';
+import { type GuardState, putGuard } from './guard/state.js';
 import { BUSINESSES, FAMILIES, GIVEN } from './names.js';
 import type { Params } from './params.js';
 import { mixSeed, Random } from './random.js';
@@ -45,6 +46,8 @@ export class DemoSite {
   readonly admin: string;
   readonly password: string;
   faults: Faults = {};
+  /** The guard on the site; null = it has none. */
+  guard: GuardState | null = null;
   readonly calls: RecordedCall[] = [];
   readonly random: Random;
   /** Requests of any kind that reached the site. */
@@ -54,6 +57,7 @@ export class DemoSite {
 
   private readonly options: SiteOptions;
   private readonly initialUniqueId: string;
+  private readonly changes = new Map<string, number>();
   private lazy: SiteState | undefined;
   private exposed = false;
   private cached: { key: string; body: Buffer } | undefined;
@@ -108,6 +112,21 @@ export class DemoSite {
       now: this.options.now(),
     });
     return this.lazy;
+  }
+
+  /** Puts a guard onto the site, as if its owner had copied the file. */
+  installGuard(): GuardState {
+    return putGuard(this);
+  }
+
+  /** Notes that an item has other files now. */
+  changed(slug: string): void {
+    this.changes.set(slug, this.now());
+  }
+
+  /** When that was last, milliseconds. */
+  changedAt(slug: string): number {
+    return this.changes.get(slug) ?? 0;
   }
 
   /** The URL as WordPress spells it, without trailing slash. */

@@ -9,6 +9,7 @@ import type { Events, Origin } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import type { Progress } from '../core/progress.js';
 import type { SiteLocks } from '../core/site-locks.js';
+import type { SiteGuards } from '../guard/guards.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
 import type { Store } from '../store/store.js';
@@ -16,6 +17,8 @@ import type { Store } from '../store/store.js';
 export interface Ctx {
   readonly store: Store;
   readonly child: ChildSites;
+  /** The guards that sites carry: they keep and restore versions. */
+  readonly guards: SiteGuards;
   readonly auditor: Auditor;
   readonly mailer: Mailer;
   /** Monitors, certificates, registries: the other outgoing network. */

@@ -18,6 +18,7 @@ import {
   snapshotsOf,
   tokenOf,
 } from './answers.js';
+import { GuardFailure } from './failure.js';
 import { MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
 
 /** The site, as far as the guard is concerned. */
@@ -29,6 +30,8 @@ export interface GuardSite {
   http_user: string | null;
   http_pass: string | null;
   ssl_verify: boolean;
+  ipv4_only?: boolean | undefined;
+  min_tls?: WireRequest['minTls'];
 }
 
 export interface GuardParts {
@@ -43,23 +46,6 @@ export interface GuardCallOptions {
   signal?: AbortSignal | undefined;
   /** The whole call, over all addresses. */
   timeoutMs?: number | undefined;
-}
-
-/** `no_guard`: no address gave a guard's answer. `bad_answer`: one did, but not as agreed. All others are the guard's own codes. */
-export class GuardFailure extends Error {
-  readonly code: string;
-  /** HTTP status of each address that was tried, in order. */
-  readonly statuses: readonly number[];
-  /** What the site's clock says, unix seconds; null when it did not say. */
-  readonly siteTime: number | null;
-
-  constructor(code: string, message: string, statuses: readonly number[] = [], siteTime: number | null = null) {
-    super(message);
-    this.name = 'GuardFailure';
-    this.code = code;
-    this.statuses = statuses;
-    this.siteTime = siteTime;
-  }
 }
 
 /**
@@ -176,7 +162,7 @@ export class GuardClient {
     deadlineMs: number,
     signal?: AbortSignal,
   ): WireRequest {
-    const { url, http_user, http_pass, ssl_verify } = this.#site;
+    const { url, http_user, http_pass, ssl_verify, ipv4_only, min_tls } = this.#site;
     const basic = Buffer.from(`${http_user ?? ''}:${http_pass ?? ''}`, 'utf8').toString('base64');
     return {
       url: new URL(address, url),
@@ -192,6 +178,8 @@ export class GuardClient {
       },
       body,
       verify: ssl_verify,
+      ipv4Only: ipv4_only,
+      minTls: min_tls,
       maxBytes: MAX_ANSWER_BYTES,
       // A page of the site may be larger: it is not the guard's, and its status is all we need.
       atLimit: 'keep',

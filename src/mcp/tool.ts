@@ -44,7 +44,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
 
 /** Whether it may contact sites: clients, tags and jobs are records of our own store. */
 function reachesOut(operation: GroupedOperation): boolean {
-  return operation.engine && (operation.group === 'sites' || operation.group === 'updates');
+  return operation.engine && ['sites', 'updates', 'safety'].includes(operation.group);
 }
 
 /** Whether its output may contain texts that sites wrote. */

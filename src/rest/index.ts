@@ -12,6 +12,7 @@ import { domains, domainsExtra } from './monitoring/domains.js';
 import { alertsExtra, monitors } from './monitoring/monitors.js';
 import { reports, reportsExtra } from './reports/reports.js';
 import type { Route } from './route.js';
+import { safetyExtra } from './safety/safety.js';
 import { settings } from './settings/settings.js';
 import { site } from './sites/site.js';
 import { sites, sitesExtra } from './sites/sites.js';
@@ -51,6 +52,7 @@ export const extra: readonly Route[] = [
   ...timeTrackerExtra,
   ...domainsExtra,
   ...alertsExtra,
+  ...safetyExtra,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

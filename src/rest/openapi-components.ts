@@ -228,4 +228,5 @@ export const GROUPS: Readonly<Record<string, string>> = {
   tags: 'Tags of sites.',
   costs: 'Costs of sites and clients.',
   alerts: 'Alerts of monitors, certificates and domains.',
+  quarantine: 'Versions that broke a site and are held back from all others.',
 };

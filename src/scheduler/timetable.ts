@@ -10,6 +10,7 @@ import { deleteExpired } from '../domain/jobs/retention.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { dailyDigest } from '../domain/mail/digest.js';
 import { sendMail } from '../domain/mail/mail.js';
+import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { refreshAbandoned } from '../domain/sites/abandoned.js';
 import { expireIgnored } from '../domain/updates/ignored-everywhere.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
@@ -42,6 +43,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Goes on with tools jobs that a stopped process left.',
     pattern: '15,45 * * * * *',
     run: runToolJobs,
+  },
+  {
+    name: 'safe-updates',
+    about: 'Settles safe updates that a stopped process left open.',
+    pattern: '5,20,35,50 * * * * *',
+    run: settleInterrupted,
   },
   {
     name: 'daily-sync',

@@ -25,6 +25,9 @@ import { createMonitors } from './monitoring/monitors.js';
 import { createMonitorNetwork } from './monitoring/own-network.js';
 import { createMonitorResults } from './monitoring/results.js';
 import { createReportData } from './reports/report-data.js';
+import { createChanges } from './safety/changes.js';
+import { createGuards } from './safety/guards.js';
+import { createQuarantine } from './safety/quarantine.js';
 import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
 import { createActionLog } from './sites/action-log.js';
@@ -60,6 +63,9 @@ export function createStore(db: Db, vault: Vault) {
     updates: createUpdates(db),
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),
+    guards: createGuards(db),
+    safeChanges: createChanges(db),
+    quarantine: createQuarantine(db),
     findings: createFindings(db),
     fleetBrief: createFleetBrief(db),
     fleetSearch: createFleetSearch(db),

@@ -59,6 +59,7 @@ describe('readConfig', () => {
       direct_call_ms: 40_000,
       update_wait_ms: 60_000,
       allow_private_sites: false,
+      safe_updates: 'guarded',
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
       smtp_url: null,

@@ -5,7 +5,8 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Resolver } from '../../src/child/resolve.js';
 import { Transport } from '../../src/child/transport.js';
-import { GuardClient, type GuardFailure } from '../../src/guard/client.js';
+import { GuardClient } from '../../src/guard/client.js';
+import type { GuardFailure } from '../../src/guard/failure.js';
 import { signedRequest } from '../../src/guard/protocol.js';
 import type { WordPress } from './wordpress.js';
 

@@ -4,7 +4,8 @@
  */
 
 import type { ErrorCode } from '../../src/core/errors.js';
-import type { Answer, TestApp } from '../support/harness.js';
+import { findItem, keep } from '../../src/demo/guard/state.js';
+import { type Answer, START, type TestApp } from '../support/harness.js';
 
 /** Input of a working call, or what makes it from what the calls before it left. */
 type Input = object | ((walk: Walk) => object | Promise<object>);
@@ -80,6 +81,14 @@ const site = { site_id_or_domain: 1 };
 const few = { site_ids_or_domains: [1, 2] };
 const tag = (walk: Walk) => walk.tag;
 const client = (walk: Walk) => walk.client;
+
+/** Has the guard of the first site keep a copy of this plugin, as it is. */
+function keptVersion(app: TestApp, slug: string): string {
+  const site = app.fleet.site(0);
+  const item = findItem(site, 'plugin', slug);
+  if (site.guard === null || item === undefined) return '1.0';
+  return keep(site, site.guard, 'plugin', item, 'snapshot').version;
+}
 
 function operation(name: string, codes: readonly ErrorCode[], ...calls: Input[]): OperationCase {
   return { name, codes, calls };
@@ -202,7 +211,33 @@ export const CASES: readonly OperationCase[] = [
     slug: 'platform',
     until: '2999-01-01',
   }),
+  operation('install-site-guard', [...SITE, ...REACH, 'svc_guard_install_failed'], site),
+  operation('get-site-guard', [...SITE, ...REACH], site),
+  operation('list-site-snapshots', [...SITE, ...REACH], site),
+  operation('safe-update-site', [...SITE, ...REACH, 'svc_invalid_input', 'svc_no_updates'], {
+    ...site,
+    specific_items: ['none/none.php'],
+  }),
+  operation(
+    'roll-back',
+    [...SITE, ...REACH, 'svc_invalid_input', 'svc_change_not_found', 'svc_snapshot_not_found'],
+    ({ app, plugin }) => ({ ...site, type: 'plugin', slug: plugin, to_version: keptVersion(app, plugin) }),
+  ),
+  operation('list-quarantined-versions', [], {}),
+  operation('lift-quarantine', ['svc_quarantine_not_found'], async ({ app }) => {
+    const version = { type: 'plugin', slug: 'held/held.php', version: '2.0' };
+    const entry = {
+      name: 'Held',
+      site_id: 1,
+      site_url: 'https://example.com/',
+      change_id: 'change_1',
+      created_at: START,
+    };
+    await app.service.store.quarantine.add({ ...version, ...entry, type: 1, evidence: '["It broke."]' });
+    return version;
+  }),
   // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
+  operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
     ...site,
     slugs: [plugin],

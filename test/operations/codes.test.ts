@@ -289,6 +289,55 @@ describe('what the site does', () => {
   });
 });
 
+describe('safe updates', () => {
+  const of = { site_id_or_domain: GOOD };
+
+  it('install-site-guard where the code cannot run', async () => {
+    const { faults } = app.site(GOOD - 1);
+    for (const [fault, reason] of [
+      ['refuseCode', 'not_run'],
+      ['readOnlyFiles', 'not_writable'],
+    ] as const) {
+      faults[fault] = true;
+      const error = await refused('install-site-guard', 'svc_guard_install_failed', of);
+      expect([error.data.reason, error.advice]).toEqual([reason, expect.stringContaining('by hand')]);
+      faults[fault] = false;
+    }
+    expect(app.site(GOOD - 1).guard).toBeNull();
+  });
+
+  it('safe-update-site', async () => {
+    for (const path of ['https://other.example/', '/cart', '//other.example/', '../wp-admin', 'a\\b', '#x']) {
+      const error = await refused('safe-update-site', 'svc_invalid_input', { ...of, paths: ['shop/', path] });
+      expect(error.field).toBe('paths[1]');
+    }
+    await listed('safe-update-site', 'svc_no_updates', { ...of, specific_items: ['none'] });
+  });
+
+  it('roll-back', async () => {
+    expect((await refused('roll-back', 'svc_invalid_input', { type: 'plugin', slug: 'a/a.php' })).field).toBe(
+      'site_id_or_domain',
+    );
+    expect((await refused('roll-back', 'svc_invalid_input', { ...of, slug: 'a/a.php' })).field).toBe('type');
+    await refused('roll-back', 'svc_change_not_found', { change_id: 'change_0' });
+    await refused('roll-back', 'svc_change_not_found', { ...of, type: 'plugin', slug: 'a/a.php' });
+    const [plugin] = ordinary(app.site(GOOD - 1));
+    await refused('roll-back', 'svc_snapshot_not_found', { ...of, type: 'plugin', slug: 'a/a.php', to_version: '1' });
+    // Nothing but loopback can be reached here, so wordpress.org has none either.
+    await refused('roll-back', 'svc_snapshot_not_found', {
+      ...of,
+      type: 'plugin',
+      slug: plugin?.slug,
+      to_version: '0.0.1',
+    });
+  });
+
+  it('lift-quarantine', async () => {
+    const version = { type: 'plugin', slug: 'a/a.php', version: '1.0' };
+    expect((await refused('lift-quarantine', 'svc_quarantine_not_found', version)).field).toBe('version');
+  });
+});
+
 describe('modules that are off', () => {
   it.each(having(names, 'svc_module_not_available'))('%s', async (name) => {
     const bare = await checkedApp({ sites: 1, config: { modules: [] } });

@@ -85,6 +85,7 @@ beforeAll(async () => {
   await run.settings(record);
   await run.monitors(record, app);
   await run.posts(record);
+  await run.safety(record, app);
   await run.removals(record, kept);
   await run.tools(record);
   openapi = (await app.rest('GET /openapi.json', { token: null })).body;

@@ -1,6 +1,7 @@
 /** The calls of the recorded run, section by section, in the order of the routes document. */
 
 import { SEGMENT_NAMES } from '../../schemas/report.js';
+import { keep } from '../../src/demo/guard/state.js';
 import { routes } from '../../src/rest/index.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
@@ -347,6 +348,34 @@ export async function updates({ get, each, send }: Recorder) {
   await each('POST', `${base}/update`, { id_or_domain: 3 });
   await each('POST', '/updates/update');
   await send('POST', `${base}/update/plugins`, { id_or_domain: 999 }, {});
+}
+
+export async function safety({ get, each, send }: Recorder, app: RestApp) {
+  const site = { id_or_domain: 1 };
+  await send('POST', `${SITE}/guard`, site, { dry_run: true });
+  await each('POST', `${SITE}/guard`, site, {});
+  await get(`${SITE}/guard`, site);
+  await get(`${SITE}/guard`, { id_or_domain: 'unknown.example' });
+  const { guard, state } = app.fleet.site(0);
+  const item = state.plugins.find(({ mustUse, slug }) => !mustUse && !slug.includes('mainwp'));
+  if (guard === null || item === undefined) throw new Error('the site has no guard or no plugin');
+  keep(app.fleet.site(0), guard, 'plugin', item, 'snapshot');
+  await get(`${SITE}/snapshots`, site);
+  await each('POST', `${SITE}/safe-update`, site, { dry_run: true, types: ['core', 'plugins'] });
+  await send('POST', `${SITE}/safe-update`, site, { paths: ['/x'] });
+  const version = { type: 'plugin', slug: item.slug };
+  await each('POST', `${SITE}/rollback`, site, { ...version, to_version: item.version });
+  await send('POST', `${SITE}/rollback`, site, { change_id: 'none' });
+  const held = { ...version, version: '2.0' };
+  await app.service.store.quarantine.add({
+    ...{ name: 'A', site_id: 1, site_url: 'https://example.com/', change_id: 'c', evidence: '["It broke."]' },
+    ...{ ...held, type: 1, created_at: 0 },
+  });
+  await get('/quarantine');
+  await each('DELETE', '/quarantine', {}, held);
+  await send('DELETE', '/quarantine', {}, held);
+  await get('/quarantine', {}, '?include_lifted=1');
+  await each('DELETE', `${SITE}/guard`, site);
 }
 
 export async function records({ get, each, send }: Recorder) {

@@ -19,7 +19,7 @@ let app: TestApp;
 /** Round trips of one call: reads and writes of records, and calls that go to one or two child sites and read back. */
 const MOST = { read: 4, record: 7, child: 20 };
 const CONTACTS =
-  /^(add-site|(re|dis)connect-sites?|(check|sync)-sites?|(de)?activate-.*|delete-site(-.*)?|update-site-(core|plugins|themes|translations)|update-all|run-updates)$/;
+  /^(add-site|(re|dis)connect-sites?|(check|sync)-sites?|(de)?activate-.*|delete-site(-.*)?|update-site-(core|plugins|themes|translations)|update-all|run-updates|(get|install|remove)-site-guard|list-site-snapshots|safe-update-site|roll-back)$/;
 
 function roundTrips(name: string, input: object): Promise<number> {
   return app.db.callsOf(() => app.call(name, input));

@@ -177,6 +177,7 @@ function testConfig(change: Partial<Config> = {}): Config {
     direct_call_ms: 40_000,
     update_wait_ms: 0,
     allow_private_sites: true,
+    safe_updates: 'guarded',
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
     smtp_url: null,

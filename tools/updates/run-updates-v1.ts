@@ -1,7 +1,7 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { offerFilters } from '../../schemas/search.js';
-import { appliedEntry, runSummary, updateError, updatePreview, updateTypes } from '../../schemas/update.js';
+import { appliedEntry, applyError, runSummary, updatePreview, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
@@ -29,7 +29,7 @@ export default defineOperation({
   output: z.object({
     ...queuedFields,
     updated: z.array(appliedEntry).optional(),
-    errors: z.array(updateError),
+    errors: z.array(applyError),
     summary: runSummary.optional(),
     total_errors: z.number().int().optional(),
     ...updatePreview,

@@ -1,6 +1,6 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { runSummary, updateError, updatePreview } from '../../schemas/update.js';
+import { applyError, runSummary, updatePreview } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
@@ -34,7 +34,7 @@ export default defineOperation({
         translations: z.number().int(),
       })
       .optional(),
-    errors: z.array(updateError),
+    errors: z.array(applyError),
     summary: runSummary.optional(),
     total_errors: z.number().int().optional(),
     ...updatePreview,

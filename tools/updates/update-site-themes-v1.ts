@@ -1,6 +1,6 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
-import { appliedExtension, updateError } from '../../schemas/update.js';
+import { appliedExtension, applyError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateExtensions } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -21,7 +21,7 @@ export default defineOperation({
     site_id: z.number().int(),
     site_url: z.string(),
     updated: z.array(appliedExtension),
-    errors: z.array(updateError),
+    errors: z.array(applyError),
     total_updated: z.number().int(),
     ...continuedFields,
   }),

@@ -1,5 +1,5 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
-import { updateError } from '../../schemas/update.js';
+import { applyError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateTranslations } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -21,7 +21,7 @@ export default defineOperation({
     site_url: z.string(),
     updated: z.boolean(),
     translations_updated: z.number().int(),
-    errors: z.array(updateError).optional(),
+    errors: z.array(applyError).optional(),
     ...continuedFields,
   }),
 

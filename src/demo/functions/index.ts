@@ -3,6 +3,7 @@ import { checkAbandoned } from './abandoned.js';
 import { cleanUpChildLogs, deleteActions } from './changes.js';
 import { commentAction, commentBulkAction, getAllComments } from './comments.js';
 import { deactivate, disconnect, getSiteIcon, settingsTools, updateValues } from './connection.js';
+import { codeSnippet, installPluginTheme } from './install.js';
 import { newPost } from './newpost.js';
 import { getAllPlugins, pluginAction } from './plugins.js';
 import { postAction } from './post-action.js';
@@ -42,6 +43,8 @@ export const FUNCTIONS: Record<string, ChildFunction> = {
   delete_actions: deleteActions,
   clean_up_child_logs: cleanUpChildLogs,
   get_all_users: getAllUsers,
+  installplugintheme: installPluginTheme,
+  code_snippet: codeSnippet,
 };
 
 /** Functions that change nothing a stored stats answer depends on. */
@@ -59,4 +62,9 @@ export const READS: ReadonlySet<string> = new Set([
 ]);
 
 /** Functions that install something. */
-export const UPDATES: ReadonlySet<string> = new Set(['upgradeplugintheme', 'upgrade', 'upgradetranslation']);
+export const UPDATES: ReadonlySet<string> = new Set([
+  'upgradeplugintheme',
+  'upgrade',
+  'upgradetranslation',
+  'installplugintheme',
+]);

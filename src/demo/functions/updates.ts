@@ -89,6 +89,7 @@ function updateItem(
     item.update = null;
     rename(site, item);
     if (site.faults.killedBy?.includes(slug)) site.faults.http500 = true;
+    site.changed(slug);
   }
   const name = item?.name ?? '';
   const version = item === undefined ? {} : { version: item.version };

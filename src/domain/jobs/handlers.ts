@@ -9,6 +9,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type ActionResult, actOnExtensions, type ExtensionParams, finishExtensions } from '../extensions/act.js';
+import { settleBeforeResume } from '../safety/unsettled.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
 import {
@@ -167,6 +168,8 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params) {
+    // A site that an update has broken must be put right before it can be read.
+    await settleBeforeResume(ctx, target);
     requireContactable(target);
     const asked = await offersOf(ctx, target, params);
     const before = asked.length === 0 ? { updated: [], errors: [] } : await finishCutOff(ctx, target, asked);

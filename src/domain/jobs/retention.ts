@@ -3,7 +3,7 @@
 import type { Ctx } from '../context.js';
 
 const DAY_MS = 24 * 3_600_000;
-const KEPT_DAYS = { audits: 400, mail: 90 } as const;
+const KEPT_DAYS = { audits: 400, mail: 90, safe_updates: 90 } as const;
 
 /** Old audits, mails and entries of the log of actions; the newest result of each site stays whatever its age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {
@@ -11,5 +11,7 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
   const actions = await ctx.store.actionLog.prune(before(ctx.config.log_days));
+  await ctx.store.safeChanges.expire(before(KEPT_DAYS.safe_updates));
+  await ctx.store.safeChanges.forgetRuns();
   return `${audits} audits, ${mails} mails, ${actions} actions forgotten`;
 }

@@ -6,6 +6,7 @@
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
+import { applySafely } from '../safety/run.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
 import { isCancelled, type Judged, sendAndJudge, updateError } from './send.js';
@@ -33,6 +34,9 @@ export interface ApplyError {
   slug: string;
   code: string;
   message: string;
+  /** Of an item that was updated safely: its record, and what was seen on the site. */
+  change_id?: string;
+  evidence?: string[];
 }
 
 export interface ApplyResult {
@@ -41,6 +45,8 @@ export interface ApplyResult {
   errors: ApplyError[];
   /** The call was cut off before every offer had its outcome; the rest is in neither list. */
   interrupted?: boolean;
+  /** Why the site could not be read after the last of them; null when it answered, or nothing was sent. */
+  silence?: ServiceError | null;
 }
 
 /** Updates may unpack large archives on slow hosts. */
@@ -58,31 +64,45 @@ export async function applyOffers(
 ): Promise<ApplyResult> {
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
-    const result: ApplyResult = { updated: [], errors: [] };
-    let silence: ServiceError | null = null;
-    for (const type of UPDATE_TYPES) {
-      const ofType = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
-      if (ofType.length === 0) continue;
-      if (silence !== null) {
-        result.errors.push(...ofType.map((offer) => notTried(target, type, offer)));
-        continue;
-      }
-      const part = await applyType(ctx, target, type, ofType, timeoutMs).catch((error: unknown) => {
-        if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
-        throw error;
-      });
-      result.updated.push(...part.updated);
-      result.errors.push(...part.errors);
-      if (part.interrupted) return { ...result, interrupted: true };
-      silence = part.silence;
-    }
-    result.errors.push(...(await inspectSite(ctx, target, result.updated, silence)));
+    const apply = (items: readonly FleetOffer[]) => applyInOrder(ctx, target, items, timeoutMs);
+    const { silence = null, ...result } = await applySafely(ctx, target, offers, apply);
+    if (result.interrupted !== true) result.errors.push(...(await inspectSite(ctx, target, result.updated, silence)));
     return result;
   });
 }
 
+/**
+ * Applies offers type by type, without looking at the site in between except through its child. The caller holds the lock of
+ * the site.
+ */
+export async function applyInOrder(
+  ctx: Ctx,
+  target: LoadedSite,
+  offers: readonly FleetOffer[],
+  timeoutMs = UPDATE_TIMEOUT_MS,
+): Promise<ApplyResult> {
+  const result: ApplyResult = { updated: [], errors: [] };
+  let silence: ServiceError | null = null;
+  for (const type of UPDATE_TYPES) {
+    const ofType = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
+    if (ofType.length === 0) continue;
+    if (silence !== null) {
+      result.errors.push(...ofType.map((offer) => notTried(target, type, offer)));
+      continue;
+    }
+    const part = await applyType(ctx, target, type, ofType, timeoutMs).catch((error: unknown) => {
+      if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
+      throw error;
+    });
+    result.updated.push(...part.updated);
+    result.errors.push(...part.errors);
+    if (part.interrupted) return { ...result, interrupted: true };
+    silence = part.silence;
+  }
+  return { ...result, silence };
+}
+
 interface TypeResult extends ApplyResult {
-  /** Why the site could not be read afterwards; null when it answered, or nothing was sent. */
   silence: ServiceError | null;
 }
 

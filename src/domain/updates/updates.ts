@@ -272,6 +272,7 @@ const OWN_CODES = [
   'svc_still_running',
   'svc_child_version_outdated',
   'svc_update_exception',
+  'svc_update_broke_site',
 ] as const;
 
 function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {

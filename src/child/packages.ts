@@ -1,0 +1,48 @@
+/** Calls that put code onto a site (child protocol §6.8): packages from an address, and PHP that the child runs. */
+
+import { unexpected } from './answers.js';
+import type { CallOptions, ChildConnection, ChildPackages, ChildParams, InstallAnswer } from './child.js';
+import { plainText } from './text.js';
+import { entriesOf, get } from './values.js';
+
+type Update = (
+  site: ChildConnection,
+  fn: string,
+  params: ChildParams,
+  options: CallOptions | undefined,
+) => Promise<unknown>;
+
+const MAX_OUTPUT = 20_000;
+
+/** The calls over one that counts among the updates: they unpack files, and must not pile up on a site. */
+export function createPackageCalls(update: Update): ChildPackages {
+  return {
+    async installPackage(site, kind, address, activate, options) {
+      const params = {
+        type: kind,
+        // JSON text, as the child decodes it.
+        url: JSON.stringify(address),
+        overwrite: 1,
+        ...(activate ? { activatePlugin: 'yes' } : {}),
+      };
+      return installAnswer(await update(site, 'installplugintheme', params, options));
+    },
+
+    async runSnippet(site, code, options) {
+      const answer = await update(site, 'code_snippet', { action: 'run_snippet', code }, options);
+      const result = get(answer, 'result');
+      if (typeof result !== 'string') throw unexpected('the code that it was to run');
+      return result.slice(0, MAX_OUTPUT);
+    },
+  };
+}
+
+function installAnswer(answer: unknown): InstallAnswer {
+  const items = entriesOf(get(get(answer, 'other_data'), 'install_items'), 10) ?? [];
+  const [, item] = items[0] ?? [];
+  return {
+    claimed: get(answer, 'installation') === 'SUCCESS',
+    version: plainText(get(item, 'version'), 100),
+    message: plainText(get(answer, 'error'), 300),
+  };
+}

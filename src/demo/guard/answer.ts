@@ -1,0 +1,178 @@
+/** The simulated guard: answers signed requests as the must-use plugin does. Signatures are verified, nonces are kept. */
+
+import { createHash, type KeyObject, verify } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Answer, page } from '../answer.js';
+import { isRecord, json } from '../params.js';
+import type { DemoSite } from '../site.js';
+import { type ArmedVersion, findItem, type GuardState, type KeptVersion, keep, putBack, removeGuard } from './state.js';
+
+const PROTOCOL = 'sitefleet-guard-v1';
+const SKEW = 300;
+const NONCE_SECONDS = 900;
+const MAX_ARMED = 3600;
+
+class Refusal extends Error {
+  readonly code: string;
+  constructor(code: string, message = code) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+/** Answers a request that carries the guard's header; an unsigned one gets the page of an unknown address. */
+export function answerGuard(site: DemoSite, headers: IncomingHttpHeaders, body: string, check: boolean): Answer {
+  const { guard } = site;
+  const key = site.verifyingKey();
+  if (guard === null || key === null || !genuine(key, headers, body, check)) return page(404, '<h1>Not here</h1>');
+  const now = Math.floor(site.now() / 1000);
+  const nonce = String(headers['x-sitefleet-nonce']);
+  const common = { protocol: PROTOCOL, nonce, time: now };
+  try {
+    admit(site, guard, headers, now, nonce);
+    const asked = json(body);
+    if (!isRecord(asked)) throw new Refusal('bad_request');
+    return framed({ ...common, ok: true, ...act(site, guard, asked, now) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return framed({ ...common, ok: false, error: { code: error.code, message: error.message } });
+  }
+}
+
+function genuine(key: KeyObject, headers: IncomingHttpHeaders, body: string, check: boolean): boolean {
+  const id = createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+    .slice(0, 32);
+  if (headers['x-sitefleet-guard'] !== id) return false;
+  const [site, time, nonce] = ['site', 'time', 'nonce'].map((name) => String(headers[`x-sitefleet-${name}`]));
+  const digest = createHash('sha256').update(body).digest('hex');
+  const text = `${[PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;
+  const signature = Buffer.from(String(headers['x-sitefleet-signature']), 'base64');
+  return !check || verify('sha256', Buffer.from(text), key, signature);
+}
+
+function admit(site: DemoSite, guard: GuardState, headers: IncomingHttpHeaders, now: number, nonce: string): void {
+  if (headers['x-sitefleet-site'] !== addressOf(site.url)) throw new Refusal('other_site');
+  if (Math.abs(Number(headers['x-sitefleet-time']) - now) > SKEW) throw new Refusal('clock');
+  for (const [known, until] of guard.nonces) if (until < now) guard.nonces.delete(known);
+  if (guard.nonces.has(nonce)) throw new Refusal('replayed');
+  guard.nonces.set(nonce, now + NONCE_SECONDS);
+}
+
+function addressOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname.replace(/^www\./, '')}${port === '' ? '' : `:${port}`}${pathname}`;
+}
+
+function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fields {
+  const action = String(asked.action);
+  const refused = site.faults.guardRefuses?.[action];
+  if (refused !== undefined) throw new Refusal(refused, `This site cannot: ${refused}`);
+  guard.armed = guard.armed.filter(({ until }) => until > now);
+  guard.actions.push(action);
+  switch (action) {
+    case 'hello':
+      return greeting(site, guard);
+    case 'snapshot':
+      return { snapshot: shown(snapshot(site, guard, asked)) };
+    case 'arm':
+      return { armed: arm(guard, asked, now) };
+    case 'disarm':
+      guard.armed = guard.armed.filter((one) => typeof asked.snapshot === 'string' && one.snapshot !== asked.snapshot);
+      return { armed: guard.armed };
+    case 'restore':
+      return restore(site, guard, asked);
+    case 'list':
+      return { snapshots: guard.kept.map(shown) };
+    case 'drop':
+      return { dropped: drop(guard, String(asked.snapshot)) };
+    case 'faults':
+      return { faults: guard.faults.filter(({ time }) => time >= Number(asked.since)).slice(-50) };
+    case 'uninstall':
+      removeGuard(site);
+      return { removed: true };
+    default:
+      throw new Refusal('bad_request');
+  }
+}
+
+function greeting(site: DemoSite, guard: GuardState): Fields {
+  const state = site.inner;
+  return {
+    guard: guard.version,
+    wordpress: state.wpVersion,
+    php: state.phpVersion,
+    multisite: false,
+    free_bytes: 5_000_000_000,
+    writable: { store: true, plugins: true, themes: true, mu_plugins: true },
+    file_mods: site.faults.fileMods !== false,
+    zip: true,
+    opcache: true,
+    maintenance: site.faults.maintenance === true,
+    drop_ins: [],
+    login: guard.login,
+    armed: guard.armed,
+    limits: { files: 50_000, bytes: 524_288_000 },
+  };
+}
+
+function snapshot(site: DemoSite, guard: GuardState, { kind, slug }: Fields): KeptVersion {
+  if ((kind !== 'plugin' && kind !== 'theme') || typeof slug !== 'string') throw new Refusal('bad_request');
+  const item = findItem(site, kind, slug);
+  if (item === undefined) throw new Refusal('not_found');
+  return keep(site, guard, kind, item, 'snapshot');
+}
+
+function arm(guard: GuardState, asked: Fields, now: number): ArmedVersion[] {
+  const kept = find(guard, asked.snapshot);
+  const seconds = Number(asked.seconds);
+  if (!(seconds >= 1 && seconds <= MAX_ARMED)) throw new Refusal('bad_request');
+  guard.armed = guard.armed.filter(({ snapshot: id }) => id !== kept.id);
+  guard.armed.push({ snapshot: kept.id, kind: kept.kind, slug: kept.slug, at: now, until: now + seconds });
+  return guard.armed;
+}
+
+function restore(site: DemoSite, guard: GuardState, asked: Fields): Fields {
+  const kept = find(guard, asked.snapshot);
+  const replaced = putBack(site, guard, kept);
+  guard.armed = guard.armed.filter(({ snapshot: id }) => id !== kept.id);
+  if (asked.end_maintenance === true && site.faults.maintenance === true) site.faults.maintenance = false;
+  return {
+    already: replaced === null,
+    replaced: replaced === null ? null : shown(replaced),
+    active: true,
+    maintenance: site.faults.maintenance === true,
+    ms: 7,
+    snapshot: shown(kept),
+    database: 'untouched',
+  };
+}
+
+function drop(guard: GuardState, id: string): boolean {
+  if (guard.armed.some(({ snapshot: armed }) => armed === id)) throw new Refusal('armed');
+  const before = guard.kept.length;
+  guard.kept = guard.kept.filter((one) => one.id !== id);
+  return guard.kept.length < before;
+}
+
+function find(guard: GuardState, id: unknown): KeptVersion {
+  const kept = guard.kept.find((one) => one.id === id);
+  if (kept === undefined) throw new Refusal('not_found');
+  return kept;
+}
+
+function shown({ update: _offer, ...kept }: KeptVersion): Fields {
+  return kept;
+}
+
+function framed(value: Fields): Answer {
+  const text = JSON.stringify(value).replace(/[<>]/g, '');
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/plain; charset=UTF-8', 'cache-control': 'no-store' },
+    body: `<sitefleet-guard>${text}</sitefleet-guard>`,
+  };
+}

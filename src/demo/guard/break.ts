@@ -1,0 +1,91 @@
+/** Versions that break the site they are installed on, and the watchdog that sees it happen. */
+
+import { type Answer, crashPage, page } from '../answer.js';
+import type { Breakage } from '../faults.js';
+import type { DemoSite } from '../site.js';
+import { findItem, type ItemKind, putBack, type RecordedFault } from './state.js';
+
+interface Broken {
+  kind: ItemKind;
+  slug: string;
+  breakage: Breakage;
+}
+
+/** Seconds without a change in an item before the watchdog acts on it. */
+const QUIET = 2;
+
+/** What is wrong with a site through the versions that it runs. A plugin must be active, a theme in use. */
+export function brokenBy(site: DemoSite): Broken | null {
+  for (const [name, breakage] of Object.entries(site.faults.breaks ?? {})) {
+    const at = name.lastIndexOf('@');
+    const slug = name.slice(0, at);
+    const version = name.slice(at + 1);
+    const plugin = findItem(site, 'plugin', slug);
+    if (plugin?.version === version && 'active' in plugin && plugin.active) return { kind: 'plugin', slug, breakage };
+    const theme = findItem(site, 'theme', slug);
+    if (theme?.version === version && site.inner.activeTheme === slug) return { kind: 'theme', slug, breakage };
+  }
+  return null;
+}
+
+/** The answer of a broken site to this request; null = it works. */
+export function brokenAnswer(site: DemoSite, path: string, isCall: boolean): Answer | null {
+  const broken = brokenBy(site);
+  if (broken === null) return null;
+  const front = path === '' && !isCall;
+  switch (broken.breakage) {
+    case 'fatal':
+      return fatal(site, broken);
+    case 'front':
+      return front ? fatal(site, broken) : null;
+    case 'login':
+      return path === 'wp-login.php' ? fatal(site, broken) : null;
+    case 'white':
+      return front ? page(200, '') : null;
+    case 'suspect':
+      return front
+        ? page(200, '<!DOCTYPE html><html><head><title>Other</title></head><body>Nothing</body></html>')
+        : null;
+  }
+}
+
+function fatal(site: DemoSite, { kind, slug }: Broken): Answer {
+  const { guard } = site;
+  const now = Math.floor(site.now() / 1000);
+  if (guard === null) return crashPage();
+  guard.armed = guard.armed.filter(({ until }) => until > now);
+  const armed = guard.armed.find((one) => one.kind === kind && one.slug === slug);
+  const quiet = now - Math.floor(site.changedAt(slug) / 1000) >= QUIET;
+  const kept = guard.kept.find(({ id }) => id === armed?.snapshot);
+  const acts = armed !== undefined && kept !== undefined && quiet && site.faults.watchdog !== false;
+  if (acts) {
+    putBack(site, guard, kept);
+    guard.armed = guard.armed.filter((one) => one !== armed);
+  }
+  const waited = armed === undefined || acts ? null : quiet ? 'failed' : 'updating';
+  record(guard.faults, {
+    time: now,
+    first: now,
+    count: 1,
+    message: 'Uncaught Error: Call to undefined function broken()',
+    file: `wp-content/${kind}s/${slug.split('/')[0]}/broken.php`,
+    line: 12,
+    kind,
+    item: slug.split('/')[0] ?? slug,
+    armed: armed !== undefined,
+    restored: acts ? kept.id : null,
+    waited,
+  });
+  return crashPage();
+}
+
+function record(faults: RecordedFault[], fault: RecordedFault): void {
+  const known = faults.find(
+    ({ file, restored, waited }) => file === fault.file && restored === null && waited === fault.waited,
+  );
+  if (known === undefined || fault.restored !== null) faults.push(fault);
+  else {
+    known.count += 1;
+    known.time = fault.time;
+  }
+}

@@ -1,0 +1,130 @@
+/** What the simulated guard of a site keeps. */
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { DemoSite } from '../site.js';
+import type { PluginState, ThemeState, UpdateOffer } from '../state.js';
+
+export type ItemKind = 'plugin' | 'theme';
+
+export interface KeptVersion {
+  id: string;
+  role: 'snapshot' | 'replaced';
+  kind: ItemKind;
+  slug: string;
+  version: string;
+  /** What was on offer for it. */
+  update: UpdateOffer | null;
+  /** Unix seconds. */
+  created: number;
+  files: number;
+  bytes: number;
+  digest: string;
+}
+
+export interface ArmedVersion {
+  snapshot: string;
+  kind: ItemKind;
+  slug: string;
+  at: number;
+  until: number;
+}
+
+export interface RecordedFault {
+  time: number;
+  first: number;
+  count: number;
+  message: string;
+  file: string;
+  line: number;
+  kind: ItemKind | null;
+  item: string | null;
+  armed: boolean;
+  restored: string | null;
+  waited: string | null;
+}
+
+export interface GuardState {
+  version: string;
+  login: boolean;
+  /** Nonces that were used, with the second in which they may be forgotten. */
+  nonces: Map<string, number>;
+  /** Newest first. */
+  kept: KeptVersion[];
+  armed: ArmedVersion[];
+  faults: RecordedFault[];
+  /** Actions that were carried out, in order. */
+  actions: string[];
+}
+
+export const GUARD_SLUG = 'sitefleet-guard.php';
+
+/** Puts a guard onto the site, as its must-use plugin would be. */
+export function putGuard(site: DemoSite, version = '1.0.0', login = false): GuardState {
+  const state = site.inner;
+  site.touch();
+  state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
+  state.plugins.push({
+    slug: GUARD_SLUG,
+    name: 'Sitefleet Guard',
+    version,
+    active: true,
+    description: '',
+    author: '',
+    mustUse: true,
+    premium: false,
+    update: null,
+    lastUpdated: 0,
+    breaksOnActivation: false,
+  });
+  site.guard = { version, login, nonces: new Map(), kept: [], armed: [], faults: [], actions: [] };
+  return site.guard;
+}
+
+export function removeGuard(site: DemoSite): void {
+  site.touch();
+  site.inner.plugins = site.inner.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
+  site.guard = null;
+}
+
+export function findItem(site: DemoSite, kind: ItemKind, slug: string): PluginState | ThemeState | undefined {
+  const state = site.inner;
+  return kind === 'plugin'
+    ? state.plugins.find((each) => each.slug === slug && !each.mustUse)
+    : state.themes.find((each) => each.slug === slug);
+}
+
+/** A version stands for its files: the same version always has the same digest. */
+export function keep(
+  site: DemoSite,
+  guard: GuardState,
+  kind: ItemKind,
+  item: PluginState | ThemeState,
+  role: KeptVersion['role'],
+): KeptVersion {
+  const { slug, version, update } = item;
+  const digest = createHash('sha256').update(`${kind} ${slug} ${version}`).digest('hex');
+  const created = Math.floor(site.now() / 1000);
+  const id = randomBytes(16).toString('hex');
+  const kept = { id, role, kind, slug, version, update, created, files: 12, bytes: 40_000 + version.length, digest };
+  guard.kept.unshift(kept);
+  const same = guard.kept.filter((one) => one.role === role && one.kind === kind && one.slug === slug);
+  const dropped = new Set(same.slice(role === 'snapshot' ? 2 : 1).filter(({ id: old }) => !isArmed(guard, old)));
+  guard.kept = guard.kept.filter((one) => !dropped.has(one));
+  return kept;
+}
+
+function isArmed(guard: GuardState, snapshot: string): boolean {
+  return guard.armed.some((armed) => armed.snapshot === snapshot);
+}
+
+/** Puts the kept version back; null when it is there already. */
+export function putBack(site: DemoSite, guard: GuardState, kept: KeptVersion): KeptVersion | null {
+  const item = findItem(site, kept.kind, kept.slug);
+  if (item === undefined || item.version === kept.version) return null;
+  site.touch();
+  const replaced = keep(site, guard, kept.kind, item, 'replaced');
+  item.version = kept.version;
+  item.update = kept.update;
+  site.changed(kept.slug);
+  return replaced;
+}

@@ -1,0 +1,70 @@
+/**
+ * The PHP that puts the guard onto a site, or takes it away, run by the child plugin. Each program prints
+ * `<sitefleet>word</sitefleet>`. The guard goes over in parts: PHP needs a folder for temporary files to read a form of more than
+ * 16 KB, which some hosts do not give it, and firewalls refuse long values. The parts are gathered beside the guard's place
+ * under a name that WordPress does not load, and renamed: the guard is there whole or not at all.
+ */
+
+import { createHash } from 'node:crypto';
+
+const PLACE = `$folder = defined( 'WPMU_PLUGIN_DIR' ) ? WPMU_PLUGIN_DIR : WP_CONTENT_DIR . '/mu-plugins';
+$file = $folder . '/sitefleet-guard.php';`;
+const SAY = `echo '<sitefleet>' . $said . '</sitefleet>';`;
+/** Also removes what an installation that was cut off has left. */
+const PREPARE = `foreach ( (array) @glob( $folder . '/.sitefleet-guard-*.part' ) as $old ) if ( $old ) @unlink( $old );
+if ( defined( 'DISALLOW_FILE_MODS' ) && DISALLOW_FILE_MODS ) $said = 'file_mods';
+elseif ( ! extension_loaded( 'openssl' ) ) $said = 'no_openssl';
+elseif ( ! is_dir( $folder ) && ! @mkdir( $folder, 0755, true ) ) $said = 'not_writable';
+else $said = 'next';`;
+const FORGET = `if ( function_exists( 'opcache_invalidate' ) ) @opcache_invalidate( $file, true );`;
+
+/** Bytes of the plugin in one part: encoded twice it stays under 16 KB. */
+const PART_BYTES = 9_000;
+
+/**
+ * Programs to be run one after the other, each only when the one before it printed `next`; the last prints `done`.
+ * @param php the plugin's own text
+ * @param token 16 hex digits that name this installation
+ */
+export function installCode(php: string, token: string): string[] {
+  const bytes = Buffer.from(php);
+  const part = `${PLACE}\n$part = $folder . '/.sitefleet-guard-${token}.part';`;
+  const parts = Array.from({ length: Math.ceil(bytes.length / PART_BYTES) }, (_, index) => {
+    const code = bytes.subarray(index * PART_BYTES, (index + 1) * PART_BYTES).toString('base64');
+    return `${part}
+$code = base64_decode('${code}');
+${index === 0 ? PREPARE : "$said = 'next';"}
+if ( 'next' === $said && @file_put_contents( $part, $code, FILE_APPEND ) !== strlen( $code ) ) { @unlink( $part ); $said = 'not_writable'; }
+${SAY}`;
+  });
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  return [
+    ...parts,
+    `${part}
+if ( @hash_file( 'sha256', $part ) !== '${digest}' ) { @unlink( $part ); $said = 'damaged'; }
+elseif ( ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
+else { @chmod( $file, 0644 ); ${FORGET} $said = 'done'; }
+${SAY}`,
+  ];
+}
+
+/** For a guard that does not answer; one that does removes itself, and its copies. */
+export function removeCode(): string {
+  return `${PLACE}
+$said = ! file_exists( $file ) || @unlink( $file ) ? 'done' : 'not_writable';
+${FORGET}
+${SAY}`;
+}
+
+/** The plugin's text with logins by token allowed, or as it is. */
+export function withLogin(php: string, allowed: boolean): string {
+  if (!allowed) return php;
+  const changed = php.replace("define( 'SITEFLEET_GUARD_LOGIN', false )", "define( 'SITEFLEET_GUARD_LOGIN', true )");
+  if (changed === php) throw new Error('The guard has lost its setting for logins.');
+  return changed;
+}
+
+/** The word that the code printed; '' when it printed none. */
+export function printedWord(output: string): string {
+  return /<sitefleet>([a-z_]{1,40})<\/sitefleet>/.exec(output)?.[1] ?? '';
+}

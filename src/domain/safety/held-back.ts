@@ -1,0 +1,102 @@
+/** Versions that broke a site are held back from all others, until a newer one is offered or a person lifts it. */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import { ServiceError } from '../../core/errors.js';
+import type { QuarantineRow } from '../../store/safety/quarantine.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+import type { UpdateType } from '../updates/apply.js';
+import { GUARD_FILE } from './open-guard.js';
+import { type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
+
+export interface HeldBack {
+  offer: FleetOffer;
+  reason: string;
+}
+
+/** Splits offers of a site into those that may be applied and those that are held back; also tells whether it has a guard. */
+export async function holdBack(
+  ctx: Ctx,
+  siteId: number,
+  offers: readonly FleetOffer[],
+): Promise<{ passed: FleetOffer[]; held: HeldBack[]; guarded: boolean }> {
+  const { expected: guarded, held: rows } = await ctx.store.guards.beforeUpdate(
+    siteId,
+    GUARD_FILE,
+    offers.map(({ type, slug, new_version }) => ({ type, slug, version: new_version })),
+  );
+  const find = (offer: FleetOffer) =>
+    rows.find(({ type, slug, version }) => type === offer.type && slug === offer.slug && version === offer.new_version);
+  const passed: FleetOffer[] = [];
+  const held: HeldBack[] = [];
+  for (const offer of offers) {
+    const row = find(offer);
+    if (row === undefined) passed.push(offer);
+    else held.push({ offer, reason: reasonOf(row) });
+  }
+  return { passed, held, guarded };
+}
+
+/** Why a version is held back, in one sentence or two. The site that suffered may be hidden from the caller: it is not named. */
+function reasonOf(row: QuarantineRow): string {
+  const [first = 'It broke a site.'] = JSON.parse(row.evidence) as string[];
+  return `Version ${siteWord(row.version)} is held back since ${isoTime(row.created_at)?.slice(0, 16)}Z, because it broke a site of this fleet: ${first} A newer version passes; lift-quarantine-v1 lets this one pass.`;
+}
+
+/** Holds back the version that broke the site of this run. */
+export async function quarantine(run: SafeRun, item: SafeItem, evidence: readonly string[]): Promise<void> {
+  const { ctx, target } = run;
+  await ctx.store.quarantine.add({
+    type: TYPE_WORDS.indexOf(item.type),
+    slug: item.slug,
+    version: item.new_version,
+    name: item.name,
+    site_id: target.site.id,
+    site_url: target.site.url,
+    change_id: item.change,
+    evidence: JSON.stringify(evidence),
+    created_at: ctx.clock.now(),
+  });
+  ctx.events.emit({
+    name: 'version.quarantined',
+    facts: { type: item.type, slug: item.slug, version: item.new_version, site_url: target.site.url },
+  });
+}
+
+function view(ctx: Ctx, row: QuarantineRow) {
+  const hidden = ctx.actor.denied_sites.includes(row.site_id);
+  return {
+    type: TYPE_WORDS[row.type] ?? ('plugin' as UpdateType),
+    slug: row.slug,
+    version: row.version,
+    name: row.name,
+    site_id: hidden ? null : row.site_id,
+    site_url: hidden ? '' : row.site_url,
+    change_id: hidden ? null : row.change_id,
+    evidence: JSON.parse(row.evidence) as string[],
+    since: isoTime(row.created_at) ?? '',
+    lifted_at: isoTime(row.lifted_at),
+    lifted_by: row.lifted_by,
+  };
+}
+
+/** Versions that are held back, newest first. */
+export async function quarantinedVersions(ctx: Ctx, lifted: boolean, page: number, perPage: number) {
+  const { items, total } = await ctx.store.quarantine.page(lifted, page, perPage);
+  return { versions: items.map((row) => view(ctx, row)), page, per_page: perPage, total };
+}
+
+/** Lets a version pass again. Throws `svc_quarantine_not_found`. */
+export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, version: string) {
+  const key = { type: TYPE_WORDS.indexOf(type), slug, version };
+  const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());
+  if (row === undefined)
+    throw new ServiceError(
+      'svc_quarantine_not_found',
+      `Version ${siteWord(version)} of the ${type} ${siteWord(slug)} is not held back.`,
+      { field: 'version', advice: 'Read the exact slugs and versions with list-quarantined-versions-v1.' },
+    );
+  ctx.events.emit({ name: 'version.released', facts: { type, slug, version, by: ctx.actor.name } });
+  return view(ctx, row);
+}

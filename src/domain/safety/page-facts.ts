@@ -1,0 +1,101 @@
+/** What a page of a site tells about the site's health: facts of one answer, small enough to be stored. Pure. */
+
+import { createHash } from 'node:crypto';
+import type { Page } from '../../child/child.js';
+
+export interface PageFacts {
+  /** 0 = no answer. */
+  status: number;
+  /** Why there was none: the kind of failure. */
+  failure: string;
+  /** Path or address that it redirects to, '' = it does not. */
+  location: string;
+  type: string;
+  bytes: number;
+  /** Until the headers came. */
+  ms: number;
+  title: string;
+  /** A whole page: `</html>` stands in it. */
+  whole: boolean;
+  /** Marks of PHP or the database having failed. */
+  errors: string[];
+  /** Paths of the site's own scripts and styles. */
+  assets: string[];
+  /** Hashes of the words of its text, each once. */
+  words: number[];
+}
+
+/** Marks of a failed page, as PHP and WordPress write them. Those of WordPress are its English ones; a 5xx tells the others. */
+const MARKS: readonly (readonly [string, RegExp])[] = [
+  ['Fatal error', /<b>Fatal error<\/b>:|^(?:PHP )?Fatal error: /m],
+  ['Parse error', /<b>Parse error<\/b>:|^(?:PHP )?Parse error: /m],
+  ['There has been a critical error', /There has been a critical error on this website/],
+  ['Error establishing a database connection', /Error establishing a database connection/],
+];
+const MAX_ASSETS = 100;
+const MAX_WORDS = 1_000;
+
+/** The facts of an answer to a request for this page of this site. */
+export function factsOf(page: Page, siteUrl: string): PageFacts {
+  const html = page.content_type === '' || page.content_type.includes('html');
+  const text = html ? page.body : '';
+  return {
+    status: page.status,
+    failure: page.failure?.kind ?? '',
+    location: locationOf(page.location, siteUrl),
+    type: page.content_type,
+    ms: page.ms,
+    bytes: Buffer.byteLength(page.body),
+    title: collapse(/<title[^>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
+    // What was cut off cannot be judged.
+    whole: page.cut || /<\/html\s*>/i.test(text),
+    errors: MARKS.filter(([, mark]) => mark.test(page.body)).map(([name]) => name),
+    assets: assetsOf(text, siteUrl),
+    words: wordsOf(text),
+  };
+}
+
+function locationOf(location: string, siteUrl: string): string {
+  if (location === '') return '';
+  try {
+    const url = new URL(location, siteUrl);
+    for (const name of [...url.searchParams.keys()]) if (name === 'sitefleet') url.searchParams.delete(name);
+    return url.href.slice(0, 500);
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function assetsOf(text: string, siteUrl: string): string[] {
+  const { origin } = new URL(siteUrl);
+  const found = new Set<string>();
+  for (const [, address = ''] of text.matchAll(
+    /<(?:script|link)\b[^>]{0,1000}?\b(?:src|href)=["']([^"'<>]{1,500})["']/gi,
+  )) {
+    try {
+      const url = new URL(address.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), siteUrl);
+      // Versions in the query change with every update.
+      if (url.origin === origin && /\.(js|css)$/i.test(url.pathname)) found.add(url.pathname);
+    } catch {
+      // Not an address.
+    }
+    if (found.size >= MAX_ASSETS) break;
+  }
+  return [...found].sort();
+}
+
+function wordsOf(text: string): number[] {
+  const plain = text
+    .replace(/<(script|style|noscript|template)\b[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<[^>]{0,2000}>/g, ' ');
+  const words = new Set<number>();
+  for (const [word] of plain.matchAll(/\p{L}{2,40}/gu)) {
+    words.add(createHash('sha256').update(word.toLowerCase()).digest().readUInt32BE(0));
+    if (words.size >= MAX_WORDS) break;
+  }
+  return [...words].sort((a, b) => a - b);
+}
+
+function collapse(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,138 @@
+/** Looks at a site from outside: its pages past caches, and whether the child plugin answers. */
+
+import { randomBytes } from 'node:crypto';
+import { ChildFailure } from '../../child/child.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, requireConnection } from '../sites/load.js';
+import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
+import { factsOf, type PageFacts } from './page-facts.js';
+
+/** What is always looked at. */
+const PATHS = ['', 'wp-login.php'];
+/** The quick look: what costs little and shows most. */
+const QUICK_PATHS = [''];
+const PAUSE_MS = 3_000;
+/** A page of a site that is well. Afterwards it may take so much longer than before. */
+const PAGE_TIMEOUT_MS = 20_000;
+const SLOWER_MS = 10_000;
+/** Within the site. */
+const REDIRECTS = 3;
+/** Name of the parameter that no cache knows. */
+const FRESH = 'sitefleet';
+/** New scripts and styles of which it is asked whether they are there. */
+const MAX_ASSETS = 20;
+
+export type Depth = 'quick' | 'full';
+
+/** Two looks, some seconds apart. */
+export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
+  const first = await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS);
+  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  return { first, second: await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS) };
+}
+
+/** What is wrong with a site, whatever it was like before. A second look decides. */
+export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
+  const found = ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+  if (found.length === 0) return [];
+  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  return ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+}
+
+/** One look. `paths` are further pages of a full one. */
+async function look(
+  ctx: Ctx,
+  target: LoadedSite,
+  depth: Depth,
+  paths: readonly string[],
+  timeoutMs: number,
+): Promise<Look> {
+  const wanted = depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
+  const [pages, child] = await Promise.all([
+    Promise.all(
+      wanted.map(async (path) => {
+        return [path, await visit(ctx, target, path, timeoutMs)] as const;
+      }),
+    ),
+    childAnswers(ctx, target, timeoutMs),
+  ]);
+  return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
+}
+
+export interface Comparison {
+  findings: Finding[];
+  /** No page answered at all: the site, or our own network, is away. */
+  silent: boolean;
+}
+
+/** A look held against the one before the update; with full depth also scripts and styles that a page names newly. */
+export async function lookAgain(
+  ctx: Ctx,
+  target: LoadedSite,
+  before: Baseline,
+  depth: Depth,
+  paths: readonly string[],
+): Promise<Comparison> {
+  const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
+  const now = await look(ctx, target, depth, paths, Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS));
+  const findings = compare(before, now);
+  const silent = Object.values(now.pages).every(({ status }) => status === 0);
+  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent };
+  return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent };
+}
+
+async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
+  const { origin } = new URL(target.site.url);
+  const findings = await Promise.all(
+    assets.slice(0, MAX_ASSETS).map(async (asset): Promise<Finding[]> => {
+      const page = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
+        signal: ctx.signal,
+        timeoutMs: SLOWER_MS,
+      });
+      if (page.status > 0 && page.status < 400) return [];
+      return [{ severity: 'suspect', path: '', what: 'A page names a script or style that is not there.' }];
+    }),
+  );
+  return findings.flat().slice(0, 1);
+}
+
+/** A page as a visitor gets to it: redirects within the site are followed. */
+async function visit(ctx: Ctx, target: LoadedSite, path: string, timeoutMs: number): Promise<PageFacts> {
+  let address = new URL(fresh(path), target.site.url);
+  let redirected = '';
+  for (let hop = 0; ; hop++) {
+    const page = await ctx.child.page(requireConnection(target), address.href, { signal: ctx.signal, timeoutMs });
+    const facts = factsOf(page, address.href);
+    const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
+    if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
+    redirected = facts.location;
+    address = next;
+  }
+}
+
+/** Where a redirect leads when it stays on the site, past caches; null when it leaves it. */
+function sameHost(location: string, from: URL): URL | null {
+  if (location === '' || !URL.canParse(location, from.href)) return null;
+  const to = new URL(location, from);
+  const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
+  if (!/^https?:$/.test(to.protocol) || bare(to) !== bare(from)) return null;
+  if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
+  return to;
+}
+
+/** A parameter that no cache knows: a cached page would hide that the site is broken. */
+function fresh(path: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${FRESH}=${randomBytes(6).toString('hex')}`;
+}
+
+/** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to answer it. */
+async function childAnswers(ctx: Ctx, target: LoadedSite, timeoutMs: number): Promise<boolean> {
+  const connection = requireConnection(target);
+  try {
+    await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, timeoutMs });
+    return true;
+  } catch (error) {
+    if (error instanceof ChildFailure && error.kind !== 'cancelled') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/** What protects an item while it is updated: a copy that the guard keeps, or its package in the archive of wordpress.org. */
+
+import { siteSays, siteWord } from '../../../schemas/site-text.js';
+import { ServiceError } from '../../core/errors.js';
+import { GuardFailure } from '../../guard/failure.js';
+import type { SiteGuard } from '../../guard/guards.js';
+import type { Protection } from '../../store/safety/changes.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { siteCallError } from '../sites/load.js';
+import { ARMED_SECONDS, note, type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
+
+const ARCHIVE = 'https://downloads.wordpress.org/';
+const ARCHIVE_TIMEOUT_MS = 10_000;
+
+/** From the weakest. */
+const STRENGTH: readonly Protection[] = ['none', 'reinstall', 'guard'];
+
+export function isWeaker(protection: Protection, than: Protection): boolean {
+  return STRENGTH.indexOf(protection) < STRENGTH.indexOf(than);
+}
+
+/** The best protection there is for an item: WordPress itself and translations have none. */
+export async function protectionOf(ctx: Ctx, guard: SiteGuard | null, offer: FleetOffer): Promise<Protection> {
+  const type = TYPE_WORDS[offer.type];
+  if (type !== 'plugin' && type !== 'theme') return 'none';
+  if (guard !== null) return 'guard';
+  return (await isArchived(ctx, packageAddress(type, offer.slug, offer.current_version))) ? 'reinstall' : 'none';
+}
+
+/** Where wordpress.org keeps this version. */
+export function packageAddress(type: 'plugin' | 'theme', slug: string, version: string): string {
+  const name = slug.split('/')[0]?.replace(/\.php$/, '') ?? '';
+  return `${ARCHIVE}${type}/${encodeURIComponent(name)}.${encodeURIComponent(version)}.zip`;
+}
+
+async function isArchived(ctx: Ctx, url: string): Promise<boolean> {
+  const { http_status } = await ctx.probe.http({
+    url,
+    method: 'HEAD',
+    http_user: null,
+    http_pass: null,
+    ssl_verify: true,
+    timeoutMs: ARCHIVE_TIMEOUT_MS,
+    expected: [200],
+    maxBytes: 0,
+    signal: ctx.signal,
+  });
+  return http_status === 200;
+}
+
+/** Has the guard keep the old version and lets it put it back by itself. Throws ServiceError, and then nothing has changed. */
+export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void> {
+  const { guard, ctx } = run;
+  if (guard === null || (item.type !== 'plugin' && item.type !== 'theme')) return;
+  try {
+    const kept = await guard.snapshot(item.type, item.slug, { signal: ctx.signal });
+    item.snapshot = kept.id;
+    await note(run, item, { snapshot: kept.id, digest: kept.digest, step: 'arm' });
+    const armed = await guard.arm(kept.id, ARMED_SECONDS, { signal: ctx.signal });
+    const until = armed.find(({ snapshot }) => snapshot === kept.id)?.until ?? null;
+    item.faults_since = until === null ? null : until - ARMED_SECONDS;
+    await note(run, item, { armed_until: until });
+  } catch (error) {
+    throw protectionError(error, run.target.site.id, item);
+  }
+}
+
+function protectionError(error: unknown, siteId: number, { slug }: SafeItem): ServiceError {
+  if (!(error instanceof GuardFailure)) return siteCallError(error, siteId, 'svc_snapshot_refused');
+  return new ServiceError(
+    'svc_snapshot_refused',
+    `The guard could not keep a copy of ${siteWord(slug)}, so it was not updated (${siteWord(error.code)}). ${siteSays(error.message)}`.trim(),
+    {
+      advice: 'Remove the reason on the site, or update it with safe-update-site-v1 and a lower least_protection.',
+      data: { site_id: siteId, reason: error.code },
+    },
+  );
+}
+
+/** Ends the watchdog of an item. One that cannot be reached ends by itself. */
+export async function disarm(run: SafeRun, item: SafeItem): Promise<void> {
+  if (run.guard === null || item.snapshot === null) return;
+  try {
+    await run.guard.disarm(item.snapshot, { signal: run.ctx.signal });
+  } catch (error) {
+    if (run.ctx.signal.aborted) throw error;
+    run.ctx.log.warn({ err: error, site_id: run.target.site.id, change: item.change }, 'a guard could not be disarmed');
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * Safe updates of one site: look, then for each item keep the old version, arm, update, look; at the end look at everything
+ * once more and settle. `apply` is the update as it is without all this.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { siteWord } from '../../../schemas/site-text.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Protection } from '../../store/safety/changes.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from '../sites/load.js';
+import type { ApplyError, ApplyResult } from '../updates/apply.js';
+import { ailmentsOf } from './grade.js';
+import { holdBack } from './held-back.js';
+import { openGuard } from './open-guard.js';
+import { inOrder } from './order.js';
+import { lookBefore } from './probe.js';
+import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
+import { note, type SafeItem, type SafeRun, type SuspectPolicy, TYPE_WORDS } from './safe-run.js';
+import { close, failure, joined, type Settled, type Suspect, settleAll, settleBroken } from './settle.js';
+import { settleOpen } from './unsettled.js';
+
+export interface SafeSettings {
+  on_suspect: SuspectPolicy;
+  /** Items with a weaker protection are left as they are. `core` is for WordPress itself and translations. */
+  least: { extensions: Protection; core: Protection };
+  paths: readonly string[];
+}
+
+export interface SafeResult extends ApplyResult {
+  suspects: Suspect[];
+}
+
+export type Apply = (offers: readonly FleetOffer[]) => Promise<ApplyResult>;
+
+/** What the ordinary update operations ask for. */
+const BY_ITSELF: SafeSettings = { on_suspect: 'keep', least: { extensions: 'guard', core: 'none' }, paths: [] };
+
+/**
+ * The ordinary update of a site, made safe where it has a guard. Versions that broke another site are held back everywhere.
+ * The caller holds the lock of the site.
+ */
+export async function applySafely(
+  ctx: Ctx,
+  target: LoadedSite,
+  offers: readonly FleetOffer[],
+  apply: Apply,
+): Promise<ApplyResult> {
+  if (ctx.config.safe_updates === 'off') return apply(offers);
+  const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
+  const refused = held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason));
+  const open = guarded && passed.length > 0 ? await openGuard(ctx, target) : null;
+  if (open === null) {
+    const result: ApplyResult = passed.length === 0 ? { updated: [], errors: [] } : await apply(passed);
+    return { ...result, errors: [...result.errors, ...refused] };
+  }
+  const { suspects: _told, ...result } = await runSafely(ctx, target, passed, apply, BY_ITSELF, open.guard);
+  return { ...result, errors: [...result.errors, ...refused] };
+}
+
+/** Updates one item after the other, each protected. Throws when the site cannot be changed at all. */
+export async function runSafely(
+  ctx: Ctx,
+  target: LoadedSite,
+  offers: readonly FleetOffer[],
+  apply: Apply,
+  settings: SafeSettings,
+  guard: SafeRun['guard'],
+): Promise<SafeResult> {
+  const wanted = (await settleOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, offers) : offers;
+  const before = await lookBefore(ctx, target, settings.paths);
+  const ill = [before.first, before.second].map(ailmentsOf);
+  if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
+  const { on_suspect, paths } = settings;
+  const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before }, guard, open: [] };
+  let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+  try {
+    // A second round is for items that were put back without being at fault.
+    for (let round = inOrder(wanted), again = false; round.length > 0; again = true) {
+      const part = await runRound(run, round, apply, settings);
+      result = joined(result, part);
+      round = again || !part.well ? [] : innocentOffers(wanted, part.innocent);
+    }
+  } catch (error) {
+    return interrupted(run, result, error);
+  }
+  await ctx.store.safeChanges.forgetRuns();
+  const { updated, errors, suspects } = result;
+  return { updated, errors, suspects };
+}
+
+/** Those of the offers that stand after an earlier run was settled. */
+async function stillOffered(ctx: Ctx, target: LoadedSite, offers: readonly FleetOffer[]): Promise<FleetOffer[]> {
+  const { offers: now } = await ctx.store.inventory.read(target.site.id);
+  return offers.filter((offer) =>
+    now.some(
+      ({ type, slug, new_version }) => type === offer.type && slug === offer.slug && new_version === offer.new_version,
+    ),
+  );
+}
+
+async function runRound(
+  run: SafeRun,
+  offers: readonly FleetOffer[],
+  apply: Apply,
+  settings: SafeSettings,
+): Promise<Settled> {
+  let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+  for (const [index, offer] of offers.entries()) {
+    const part = await updateOne(run, offer, apply, settings);
+    if (part === null) continue;
+    result = joined(result, part);
+    if (part.well) continue;
+    const message = 'It was not tried: the site is not well after the update before it.';
+    for (const left of offers.slice(index + 1))
+      result.errors.push(entry(run.target, left, 'svc_site_unhealthy', message));
+    break;
+  }
+  return joined(result, await settleAll(run));
+}
+
+/** Null when the item stays open until the last look. */
+async function updateOne(
+  run: SafeRun,
+  offer: FleetOffer,
+  apply: Apply,
+  settings: SafeSettings,
+): Promise<Settled | null> {
+  const { ctx, target } = run;
+  const type = TYPE_WORDS[offer.type] ?? 'plugin';
+  const protection = await protectionOf(ctx, run.guard, offer);
+  const least = type === 'plugin' || type === 'theme' ? settings.least.extensions : settings.least.core;
+  if (isWeaker(protection, least)) return only(unprotected(target, offer, protection));
+  const item = await beginItem(run, offer, type, protection);
+  const refusal = protection === 'guard' ? await protectedOrNot(run, item) : null;
+  if (refusal !== null) return only(refusal);
+  item.updated_at = ctx.clock.now();
+  await note(run, item, { step: 'update', updated_at: item.updated_at });
+  run.open.push(item);
+  const { updated, errors, interrupted } = await apply([offer]);
+  if (interrupted === true) ctx.signal.throwIfAborted();
+  item.applied = updated[0] ?? null;
+  item.error = errors[0] ?? null;
+  if (item.applied !== null && item.applied.new_version !== item.new_version) {
+    item.new_version = item.applied.new_version;
+    await note(run, item, { new_version: item.new_version });
+  }
+  return settleBroken(run, item);
+}
+
+/** An item whose turn has come, written down before anything is done. */
+async function beginItem(
+  run: SafeRun,
+  offer: FleetOffer,
+  type: SafeItem['type'],
+  protection: Protection,
+): Promise<SafeItem> {
+  const { ctx, target } = run;
+  const item: SafeItem = {
+    change: `change_${randomUUID()}`,
+    type,
+    slug: offer.slug,
+    name: offer.name,
+    old_version: offer.current_version,
+    new_version: offer.new_version,
+    protection,
+    snapshot: null,
+    faults_since: null,
+    updated_at: null,
+    applied: null,
+    error: null,
+    restoring: false,
+  };
+  const row = {
+    id: item.change,
+    run_id: run.id,
+    site_id: target.site.id,
+    position: await ctx.store.safeChanges.count(run.id),
+    type: offer.type,
+    slug: item.slug,
+    name: item.name,
+    old_version: item.old_version,
+    new_version: item.new_version,
+    protection,
+    step: 'snapshot' as const,
+    started_at: ctx.clock.now(),
+  };
+  await ctx.store.safeChanges.add(row, JSON.stringify(run.facts));
+  return item;
+}
+
+/** Null when the item is protected; otherwise the item is closed, and the site as it was. */
+async function protectedOrNot(run: SafeRun, item: SafeItem): Promise<ApplyError | null> {
+  try {
+    await keepOldVersion(run, item);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || run.ctx.signal.aborted || error.code === 'svc_cancelled') throw error;
+    await disarm(run, item);
+    await close(run, item, 'not_updated', { seen: [error.message], by: null, well_after_ms: null, suspect: [] });
+    return failure(run, item, error.code, error.message, []);
+  }
+}
+
+/** What was settled is told; what is open is settled by the job that goes on, or by the schedule. */
+function interrupted(run: SafeRun, result: Settled, error: unknown): SafeResult {
+  const { ctx, target } = run;
+  ctx.events.emit({ name: 'update.interrupted', site_id: target.site.id, facts: { run_id: run.id } });
+  const cancelled = ctx.signal.aborted || (error instanceof ServiceError && error.code === 'svc_cancelled');
+  if (!cancelled || result.updated.length + result.errors.length === 0) throw error;
+  const { updated, errors, suspects } = result;
+  return { updated, errors, suspects, interrupted: true };
+}
+
+function innocentOffers(offers: readonly FleetOffer[], items: readonly SafeItem[]): FleetOffer[] {
+  return inOrder(
+    offers.filter((offer) => items.some(({ type, slug }) => slug === offer.slug && type === TYPE_WORDS[offer.type])),
+  );
+}
+
+function only(error: ApplyError): Settled {
+  return { updated: [], errors: [error], suspects: [], innocent: [], well: true };
+}
+
+function unhealthy({ site }: LoadedSite, seen: readonly string[]): ServiceError {
+  return new ServiceError(
+    'svc_site_unhealthy',
+    `Site ${site.id} is not well, so it was not updated: nobody could tell what an update breaks. ${seen.join(' ')}`,
+    {
+      advice: 'Bring the site back first; check-site-v1 shows its state.',
+      data: { site_id: site.id, seen },
+    },
+  );
+}
+
+/** Why an item is left as it is: what protects it is too weak. */
+export function unprotected(target: LoadedSite, offer: FleetOffer, protection: Protection): ApplyError {
+  const what =
+    protection === 'reinstall'
+      ? 'could only be installed again from wordpress.org, while WordPress still starts'
+      : 'could not be put back if it broke the site';
+  return entry(
+    target,
+    offer,
+    'svc_update_unprotected',
+    `It was not updated: ${siteWord(offer.current_version)} ${what}. A lower least_protection updates it all the same.`,
+  );
+}
+
+export function entry(
+  { site }: LoadedSite,
+  offer: Pick<FleetOffer, 'type' | 'slug'>,
+  code: ApplyError['code'],
+  message: string,
+): ApplyError {
+  return {
+    site_id: site.id,
+    site_url: site.url,
+    site_name: site.name,
+    type: TYPE_WORDS[offer.type] ?? 'plugin',
+    slug: offer.slug,
+    code,
+    message,
+  };
+}

@@ -1,0 +1,88 @@
+/** A safe run: items of one site that are updated one by one, with all that is needed to undo each. */
+
+import type { SiteGuard } from '../../guard/guards.js';
+import type { ChangeFields, ChangeRow, Protection } from '../../store/safety/changes.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from '../sites/load.js';
+import type { Applied, ApplyError, UpdateType } from '../updates/apply.js';
+import type { Baseline } from './grade.js';
+
+export type SuspectPolicy = 'keep' | 'roll_back';
+
+/** What another process needs to settle the run; stored as JSON. */
+export interface RunFacts {
+  on_suspect: SuspectPolicy;
+  /** Further pages of the site that are looked at. */
+  paths: readonly string[];
+  before: Baseline;
+}
+
+export interface SafeItem {
+  change: string;
+  type: UpdateType;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  protection: Protection;
+  snapshot: string | null;
+  /** From when its fatal errors count, unix seconds by the clock of the site. */
+  faults_since: number | null;
+  /** Unix milliseconds. */
+  updated_at: number | null;
+  applied: Applied | null;
+  /** What the update itself said went wrong. */
+  error: ApplyError | null;
+  /** A process was stopped while it put the old version back. */
+  restoring: boolean;
+}
+
+export interface SafeRun {
+  id: string;
+  ctx: Ctx;
+  target: LoadedSite;
+  facts: RunFacts;
+  guard: SiteGuard | null;
+  /** Items that may have been updated and are not settled, in the order of their turn. */
+  open: SafeItem[];
+}
+
+/** What is kept of how an item ended. */
+export interface Evidence {
+  /** Sentences for people. */
+  seen: string[];
+  /** Who put the old version back. */
+  by: 'sitefleet' | 'guard' | null;
+  /** From the update until the site was seen to be well again. */
+  well_after_ms: number | null;
+  suspect: string[];
+}
+
+export const TYPE_WORDS = ['core', 'plugin', 'theme', 'translation'] as const satisfies readonly UpdateType[];
+
+/** How long an item is armed: longer than the longest update and its looks. Seconds. */
+export const ARMED_SECONDS = 1_800;
+
+/** Writes down where an item is. Called before the step is taken. */
+export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promise<void> {
+  return run.ctx.store.safeChanges.note(item.change, fields);
+}
+
+/** An item as it was stored. */
+export function itemOf(row: ChangeRow): SafeItem {
+  return {
+    change: row.id,
+    type: TYPE_WORDS[row.type] ?? 'plugin',
+    slug: row.slug,
+    name: row.name,
+    old_version: row.old_version,
+    new_version: row.new_version,
+    protection: row.protection,
+    snapshot: row.snapshot,
+    faults_since: row.armed_until === null ? null : row.armed_until - ARMED_SECONDS,
+    updated_at: row.updated_at,
+    applied: null,
+    error: null,
+    restoring: row.step === 'restore',
+  };
+}

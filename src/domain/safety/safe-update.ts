@@ -1,0 +1,154 @@
+/** The operation that updates one site safely, whatever its protection: plan, or do it. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { Protection } from '../../store/safety/changes.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import { inspectSite } from '../updates/after-update.js';
+import { type Applied, type ApplyError, applyInOrder } from '../updates/apply.js';
+import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
+import { holdBack } from './held-back.js';
+import { type OpenGuard, openGuard } from './open-guard.js';
+import { inOrder } from './order.js';
+import { isWeaker, protectionOf } from './protect.js';
+import { entry, runSafely, unprotected } from './run.js';
+import { type SuspectPolicy, TYPE_WORDS } from './safe-run.js';
+import type { Suspect } from './settle.js';
+
+export interface SafeUpdateInput {
+  types: readonly TypeGroup[];
+  specific_items: readonly string[];
+  on_suspect: SuspectPolicy;
+  least_protection: Protection;
+  paths: readonly string[];
+  dry_run: boolean;
+}
+
+export interface SafeUpdateAnswer {
+  site_id: number;
+  site_url: string;
+  dry_run: boolean;
+  planned: {
+    type: string;
+    slug: string;
+    name: string;
+    old_version: string;
+    new_version: string;
+    protection: Protection;
+  }[];
+  updated: (Applied & { protection: Protection })[];
+  suspects: Suspect[];
+  errors: ApplyError[];
+  notices: string[];
+}
+
+/** Updates what is on offer for a site. Items with less than `least_protection` are left as they are, and said so. */
+export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
+  const { paths } = input;
+  for (const [index, path] of paths.entries()) requirePath(path, index);
+  const site = await getSite(ctx, ref);
+  const target = await loadSite(ctx, site.id);
+  requireWritable(target);
+  return ctx.locks.exclusive(site.id, ctx.signal, (held) =>
+    update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, input),
+  );
+}
+
+async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
+  const { least_protection: least, on_suspect, paths } = input;
+  const plan = await planOf(ctx, target, input);
+  const planned = plan.wanted.map((offer) => ({
+    type: TYPE_WORDS[offer.type] ?? 'plugin',
+    slug: offer.slug,
+    name: offer.name,
+    old_version: offer.current_version,
+    new_version: offer.new_version,
+    protection: plan.protections.get(offer) ?? ('none' as const),
+  }));
+  const answer: SafeUpdateAnswer = {
+    site_id: target.site.id,
+    site_url: target.site.url,
+    dry_run: input.dry_run,
+    planned,
+    updated: [],
+    suspects: [],
+    errors: plan.errors,
+    notices: noticesOf(planned, plan.open?.hello.multisite === true),
+  };
+  if (input.dry_run || plan.wanted.length === 0) return answer;
+  const settings = { on_suspect, paths, least: { extensions: least, core: least } };
+  const apply = (items: readonly FleetOffer[]) => applyInOrder(ctx, target, items);
+  const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
+  const found = await inspectSite(ctx, target, result.updated, null);
+  const protectionFor = ({ type, slug }: Applied) =>
+    planned.find((item) => item.type === type && item.slug === slug)?.protection ?? 'none';
+  return {
+    ...answer,
+    updated: result.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
+    suspects: result.suspects,
+    errors: [...plan.errors, ...result.errors, ...found],
+  };
+}
+
+interface Plan {
+  open: OpenGuard | null;
+  /** In the order of their turn. */
+  wanted: FleetOffer[];
+  protections: Map<FleetOffer, Protection>;
+  /** What is left as it is, and why. */
+  errors: ApplyError[];
+}
+
+/** What would be done. Asks the guard and the archive, changes nothing. */
+async function planOf(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Promise<Plan> {
+  const { least_protection: least, specific_items: named } = input;
+  const types = input.types.map((group) => TYPE_GROUPS.indexOf(group));
+  const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
+    ({ slug }) => named.length === 0 || named.includes(slug),
+  );
+  const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
+  const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
+  const open = guarded ? await openGuard(ctx, target) : null;
+  const protections = new Map<FleetOffer, Protection>();
+  for (const offer of inOrder(passed)) protections.set(offer, await protectionOf(ctx, open?.guard ?? null, offer));
+  const isWeak = (offer: FleetOffer) => isWeaker(protections.get(offer) ?? 'none', least);
+  const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
+  return {
+    open,
+    wanted: inOrder(passed.filter((offer) => !isWeak(offer))),
+    protections,
+    errors: [
+      ...held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason)),
+      ...passed.filter(isWeak).map((offer) => unprotected(target, offer, protections.get(offer) ?? 'none')),
+      ...missing.map((slug) => entry(target, { type: 1, slug }, 'svc_no_updates', nothing)),
+    ],
+  };
+}
+
+function noticesOf(planned: readonly { protection: Protection }[], network: boolean): string[] {
+  const has = (protection: Protection) => planned.some((item) => item.protection === protection);
+  return [
+    ...(has('reinstall')
+      ? [
+          'Items with protection "reinstall" can be put back only while WordPress still starts, as wordpress.org has them: changes made to their files are lost. A guard protects better: install-site-guard-v1.',
+        ]
+      : []),
+    ...(has('none') ? ['Items with protection "none" cannot be put back; the site is only looked at.'] : []),
+    ...(network
+      ? ['This site belongs to a network: what is changed concerns all its sites, and only this one is looked at.']
+      : []),
+    ...(planned.length > 0 ? ['Changes that a new version makes in the database are not undone.'] : []),
+  ];
+}
+
+/** A path below the site's own address. */
+function requirePath(path: string, index: number): void {
+  if (!/^[a-z][a-z\d+.-]*:|^\/\/|^\/|#|\\|\.\./i.test(path) && path !== '') return;
+  throw new ServiceError(
+    'svc_invalid_input',
+    `paths[${index}] must be a path below the address of the site, without a leading slash.`,
+    { field: `paths[${index}]`, advice: 'Write "shop/cart/" for https://example.com/shop/cart/.' },
+  );
+}

@@ -1,0 +1,230 @@
+/** Ends items of a safe run: keeps what works, puts back what broke the site, and writes down how it ended. */
+
+import { siteSays, siteWord } from '../../../schemas/site-text.js';
+import type { Snapshot } from '../../child/child.js';
+import type { ErrorCode } from '../../core/errors.js';
+import type { ChangeOutcome } from '../../store/safety/changes.js';
+import type { Applied, ApplyError } from '../updates/apply.js';
+import type { Finding } from './grade.js';
+import { quarantine } from './held-back.js';
+import type { Depth } from './probe.js';
+import { disarm } from './protect.js';
+import { readAgain } from './read-again.js';
+import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { type Undone, undo } from './undo.js';
+import { judge, type Verdict } from './verdict.js';
+
+export interface Suspect {
+  change_id: string;
+  slug: string;
+  findings: string[];
+}
+
+export interface Settled {
+  updated: Applied[];
+  errors: ApplyError[];
+  suspects: Suspect[];
+  /** Items that were put back without being at fault: they may be updated again. */
+  innocent: SafeItem[];
+  /** False = the site is not well, whatever was done: nothing more is to be changed on it. */
+  well: boolean;
+}
+
+const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+
+/** After one item: null when the site is well so far, and the item stays open for the last look. */
+export async function settleBroken(run: SafeRun, item: SafeItem): Promise<Settled | null> {
+  await note(run, item, { step: 'probe' });
+  const verdict = await judge(run, 'quick');
+  return verdict.broken.length + verdict.restored.length === 0 ? null : putRight(run, item, verdict, 'quick');
+}
+
+/** The last look at a site: all that is still open is kept or put back. */
+export async function settleAll(run: SafeRun): Promise<Settled> {
+  const newest = run.open.at(-1);
+  if (newest === undefined) return NOTHING;
+  const verdict = await judge(run, 'full');
+  if (verdict.broken.length + verdict.restored.length > 0) {
+    const part = await putRight(run, newest, verdict, 'full');
+    return joined(part, await keepAll(run, part.well ? [] : verdict.broken));
+  }
+  if (verdict.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
+    const part = await putRight(run, newest, { ...verdict, broken: verdict.suspect }, 'full', true);
+    return joined(part, await keepAll(run, []));
+  }
+  return keepAll(run, verdict.suspect);
+}
+
+export function joined(a: Settled, b: Settled): Settled {
+  return {
+    updated: [...a.updated, ...b.updated],
+    errors: [...a.errors, ...b.errors],
+    suspects: [...a.suspects, ...b.suspects],
+    innocent: [...a.innocent, ...b.innocent],
+    well: a.well && b.well,
+  };
+}
+
+/** @param item the one after which the site was seen to be broken */
+async function putRight(
+  run: SafeRun,
+  item: SafeItem,
+  verdict: Verdict,
+  depth: Depth,
+  suspect = false,
+): Promise<Settled> {
+  // What cannot be undone is not made better by undoing others.
+  const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
+  const undone = await undo(run, candidates, verdict.restored, depth, suspect);
+  // The offers are back with the old versions. The site says which ones they are.
+  const inventory = await readAgain(run.ctx, run.target);
+  const seen = [...new Set(verdict.broken.map(({ what }) => what))].slice(0, 10);
+  const result: Settled = { ...NOTHING, updated: [], errors: [], innocent: [], well: undone.guilty !== null };
+  const at = undone.guilty ?? item;
+  for (const one of undone.items) {
+    if (one === at) continue;
+    if (undone.guilty === null) result.errors.push(await rolledBack(run, one, undone, seen));
+    else
+      await close(run, one, 'rolled_back', {
+        seen: [WITHOUT_FAULT],
+        by: 'sitefleet',
+        well_after_ms: null,
+        suspect: [],
+      });
+    result.innocent.push(...(undone.guilty === null ? [] : [one]));
+  }
+  if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
+  else {
+    // Before it is settled: a process that dies in between must not let the version pass.
+    if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED]);
+    result.errors.push(await rolledBack(run, at, undone, seen, inventory));
+  }
+  run.open = run.open.filter((one) => one !== at && !undone.items.includes(one));
+  return result;
+}
+
+const WITHOUT_FAULT = 'It was put back together with another item, without being at fault.';
+const STOPPED = 'It broke a site; Sitefleet was stopped while it put the old version back.';
+const GUARD_ACTED = 'The guard of the site recorded a fatal error in it.';
+
+async function rolledBack(
+  run: SafeRun,
+  item: SafeItem,
+  undone: Undone,
+  seen: readonly string[],
+  inventory: Snapshot | null = null,
+): Promise<ApplyError> {
+  const by = undone.by_guard.includes(item) ? 'guard' : 'sitefleet';
+  const well = undone.guilty === item ? run.ctx.clock.now() - (item.updated_at ?? run.ctx.clock.now()) : null;
+  const reported = item.protection === 'reinstall' ? versionIn(inventory, item) : item.old_version;
+  const back =
+    reported === item.old_version
+      ? `${by === 'guard' ? 'The guard of the site put back' : 'Sitefleet put back'} ${siteWord(item.old_version)}`
+      : `Sitefleet had ${siteWord(item.old_version)} installed again, but the site reports ${siteWord(reported ?? 'none')}`;
+  const state =
+    well === null ? 'the site is not well all the same.' : `the site was well again ${seconds(well)} after the update.`;
+  const evidence = { seen: [...seen], by, well_after_ms: well, suspect: [] } satisfies Evidence;
+  await close(run, item, 'rolled_back', evidence);
+  run.ctx.events.emit({
+    name: `${item.type}.rolled_back`,
+    site_id: run.target.site.id,
+    facts: { slug: item.slug, old_version: item.old_version, new_version: item.new_version, change_id: item.change },
+  });
+  const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
+  return failure(run, item, 'svc_update_rolled_back', message, seen);
+}
+
+async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: readonly string[]): Promise<ApplyError> {
+  const reasons = undone.failures.map(
+    ({ item: one, message }) => `${siteWord(one.slug)} could not be put back. ${siteSays(message)}`,
+  );
+  const tried =
+    undone.items.length > 0
+      ? `Putting back ${undone.items.map(({ slug }) => siteWord(slug)).join(', ')} did not help.`
+      : item.protection === 'none'
+        ? 'There is nothing that could put it back.'
+        : '';
+  const sentences = [...seen, ...reasons];
+  await close(run, item, 'broken', { seen: sentences, by: null, well_after_ms: null, suspect: [] });
+  run.ctx.events.emit({
+    name: 'update.broke_site',
+    site_id: run.target.site.id,
+    facts: { slug: item.slug, change_id: item.change },
+  });
+  const message = `After the update to ${siteWord(item.new_version)} the site is not well. ${tried} A person has to look at it. ${sentences.join(' ')}`;
+  return failure(run, item, 'svc_update_broke_site', message.replace(/\s+/g, ' ').trim(), sentences);
+}
+
+/** Keeps all that is open. */
+async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settled> {
+  const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
+  const unknown = run.open.some(isUnclear);
+  const inventory = unknown ? await readAgain(run.ctx, run.target) : null;
+  const restoring = run.open.filter((item) => item.restoring);
+  for (const item of run.open) {
+    if (item.restoring && versionIn(inventory, item) === item.old_version) {
+      // Of several that were being put back it is not known which one was at fault.
+      if (restoring.length === 1) await quarantine(run, item, [STOPPED]);
+      await close(run, item, 'rolled_back', { seen: [STOPPED], by: 'sitefleet', well_after_ms: null, suspect: [] });
+      continue;
+    }
+    await note(run, item, { step: 'disarm' });
+    await disarm(run, item);
+    const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
+    const updated = now !== null && now !== item.old_version;
+    const findings = updated ? suspect.map(({ what }) => what) : [];
+    await close(run, item, updated ? 'kept' : 'not_updated', {
+      seen: item.error === null ? [] : [item.error.message],
+      by: null,
+      well_after_ms: null,
+      suspect: findings,
+    });
+    if (item.applied !== null) result.updated.push(item.applied);
+    if (item.error !== null) result.errors.push({ ...item.error, change_id: item.change });
+    if (findings.length > 0) result.suspects.push({ change_id: item.change, slug: item.slug, findings });
+  }
+  run.open = [];
+  return result;
+}
+
+/** Items of a process that died say nothing about themselves, nor do those after which the site could not be read. */
+function isUnclear({ applied, error }: SafeItem): boolean {
+  return applied === null && (error === null || error.code === 'svc_site_offline');
+}
+
+/** Version that the site reports; null when it does not say. */
+function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
+  if (item.type === 'core') return inventory?.wp_version ?? null;
+  const list = item.type === 'plugin' ? inventory?.plugins : item.type === 'theme' ? inventory?.themes : undefined;
+  return list?.find(({ slug }) => slug === item.slug)?.version ?? null;
+}
+
+export async function close(run: SafeRun, item: SafeItem, outcome: ChangeOutcome, evidence: Evidence): Promise<void> {
+  await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at: run.ctx.clock.now() });
+}
+
+/** An error entry of an item of the run. */
+export function failure(
+  run: SafeRun,
+  item: Pick<SafeItem, 'type' | 'slug' | 'change'>,
+  code: ErrorCode,
+  message: string,
+  evidence: readonly string[],
+): ApplyError {
+  const { id, url, name } = run.target.site;
+  return {
+    site_id: id,
+    site_url: url,
+    site_name: name,
+    type: item.type,
+    slug: item.slug,
+    code,
+    message,
+    change_id: item.change,
+    evidence: [...evidence],
+  };
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}

@@ -1,0 +1,223 @@
+/** The guard of one site: what is known of it, installing it through the child plugin, and removing it. */
+
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../core/errors.js';
+import { GuardFailure } from '../../guard/failure.js';
+import type { GuardHello } from '../../guard/guards.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, loadSite, requireConnection, requireNotOnTrial, siteCallError } from '../sites/load.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import { isoTime } from '../sites/sites.js';
+import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
+import { askGuard, guardError, type OpenGuard, requireAskable } from './open-guard.js';
+import { readAgain } from './read-again.js';
+
+/** What a site says about its guard; null members: unknown. */
+export interface GuardView {
+  site_id: number;
+  /** null = never looked. */
+  installed: boolean | null;
+  version: string | null;
+  can_protect: boolean | null;
+  problems: string[];
+  multisite: boolean | null;
+  free_bytes: number | null;
+  login_allowed: boolean | null;
+  armed: { snapshot_id: string; slug: string; until: string }[];
+  answered_at: string | null;
+  looked_at: string | null;
+}
+
+const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins by hand; docs/guard.md tells how.';
+
+/** Asks the guard now, and keeps its answer. A site that cannot be reached shows what is stored. */
+export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
+  const site = await getSite(ctx, ref);
+  const target = await loadSite(ctx, site.id);
+  requireAskable(target);
+  if (target.site.on_trial === 0) await askGuard(ctx, target);
+  return storedGuard(ctx, site.id);
+}
+
+/** What is stored of it. */
+async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> {
+  const row = await ctx.store.guards.find(siteId);
+  const hello = row?.hello == null || row.present === 0 ? null : (JSON.parse(row.hello) as GuardHello);
+  const silent = row !== undefined && row.present === 2;
+  const problems = [
+    ...(hello === null ? [] : problemsOf(hello)),
+    ...(silent ? ['It did not answer the last look.'] : []),
+  ];
+  return {
+    site_id: siteId,
+    installed: row === undefined ? null : row.present > 0,
+    version: hello?.guard ?? null,
+    can_protect: row === undefined ? null : hello !== null && problems.length === 0,
+    problems,
+    multisite: hello?.multisite ?? null,
+    free_bytes: hello?.free_bytes ?? null,
+    login_allowed: hello?.login ?? null,
+    armed: (hello?.armed ?? []).map(({ snapshot, slug, until }) => ({
+      snapshot_id: snapshot,
+      slug,
+      until: isoTime(until * 1000) ?? '',
+    })),
+    answered_at: isoTime(row?.answered_at ?? null),
+    looked_at: isoTime(row?.looked_at ?? null),
+  };
+}
+
+/** Why a guard that answers could not do its work. */
+export function problemsOf({ file_mods, writable }: GuardHello): string[] {
+  return [
+    ...(file_mods ? [] : ['The owner forbids changes of files (DISALLOW_FILE_MODS).']),
+    ...(writable.store ? [] : ['The folder for its copies cannot be written.']),
+    ...(writable.plugins ? [] : ['The folder of the plugins cannot be written.']),
+    ...(writable.themes ? [] : ['The folder of the themes cannot be written.']),
+  ];
+}
+
+export interface InstallPlan {
+  site_id: number;
+  dry_run: boolean;
+  installed: boolean;
+  version: string;
+  previous_version: string | null;
+  how: string;
+  warnings: string[];
+}
+
+/** Has the child plugin write the guard, and greets it. A newer version replaces an older one. */
+export async function installGuard(ctx: Ctx, ref: SiteRef, login: boolean, dryRun: boolean): Promise<InstallPlan> {
+  const target = await writableSite(ctx, ref);
+  const { version, php } = await ctx.guards.plugin();
+  const before = await askGuard(ctx, target);
+  const plan: InstallPlan = {
+    site_id: target.site.id,
+    dry_run: dryRun,
+    installed: before !== null,
+    version,
+    previous_version: before?.hello.guard ?? null,
+    how: `The MainWP Child plugin runs code that writes wp-content/mu-plugins/sitefleet-guard.php (${Math.ceil(php.length / 1024)} KB). Where a firewall refuses that: ${BY_HAND}`,
+    warnings: warningsOf(before, login),
+  };
+  if (dryRun) return plan;
+  await ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
+    const programs = installCode(withLogin(php, login), randomBytes(8).toString('hex'));
+    for (const [index, program] of programs.entries()) {
+      const word = await runCode(ctx, target, program, 'svc_guard_install_failed');
+      if (word !== (index === programs.length - 1 ? 'done' : 'next')) throw notInstalled(target, word);
+    }
+  });
+  const after = await askGuard(ctx, target);
+  if (after === null)
+    throw new ServiceError(
+      'svc_guard_install_failed',
+      'The guard was written, but does not answer: something in front of the site may refuse a POST to its pages.',
+      { advice: 'Let POST requests to the front page or wp-login.php pass.', data: { site_id: target.site.id } },
+    );
+  if (before === null) ctx.events.emit({ name: 'site.guard_installed', site_id: target.site.id, facts: { version } });
+  return { ...plan, installed: true, version: after.hello.guard, warnings: warningsOf(after, login) };
+}
+
+function warningsOf(found: OpenGuard | null, login: boolean): string[] {
+  return [
+    ...(found === null ? [] : problemsOf(found.hello)),
+    ...(found?.hello.multisite === true
+      ? [
+          'This site belongs to a network: an update and its undoing concern all its sites, and only this one is looked at.',
+        ]
+      : []),
+    ...(login ? ['Logins by token are allowed: second factors and login logs of plugins are not asked.'] : []),
+  ];
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  file_mods: 'the owner forbids changes of files (DISALLOW_FILE_MODS).',
+  not_writable: 'wp-content/mu-plugins cannot be written.',
+  no_openssl: 'PHP lacks its openssl extension, without which signatures cannot be checked.',
+  damaged: 'the code arrived damaged.',
+};
+
+function notInstalled({ site }: LoadedSite, word: string): ServiceError {
+  return new ServiceError(
+    'svc_guard_install_failed',
+    `The guard was not installed: ${REASONS[word] ?? 'the site did not run the code.'} Nothing changed.`,
+    { advice: BY_HAND, data: { site_id: site.id, reason: word === '' ? 'not_run' : word } },
+  );
+}
+
+async function runCode(
+  ctx: Ctx,
+  target: LoadedSite,
+  code: string,
+  failure: 'svc_guard_install_failed' | 'svc_guard_unavailable',
+): Promise<string> {
+  try {
+    return printedWord(await ctx.child.runSnippet(requireConnection(target), code, { signal: ctx.signal }));
+  } catch (error) {
+    const known = siteCallError(error, target.site.id, failure);
+    if (known.code !== failure) throw known;
+    throw new ServiceError(failure, `The site did not run the code. ${known.message}`, {
+      advice: BY_HAND,
+      data: { site_id: target.site.id, reason: 'not_run' },
+      cause: error,
+    });
+  }
+}
+
+async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
+  const site = await getSite(ctx, ref);
+  const target = await loadSite(ctx, site.id);
+  requireNotOnTrial(target);
+  requireAskable(target);
+  return target;
+}
+
+/** What removing it would take away. */
+export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
+  const target = await writableSite(ctx, ref);
+  const found = await askGuard(ctx, target);
+  const copies = found === null ? [] : await found.guard.list({ signal: ctx.signal });
+  return {
+    dry_run: true,
+    site_id: target.site.id,
+    installed: found !== null,
+    snapshots: copies.length,
+    warnings: [
+      'Updates of this site are no longer checked, and none that was made can be undone from a copy.',
+      ...(found === null
+        ? ['The guard does not answer: its file is removed by the child plugin, its copies stay.']
+        : []),
+    ],
+  };
+}
+
+/** Has the guard remove itself and all it keeps; one that does not answer is removed by the child plugin. */
+export async function removeGuard(ctx: Ctx, ref: SiteRef) {
+  const target = await writableSite(ctx, ref);
+  const { site } = target;
+  const removed = await ctx.locks.exclusive(site.id, ctx.signal, async () => {
+    const found = await askGuard(ctx, target);
+    if (found !== null) {
+      try {
+        if (await found.guard.uninstall({ signal: ctx.signal })) return true;
+      } catch (error) {
+        throw error instanceof GuardFailure
+          ? guardError(error, site.id)
+          : siteCallError(error, site.id, 'svc_guard_unavailable');
+      }
+    }
+    return (await runCode(ctx, target, removeCode(), 'svc_guard_unavailable')) === 'done';
+  });
+  if (!removed)
+    throw new ServiceError('svc_guard_refused', 'The file of the guard could not be removed.', {
+      advice: 'Delete wp-content/mu-plugins/sitefleet-guard.php by hand.',
+      data: { site_id: site.id },
+    });
+  await ctx.store.guards.silent(site.id, ctx.clock.now(), true);
+  // Its inventory lists the plugin as well.
+  await readAgain(ctx, target);
+  ctx.events.emit({ name: 'site.guard_removed', site_id: site.id, facts: {} });
+  return { site_id: site.id, removed: true };
+}

@@ -1,0 +1,91 @@
+/** Puts old versions back, newest update first, until the site is well. */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import { ChildFailure } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import { GuardFailure } from '../../guard/failure.js';
+import { installedExtensions } from '../extensions/inventory.js';
+import { requireConnection } from '../sites/load.js';
+import type { Depth } from './probe.js';
+import { packageAddress } from './protect.js';
+import { note, type SafeItem, type SafeRun } from './safe-run.js';
+import { isWell } from './verdict.js';
+
+export interface Undone {
+  /** Items whose old version is back, in the order in which it happened. */
+  items: SafeItem[];
+  /** Items that the guard had put back by itself. */
+  by_guard: SafeItem[];
+  /** The item after whose restore the site was well; null = none helped. */
+  guilty: SafeItem | null;
+  /** Why an item could not be put back. */
+  failures: { item: SafeItem; message: string }[];
+}
+
+const ATTEMPTS = 3;
+const RETRY_MS = 2_000;
+
+/**
+ * @param candidates what may be put back, newest first
+ * @param restored what the guard has put back already
+ * @param suspect the site counts as well only when nothing suspicious is left either
+ */
+export async function undo(
+  run: SafeRun,
+  candidates: readonly SafeItem[],
+  restored: readonly SafeItem[],
+  depth: Depth,
+  suspect = false,
+): Promise<Undone> {
+  const undone: Undone = { items: [...restored], by_guard: [...restored], guilty: null, failures: [] };
+  const last = restored.at(-1);
+  if (last !== undefined && (await isWell(run, depth, suspect))) return { ...undone, guilty: last };
+  for (const item of candidates) {
+    if (restored.includes(item) || item.protection === 'none') continue;
+    await note(run, item, { step: 'restore' });
+    const message = await putBack(run, item);
+    if (message !== null) {
+      undone.failures.push({ item, message });
+      continue;
+    }
+    undone.items.push(item);
+    if (await isWell(run, depth, suspect)) return { ...undone, guilty: item };
+  }
+  return undone;
+}
+
+/** @returns why it failed; null when the old version is back */
+export async function putBack(run: SafeRun, item: SafeItem): Promise<string | null> {
+  const { ctx, guard } = run;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (item.protection === 'reinstall') await reinstall(run, item);
+      else if (guard === null || item.snapshot === null) return 'The guard of the site is gone, and the copy with it.';
+      // An update that was killed leaves WordPress' maintenance page behind.
+      else await guard.restore(item.snapshot, { end_maintenance: true }, { signal: ctx.signal });
+      return null;
+    } catch (error) {
+      const known = error instanceof GuardFailure || error instanceof ChildFailure || error instanceof ServiceError;
+      if (ctx.signal.aborted || !known) throw error;
+      if (attempt === ATTEMPTS) return error.message;
+      await ctx.clock.sleep(RETRY_MS, ctx.signal);
+    }
+  }
+}
+
+/** Has the child install the old package again; whether it worked shows in the version that the site reports. */
+async function reinstall(run: SafeRun, item: SafeItem): Promise<void> {
+  const { ctx, target } = run;
+  if (item.type !== 'plugin' && item.type !== 'theme') return;
+  const installed = await installedExtensions(ctx, target.site.id, item.type);
+  const active = installed.find(({ slug }) => slug === item.slug)?.active === 1;
+  const address = packageAddress(item.type, item.slug, item.old_version);
+  const answer = await ctx.child.installPackage(requireConnection(target), item.type, address, active, {
+    signal: ctx.signal,
+  });
+  if (!answer.claimed)
+    throw new ServiceError(
+      'svc_update_failed',
+      `The site did not install ${siteWord(item.old_version)} again. ${answer.message}`.trim(),
+    );
+}

@@ -1,0 +1,108 @@
+/**
+ * Judges a site after an update: at once, and again after 5 and 15 seconds. What two of three looks see counts, or what one
+ * look and a fatal error that the guard recorded agree on.
+ */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import { ChildFailure } from '../../child/child.js';
+import { ServiceError } from '../../core/errors.js';
+import { GuardFailure } from '../../guard/failure.js';
+import type { GuardFault } from '../../guard/guards.js';
+import type { Finding } from './grade.js';
+import { type Depth, lookAgain } from './probe.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
+
+export interface Verdict {
+  broken: Finding[];
+  suspect: Finding[];
+  /** Items that the guard put back by itself. */
+  restored: SafeItem[];
+}
+
+const PAUSES_MS = [0, 5_000, 10_000] as const;
+/** After a restore. */
+const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
+/** Reasons of the guard for leaving an item alone that say nothing against it: the old version had it too, or it is half unpacked. */
+const EXCUSED: readonly (string | null)[] = ['known', 'resources', 'updating'];
+
+/** A quick judgement ends with the first look that sees nothing: the full one at the end of the run looks again. */
+export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
+  let broken: Finding[] = [];
+  let suspect: Finding[] | null = null;
+  let bad = 0;
+  let fine = 0;
+  for (const pause of PAUSES_MS) {
+    if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
+    const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    // Silence of the site says nothing while our own network is down.
+    if (silent && !(await run.ctx.probe.online(run.ctx.signal))) continue;
+    const faults = await faultsOf(run);
+    const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
+    const seen = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
+    if (seen.length > 0) broken = seen;
+    if (restored.length > 0) return { broken: seen.length > 0 ? seen : broken, suspect: [], restored };
+    if (seen.length > 0) bad++;
+    else fine++;
+    const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
+    if (witnesses >= 2) return { broken, suspect: [], restored };
+    if (seen.length === 0) suspect = agreed(suspect, found);
+    if (fine === 2 || (depth === 'quick' && bad === 0)) break;
+  }
+  if (bad + fine === 0) throw unseen(run);
+  return { broken: [], suspect: suspect ?? [], restored: [] };
+}
+
+/** Whether the site is as it was before the run. `suspect`: nothing suspicious may be left either. */
+export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
+  for (const pause of RECOVERY_PAUSES_MS) {
+    if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
+    const { findings } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    if (!findings.some((finding) => isBroken(finding) || suspect)) return true;
+  }
+  return false;
+}
+
+function unseen({ target: { site } }: SafeRun): ServiceError {
+  return new ServiceError(
+    'svc_site_offline',
+    `Site ${site.id} could not be looked at after an update: neither it nor any other address answers this machine. It is looked at again as soon as one does.`,
+    { advice: 'Check the network of this machine.', data: { site_id: site.id } },
+  );
+}
+
+function isBroken({ severity }: Finding): boolean {
+  return severity === 'broken';
+}
+
+/** Suspicions that this look shares with the one before it. */
+function agreed(before: Finding[] | null, now: readonly Finding[]): Finding[] {
+  return before === null ? [...now] : now.filter(({ path }) => before.some((finding) => finding.path === path));
+}
+
+function counts({ restored, waited }: GuardFault): boolean {
+  return restored !== null || !EXCUSED.includes(waited);
+}
+
+function findingOf({ message, file }: GuardFault): Finding {
+  return { severity: 'broken', path: null, what: `PHP recorded in ${siteWord(file)}: ${siteWord(message)}.` };
+}
+
+/** Fatal errors of the items of this run since they were armed. None when the guard cannot be asked: the looks decide. */
+async function faultsOf(run: SafeRun): Promise<GuardFault[]> {
+  const since = run.open.flatMap(({ faults_since }) => (faults_since === null ? [] : [faults_since]));
+  if (run.guard === null || since.length === 0) return [];
+  try {
+    const faults = await run.guard.faults(Math.min(...since), { signal: run.ctx.signal });
+    return faults.filter((fault) => run.open.some((item) => concerns(fault, item)));
+  } catch (error) {
+    if (run.ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
+    return [];
+  }
+}
+
+function concerns(fault: GuardFault, item: SafeItem): boolean {
+  if (item.snapshot === null) return false;
+  if (fault.restored !== null) return fault.restored === item.snapshot;
+  const folder = item.slug.split('/')[0];
+  return fault.armed && fault.kind === item.type && fault.item === folder;
+}

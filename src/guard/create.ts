@@ -1,0 +1,40 @@
+/** The port to the guards over the child's network. */
+
+import { readFile } from 'node:fs/promises';
+import type { ChildConnection } from '../child/child.js';
+import type { WireAnswer, WireRequest } from '../child/exchange.js';
+import { GuardClient } from './client.js';
+import type { SiteGuards } from './guards.js';
+
+export interface GuardsParts {
+  /** One exchange with a site, within the limits of the child connection. */
+  exchange: (site: ChildConnection, request: WireRequest) => Promise<WireAnswer>;
+  /** Unix milliseconds. */
+  now: () => number;
+}
+
+/** Beside the sources, and beside the folder they are built into. */
+const PLACES = ['../../guard/sitefleet-guard.php', '../../../guard/sitefleet-guard.php'];
+
+/** Makes the port. The plugin's file is read when it is first needed. */
+export function createGuards({ exchange, now }: GuardsParts): SiteGuards {
+  // The child's network names itself as it does to the child.
+  const userAgent = 'Sitefleet';
+  let plugin: Promise<{ version: string; php: string }> | undefined;
+  return {
+    of: (site) => new GuardClient(site, { exchange: (request) => exchange(site, request), userAgent, now }),
+    plugin: () => {
+      plugin ??= readPlugin();
+      return plugin;
+    },
+  };
+}
+
+async function readPlugin(): Promise<{ version: string; php: string }> {
+  for (const place of PLACES) {
+    const php = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => null);
+    const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php ?? '')?.[1];
+    if (php !== null && version !== undefined) return { version, php };
+  }
+  throw new Error('The file of the guard is missing from this installation.');
+}

@@ -1,0 +1,171 @@
+/** Safe updates: the guard of a site, updates that are undone when they break it, and held-back versions (REST §7). */
+
+import {
+  guardInstall,
+  itemType,
+  protection,
+  quarantinedVersion,
+  removedGuard,
+  rolledBack,
+  safeUpdate,
+  siteGuard,
+  siteSnapshots,
+} from '../../../schemas/safety.js';
+import { siteWord } from '../../../schemas/site-text.js';
+import { z } from '../../../schemas/zod.js';
+import { liftQuarantine, quarantinedVersions } from '../../domain/safety/held-back.js';
+import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll-back.js';
+import { safeUpdateSite } from '../../domain/safety/safe-update.js';
+import { siteGuard as guardOf, installGuard, removeGuard } from '../../domain/safety/site-guard.js';
+import { csv, flag, paging, sitePath, slugs, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import { recordOf, withSite, writtenOf } from '../schemas/records.js';
+import { simpleSite, siteOf } from '../sites/references.js';
+
+const GUARD = '/sites/{id_or_domain}/guard' as const;
+
+/** Besides the routes document. */
+export const safetyExtra: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: GUARD,
+    needs: 'read',
+    live: true,
+    summary: 'Ask a site for its guard',
+    description: 'The guard keeps copies of plugins and themes, and puts back what breaks the site.',
+    params: z.object(sitePath),
+    returns: recordOf(siteGuard),
+    async answer({ id_or_domain }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      return { data: await guardOf(ctx, site.id), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: GUARD,
+    needs: 'write',
+    summary: 'Install the guard on a site, or renew it',
+    description: 'One must-use plugin, written by the MainWP Child plugin. With dry_run it only tells how.',
+    params: z.object({
+      ...sitePath,
+      allow_login: flag().default(false).describe('Also allow logins by token.'),
+      dry_run: flag().default(false),
+    }),
+    returns: writtenOf(guardInstall).extend(withSite),
+    async answer({ id_or_domain, allow_login, dry_run }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const data = await installGuard(ctx, site.id, allow_login, dry_run);
+      const message = dry_run ? 'Nothing was changed.' : 'The guard is on the site.';
+      return { message, data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'DELETE',
+    path: GUARD,
+    needs: 'write',
+    summary: 'Remove the guard of a site with the copies it keeps',
+    params: z.object(sitePath),
+    returns: writtenOf(removedGuard).extend(withSite),
+    async answer({ id_or_domain }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const data = await removeGuard(ctx, site.id);
+      return { message: 'The guard is gone.', data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/sites/{id_or_domain}/snapshots',
+    needs: 'read',
+    live: true,
+    summary: 'List the copies that the guard of a site keeps',
+    params: z.object(sitePath),
+    returns: recordOf(siteSnapshots),
+    async answer({ id_or_domain }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      return { data: await snapshotsOf(ctx, site.id), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/sites/{id_or_domain}/safe-update',
+    needs: 'write',
+    summary: 'Update a site item by item and undo what breaks it',
+    description: 'Looks at the site before and after. Without a guard the protection is weaker; dry_run tells.',
+    params: z.object({
+      ...sitePath,
+      types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
+        .default([])
+        .describe('Default: all.'),
+      slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
+      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('When pages look different, but not broken.'),
+      least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
+      paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
+      dry_run: flag().default(false),
+    }),
+    returns: writtenOf(safeUpdate.omit({ errors: true })).extend({ ...withSite, errors: safeUpdate.shape.errors }),
+    async answer({ id_or_domain, slug, ...input }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const { errors, ...data } = await safeUpdateSite(ctx, site.id, { ...input, specific_items: slug });
+      const message = input.dry_run
+        ? `${data.planned.length} updates would be applied. Nothing was changed.`
+        : `${data.updated.length} updates were applied, ${errors.length} were not.`;
+      return { message, data, errors, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/sites/{id_or_domain}/rollback',
+    needs: 'write',
+    summary: 'Put an earlier version of a plugin or theme back',
+    description: 'Names an update by change_id, or the item by type and slug.',
+    params: z.object({
+      ...sitePath,
+      change_id: text(100).optional().describe('Of an update or snapshot.'),
+      type: itemType.optional(),
+      slug: text(512).optional().describe('Exact slug.'),
+      to_version: text(100).optional().describe('Default: the version before the last update.'),
+    }),
+    returns: writtenOf(rolledBack).extend(withSite),
+    async answer({ id_or_domain, ...input }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const data = await rollBack(ctx, { ...input, site_id_or_domain: site.id });
+      return { message: `Version ${siteWord(data.version)} is back.`, data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/quarantine',
+    needs: 'read',
+    summary: 'List versions that broke a site and are held back from all others',
+    params: z.object({
+      include_lifted: flag().default(false).describe('Also those that pass again.'),
+      ...paging(50, 200),
+    }),
+    returns: z.object({
+      total: z.number().int(),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      pages: z.number().int(),
+      data: z.array(quarantinedVersion),
+    }),
+    async answer({ include_lifted, page, per_page }, ctx) {
+      const { versions, total } = await quarantinedVersions(ctx, include_lifted, page, per_page);
+      return { total, page, per_page, data: versions };
+    },
+  }),
+  route({
+    on: 'DELETE',
+    path: '/quarantine',
+    needs: 'write',
+    summary: 'Let a held-back version pass again',
+    params: z.object({
+      type: z.enum(['core', 'plugin', 'theme', 'translation']),
+      slug: text(512, 1).describe('Exact slug.'),
+      version: text(100, 1).describe('Exact version.'),
+    }),
+    returns: writtenOf(quarantinedVersion),
+    async answer({ type, slug, version }, ctx) {
+      return { message: 'The version passes again.', data: await liftQuarantine(ctx, type, slug, version) };
+    },
+  }),
+];

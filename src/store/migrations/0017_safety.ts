@@ -1,0 +1,71 @@
+/** Safe updates: guards of sites, items that were updated under protection, and versions that are held back. */
+export const safety = `
+-- What is known of the guard of a site, since the last look. A site without a row was never looked at.
+CREATE TABLE site_guard (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  -- 1 = it answered; 2 = it did once, but not at the last look; 0 = the last look found none.
+  present INTEGER NOT NULL,
+  -- JSON of its own greeting; null while it never answered.
+  hello TEXT,
+  -- When it last answered, and when it was last looked for.
+  answered_at INTEGER,
+  looked_at INTEGER NOT NULL
+);
+
+-- Runs with items that are not settled yet: JSON of their settings and of the site as it was before.
+CREATE TABLE safe_change_run (
+  id TEXT PRIMARY KEY,
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  facts TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- One row for each item of a safe run. The step is written before it is taken, so that a process that dies leaves behind
+-- what has to be looked at.
+CREATE TABLE safe_change (
+  id TEXT PRIMARY KEY,
+  run_id TEXT NOT NULL,
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  -- Number of the update type.
+  type INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  name TEXT NOT NULL,
+  old_version TEXT NOT NULL,
+  new_version TEXT NOT NULL,
+  protection TEXT NOT NULL,
+  step TEXT NOT NULL,
+  -- Null while the item is open.
+  outcome TEXT,
+  -- Of the guard: the copy of the old version, its digest, and until when it is armed by the clock of the site (seconds).
+  snapshot TEXT,
+  digest TEXT,
+  armed_until INTEGER,
+  -- JSON: what was seen.
+  evidence TEXT,
+  started_at INTEGER NOT NULL,
+  -- When the update was sent, and when the item was settled.
+  updated_at INTEGER,
+  settled_at INTEGER
+);
+CREATE INDEX safe_change_open ON safe_change (site_id, run_id, position) WHERE settled_at IS NULL;
+CREATE INDEX safe_change_run_items ON safe_change (run_id);
+CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
+CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;
+
+-- Versions that broke a site: no other site gets them until a person lifts it.
+CREATE TABLE quarantined_version (
+  type INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  version TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- Where it happened. The entry outlives the site and the change.
+  site_id INTEGER NOT NULL,
+  site_url TEXT NOT NULL,
+  change_id TEXT NOT NULL,
+  evidence TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  lifted_at INTEGER,
+  lifted_by TEXT,
+  PRIMARY KEY (type, slug, version)
+) WITHOUT ROWID;
+`;

@@ -1,0 +1,194 @@
+/** Items that were updated under protection, one row each: where each one is, and how it ended. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { offset } from '../driver/sql-fragments.js';
+
+/** What is done next, or under way: written before it is done. */
+export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
+export type ChangeOutcome =
+  /** The new version stays. */
+  | 'kept'
+  /** The old version is back. */
+  | 'rolled_back'
+  /** The site keeps the old version: the update did not take effect, or was never sent. */
+  | 'not_updated'
+  /** The site is not well, and nothing that could be done has helped. */
+  | 'broken';
+export type Protection = 'guard' | 'reinstall' | 'none';
+
+export interface ChangeRow extends Row {
+  id: string;
+  run_id: string;
+  site_id: number;
+  position: number;
+  type: number;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  protection: Protection;
+  step: ChangeStep;
+  outcome: ChangeOutcome | null;
+  snapshot: string | null;
+  digest: string | null;
+  /** By the clock of the site, unix seconds. */
+  armed_until: number | null;
+  /** JSON of what was seen. */
+  evidence: string | null;
+  started_at: number;
+  updated_at: number | null;
+  settled_at: number | null;
+}
+
+export type NewChange = Pick<
+  ChangeRow,
+  | 'id'
+  | 'run_id'
+  | 'site_id'
+  | 'position'
+  | 'type'
+  | 'slug'
+  | 'name'
+  | 'old_version'
+  | 'new_version'
+  | 'protection'
+  | 'step'
+  | 'started_at'
+>;
+
+export type ChangeFields = Partial<
+  Pick<
+    ChangeRow,
+    | 'step'
+    | 'outcome'
+    | 'snapshot'
+    | 'digest'
+    | 'armed_until'
+    | 'evidence'
+    | 'updated_at'
+    | 'settled_at'
+    | 'new_version'
+  >
+>;
+
+const NEW = [
+  'id',
+  'run_id',
+  'site_id',
+  'position',
+  'type',
+  'slug',
+  'name',
+  'old_version',
+  'new_version',
+  'protection',
+  'step',
+  'started_at',
+] as const satisfies readonly (keyof NewChange)[];
+
+export function createChanges(db: Db) {
+  return {
+    /** What a run needs to be settled; null = none of its items is open. */
+    async runFacts(runId: string): Promise<string | null> {
+      const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ?', [runId]);
+      return row === undefined ? null : String(row.facts);
+    },
+
+    /** Forgets the facts of runs without open items. An item that comes later brings them again. */
+    async forgetRuns(): Promise<void> {
+      await db.run(
+        `DELETE FROM safe_change_run WHERE NOT EXISTS
+           (SELECT 1 FROM safe_change c WHERE c.run_id = safe_change_run.id AND c.settled_at IS NULL)`,
+      );
+    },
+
+    /** Adds an item; `facts` (JSON) is what its run needs to be settled by another process. */
+    async add(change: NewChange, facts: string): Promise<void> {
+      await db.batch([
+        sql(
+          'INSERT OR IGNORE INTO safe_change_run (id, site_id, facts) VALUES (?, ?, ?)',
+          change.run_id,
+          change.site_id,
+          facts,
+        ),
+        sql(
+          `INSERT INTO safe_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
+          ...NEW.map((name) => change[name]),
+        ),
+      ]);
+    },
+
+    /** Notes the given fields of one item. */
+    async note(id: string, fields: ChangeFields): Promise<void> {
+      const names = Object.keys(fields) as (keyof ChangeFields)[];
+      await db.run(`UPDATE safe_change SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
+        ...names.map((name) => fields[name] ?? null),
+        id,
+      ]);
+    },
+
+    /** Items of a run so far. */
+    async count(runId: string): Promise<number> {
+      const row = await db.one('SELECT count(*) AS n FROM safe_change WHERE run_id = ?', [runId]);
+      return Number(row?.n ?? 0);
+    },
+
+    find(id: string): Promise<ChangeRow | undefined> {
+      return db.one<ChangeRow>('SELECT * FROM safe_change WHERE id = ?', [id]);
+    },
+
+    /** The newest item of this kind whose old version was kept, or that went from this version. */
+    newest(siteId: number, type: number, slug: string, version: string | null): Promise<ChangeRow | undefined> {
+      return db.one<ChangeRow>(
+        `SELECT * FROM safe_change WHERE site_id = ? AND type = ? AND slug = ? AND settled_at IS NOT NULL
+           AND outcome IN ('kept', 'broken') AND (? IS NULL OR old_version = ?)
+         ORDER BY started_at DESC, position DESC LIMIT 1`,
+        [siteId, type, slug, version, version],
+      );
+    },
+
+    /** Items of a site that are not settled, run by run. */
+    open(siteId: number): Promise<ChangeRow[]> {
+      return db.all<ChangeRow>(
+        'SELECT * FROM safe_change WHERE site_id = ? AND settled_at IS NULL ORDER BY started_at, run_id, position',
+        [siteId],
+      );
+    },
+
+    /** Sites with such items. */
+    async openSites(limit: number): Promise<number[]> {
+      const rows = await db.all('SELECT DISTINCT site_id FROM safe_change WHERE settled_at IS NULL LIMIT ?', [limit]);
+      return rows.map((row) => Number(row.site_id));
+    },
+
+    /** The items of some snapshots, by the id of the snapshot. */
+    async ofSnapshots(siteId: number, snapshots: readonly string[]): Promise<Map<string, string>> {
+      const rows = await db.all(
+        'SELECT snapshot, id FROM safe_change WHERE site_id = ? AND snapshot IN (SELECT value FROM json_each(?))',
+        [siteId, JSON.stringify(snapshots)],
+      );
+      return new Map(rows.map((row) => [String(row.snapshot), String(row.id)]));
+    },
+
+    /** Newest first, one page. */
+    async page(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
+      const [items = [], counts = []] = await db.read([
+        sql(
+          'SELECT * FROM safe_change WHERE site_id = ? ORDER BY started_at DESC, position DESC LIMIT ? OFFSET ?',
+          siteId,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql('SELECT count(*) AS n FROM safe_change WHERE site_id = ?', siteId),
+      ]);
+      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Forgets items that were settled by then. */
+    async expire(before: number): Promise<number> {
+      const { changes } = await db.run('DELETE FROM safe_change WHERE settled_at <= ?', [before]);
+      return changes;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** What is known of the guards of sites. */
+
+import type { Db, Row, Statement } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { heldAmong, type QuarantineRow, type VersionKey } from './quarantine.js';
+
+export interface GuardRow extends Row {
+  site_id: number;
+  /** 1 = it answered; 2 = it did once, but not at the last look; 0 = none. */
+  present: number;
+  /** JSON of its greeting. */
+  hello: string | null;
+  answered_at: number | null;
+  looked_at: number;
+}
+
+function expectedStatement(siteId: number, pluginFile: string): Statement {
+  return sql(
+    `SELECT EXISTS (SELECT 1 FROM site_guard WHERE site_id = ? AND present > 0) OR EXISTS (SELECT 1
+       FROM site_extension e JOIN package p ON p.id = e.package_id WHERE e.site_id = ? AND e.kind = 0 AND p.slug = ?) AS present`,
+    siteId,
+    siteId,
+    pluginFile,
+  );
+}
+
+export function createGuards(db: Db) {
+  return {
+    find(siteId: number): Promise<GuardRow | undefined> {
+      return db.one<GuardRow>(
+        'SELECT site_id, present, hello, answered_at, looked_at FROM site_guard WHERE site_id = ?',
+        [siteId],
+      );
+    },
+
+    /** Whether a guard of this site answered once, or its inventory lists the plugin. */
+    async expected(siteId: number, pluginFile: string): Promise<boolean> {
+      const { sql, args } = expectedStatement(siteId, pluginFile);
+      return (await db.one(sql, args))?.present === 1;
+    },
+
+    /** What an update has to know first, in one round trip: whether a guard is expected, and which versions are held back. */
+    async beforeUpdate(
+      siteId: number,
+      pluginFile: string,
+      versions: readonly VersionKey[],
+    ): Promise<{ expected: boolean; held: QuarantineRow[] }> {
+      const [expected = [], held = []] = await db.read([expectedStatement(siteId, pluginFile), heldAmong(versions)]);
+      return { expected: expected[0]?.present === 1, held: held as QuarantineRow[] };
+    },
+
+    /** It answered. */
+    async answered(siteId: number, hello: string, now: number): Promise<void> {
+      await db.run(
+        `INSERT INTO site_guard (site_id, present, hello, answered_at, looked_at) VALUES (?, 1, ?, ?, ?)
+         ON CONFLICT (site_id) DO UPDATE SET present = 1, hello = excluded.hello, answered_at = excluded.answered_at,
+           looked_at = excluded.looked_at`,
+        [siteId, hello, now, now],
+      );
+    },
+
+    /** It did not. `gone`: it was removed; otherwise one that was there is still expected. */
+    async silent(siteId: number, now: number, gone: boolean): Promise<void> {
+      await db.run(
+        `INSERT INTO site_guard (site_id, present, looked_at) VALUES (?, 0, ?)
+         ON CONFLICT (site_id) DO UPDATE SET looked_at = excluded.looked_at, present = CASE WHEN ? OR present = 0 THEN 0 ELSE 2 END,
+           hello = CASE WHEN ? THEN NULL ELSE hello END`,
+        [siteId, now, gone, gone],
+      );
+    },
+  };
+}

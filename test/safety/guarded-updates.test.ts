@@ -1,0 +1,392 @@
+/** Updates on sites that carry a guard: what works stays, what breaks the site does not, and no other site gets it. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PluginState } from '../../src/demo/state.js';
+import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
+import { ADMIN } from '../support/harness.js';
+import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
+
+let app: SafetyApp;
+beforeEach(async () => {
+  app = await safetyApp();
+});
+afterEach(() => app.close());
+
+const sync = (...ids: number[]) => app.call('sync-sites', { site_ids_or_domains: ids });
+const one = { site_id_or_domain: 1 };
+
+/** The nth plugin of the first site, with a version on offer that breaks the site in this way. */
+async function bad(
+  breakage: 'fatal' | 'front' | 'login' | 'white' | 'suspect',
+  { watchdog = false, nth = 0 } = {},
+): Promise<{ plugin: PluginState; before: string }> {
+  const site = app.site(0);
+  const plugin = app.offer(site, nth);
+  site.faults.breaks = { ...site.faults.breaks, [`${plugin.slug}@99.0`]: breakage };
+  site.faults.watchdog = watchdog;
+  await sync(1);
+  return { plugin, before: plugin.version };
+}
+
+/** Nothing is armed, nothing is open. */
+async function expectSettled(): Promise<void> {
+  for (const site of app.fleet.sites) expect(site.guard?.armed ?? []).toEqual([]);
+  expect(await app.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(0);
+  expect(await app.cell('SELECT count(*) FROM safe_change_run')).toBe(0);
+}
+
+describe('an update that works', () => {
+  it('stays, with a copy of the old version, and nothing is left armed', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    await sync(1);
+    const began = app.clock.now();
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({
+      updated: [{ slug: plugin.slug, old_version: before, new_version: '99.0' }],
+      errors: [],
+    });
+    expect(plugin.version).toBe('99.0');
+    expect(site.guard?.kept).toMatchObject([{ slug: plugin.slug, version: before, role: 'snapshot' }]);
+    expect(site.guard?.actions.filter((action) => action === 'restore')).toEqual([]);
+    // By the simulated clock: two looks before, two after.
+    expect(app.clock.now() - began).toBeLessThan(30_000);
+    await expectSettled();
+  });
+
+  it('is not undone for pages that change by themselves, nor for a title that is another on purpose', async () => {
+    const { plugin } = await bad('suspect');
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer.updated).toMatchObject([{ slug: plugin.slug, protection: 'guard' }]);
+    expect(answer.suspects).toMatchObject([
+      { slug: plugin.slug, findings: expect.arrayContaining([expect.stringContaining('title')]) },
+    ]);
+    expect(plugin.version).toBe('99.0');
+    await expectSettled();
+  });
+});
+
+describe('an update that breaks the site', () => {
+  it.each(['fatal', 'front', 'white', 'login'] as const)('%s: the old version is back', async (breakage) => {
+    const { plugin, before } = await bad(breakage);
+    const digest = () => app.site(0).guard?.kept.find(({ role }) => role === 'snapshot')?.digest;
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+    expect(answer.errors[0].evidence.length).toBeGreaterThan(0);
+    expect(answer.errors[0].message).toMatch(
+      /^Version 99\.0 broke the site\. Sitefleet put back .* the site was well again [\d.]+ s after/,
+    );
+    expect(plugin.version).toBe(before);
+    expect(await app.cell('SELECT digest FROM safe_change')).toBe(digest());
+    // The inventory and the offer are those of the old version.
+    expect(await app.call('get-site-updates', one)).toMatchObject({
+      updates: [{ slug: plugin.slug, current_version: before, new_version: '99.0' }],
+    });
+    await expectSettled();
+  });
+
+  it('is undone by the guard itself where Sitefleet comes later', async () => {
+    const { plugin, before } = await bad('fatal', { watchdog: true });
+    const answer = await app.safely('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect(answer.errors[0].message).toContain('The guard of the site put back');
+    expect(plugin.version).toBe(before);
+    await expectSettled();
+  });
+
+  it('costs only the guilty item: the others keep their updates', async () => {
+    const site = app.site(0);
+    const first = app.offer(site, 0);
+    const third = app.offer(site, 2);
+    const { plugin, before } = await bad('fatal', { nth: 1 });
+    const answer = await app.safely('run-updates', { site_ids_or_domains: [1] });
+    expect(answer.updated.map(({ slug }: { slug: string }) => slug).sort()).toEqual([first.slug, third.slug].sort());
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect([first.version, plugin.version, third.version]).toEqual(['99.0', before, '99.0']);
+    await expectSettled();
+  });
+
+  it('is found among several when only the last look shows it, and the innocent are updated again', async () => {
+    const site = app.site(0);
+    const { plugin, before } = await bad('login', { nth: 0 });
+    const second = app.offer(site, 1);
+    const third = app.offer(site, 2);
+    await sync(1);
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect(answer.updated.map(({ slug }: { slug: string }) => slug).sort()).toEqual([second.slug, third.slug].sort());
+    expect([plugin.version, second.version, third.version]).toEqual([before, '99.0', '99.0']);
+    expect((await app.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
+    await expectSettled();
+  });
+
+  it('calls for a person when nothing helps, and leaves the rest alone', async () => {
+    const site = app.site(0);
+    const { plugin } = await bad('fatal');
+    const second = app.offer(site, 1);
+    const old = second.version;
+    await sync(1);
+    site.faults.guardRefuses = { restore: 'not_writable' };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors).toMatchObject([
+      { slug: plugin.slug, code: 'svc_update_broke_site' },
+      { slug: second.slug, code: 'svc_site_unhealthy' },
+    ]);
+    expect(answer.errors[0].message).toContain('A person has to look');
+    expect(second.version).toBe(old);
+    // Without a culprit that was proved nothing is held back.
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+  });
+
+  it('suspect pages are put back when asked for', async () => {
+    const { plugin, before } = await bad('suspect');
+    const answer = await app.safely('safe-update-site', { ...one, on_suspect: 'roll_back' });
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect(plugin.version).toBe(before);
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+    await expectSettled();
+  });
+});
+
+describe('a version that broke a site', () => {
+  it('is held back from another site with the reason, until a newer one is offered or a person lifts it', async () => {
+    const { plugin } = await bad('fatal');
+    await app.safely('update-site-plugins', one);
+    const other = app.site(1);
+    const same = ordinary(other)[0] as PluginState;
+    Object.assign(same, { slug: plugin.slug, name: plugin.name, premium: false, active: true });
+    const offer = (version: string) => {
+      same.update = { version, requiresPhp: '', requiresWp: '' };
+      return sync(2);
+    };
+    await offer('99.0');
+    const refused = await app.safely('update-site-plugins', { site_id_or_domain: 2 });
+    expect(refused.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_version_quarantined' }]);
+    expect(refused.errors[0].message).toContain('HTTP 500');
+    expect(same.version).not.toBe('99.0');
+    await offer('99.1');
+    expect((await app.safely('update-site-plugins', { site_id_or_domain: 2 })).updated).toHaveLength(1);
+
+    const version = { type: 'plugin', slug: plugin.slug, version: '99.0' };
+    expect(await app.call('lift-quarantine', version)).toMatchObject({ ...version, lifted_by: ADMIN.name });
+    expect((await app.call('list-quarantined-versions')).total).toBe(0);
+    expect((await app.call('list-quarantined-versions', { include_lifted: true })).total).toBe(1);
+    same.version = '1.0';
+    await offer('99.0');
+    expect((await app.safely('update-site-plugins', { site_id_or_domain: 2 })).updated).toHaveLength(1);
+  });
+
+  it('is held back from sites without a guard, too', async () => {
+    const { plugin } = await bad('fatal');
+    await app.safely('update-site-plugins', one);
+    const other = app.site(1);
+    await app.safely('remove-site-guard', { site_id_or_domain: 2, confirm: true });
+    const same = ordinary(other)[0] as PluginState;
+    Object.assign(same, { slug: plugin.slug, premium: false, active: true });
+    same.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+    await sync(2);
+    const refused = await app.call('run-updates', { site_ids_or_domains: [2], types: ['plugins'] });
+    expect(refused.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_version_quarantined' }]);
+  });
+});
+
+describe('before anything is changed', () => {
+  it('says that the site is not well', async () => {
+    const plugin = app.offer(app.site(0));
+    const old = plugin.version;
+    await sync(1);
+    app.site(0).faults.http500 = true;
+    const error = await app.running(app.fail('update-site-plugins', one));
+    expect(error).toMatchObject({ code: 'svc_site_unhealthy', status: 409 });
+    expect(error.message).toContain('HTTP 500');
+    expect([plugin.version, app.site(0).guard?.kept]).toEqual([old, []]);
+  });
+
+  it.each([
+    ['no_space', 'a full disk'],
+    ['not_writable', 'a read-only file system'],
+    ['too_large', 'too large an item'],
+  ])('says that the guard cannot keep a copy: %s', async (code) => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const old = plugin.version;
+    await sync(1);
+    site.faults.guardRefuses = { snapshot: code };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_snapshot_refused' }]);
+    expect(answer.errors[0].message).toContain(code);
+    expect(plugin.version).toBe(old);
+    expect(site.calls.filter((call) => call.function === 'upgradeplugintheme')).toEqual([]);
+    await expectSettled();
+  });
+
+  it('says that the owner forbids changes of files, or that the guard is gone', async () => {
+    const site = app.site(0);
+    app.offer(site);
+    await sync(1);
+    site.faults.fileMods = false;
+    expect(await app.running(app.fail('update-site-plugins', one))).toMatchObject({ code: 'svc_guard_refused' });
+    site.faults.fileMods = true;
+    site.guard = null;
+    const error = await app.running(app.fail('update-site-plugins', one));
+    expect(error).toMatchObject({
+      code: 'svc_guard_unavailable',
+      advice: expect.stringContaining('install-site-guard'),
+    });
+    expect(site.calls.filter((call) => call.function === 'upgradeplugintheme')).toEqual([]);
+  });
+});
+
+describe('a call that is cut off', () => {
+  it.each(['works', 'breaks'] as const)(
+    'at any request of an update that %s is settled by the next run',
+    async (kind) => {
+      const site = app.site(0);
+      const plugin = app.offer(site);
+      const old = plugin.version;
+      plugin.version = '1.0';
+      site.faults.watchdog = false;
+      if (kind === 'breaks') site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+      let cutAt = 1;
+      let seen = 0;
+      const ends = new Set<string>();
+      for (let finished = false; !finished; cutAt++) {
+        plugin.version = '1.0';
+        plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+        await app.db.run('DELETE FROM quarantined_version');
+        await sync(1);
+        seen = 0;
+        const cut = new AbortController();
+        Object.defineProperty(site, 'requests', {
+          configurable: true,
+          get: () => seen,
+          set: (value: number) => {
+            seen = value;
+            if (value === cutAt) cut.abort();
+          },
+        });
+        const work = app.call('update-site-plugins', one, { signal: cut.signal });
+        finished = await app.running(work).then(
+          () => !cut.signal.aborted,
+          () => false,
+        );
+        const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+        await app.running(settleInterrupted(app.service.ctx(caller)));
+        await expectSettled();
+        expect(['1.0', '99.0']).toContain(plugin.version);
+        if (kind === 'breaks') expect(plugin.version).toBe('1.0');
+        ends.add(plugin.version);
+      }
+      expect(cutAt).toBeGreaterThan(10);
+      if (kind === 'works') expect([...ends].sort()).toEqual(['1.0', '99.0']);
+      expect(old).not.toBe('');
+    },
+  );
+});
+
+it('an update is not undone because the network of this machine is down', async () => {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  const before = plugin.version;
+  await sync(1);
+  // The reference addresses of the test service never answer.
+  const call = app.fail('update-site-plugins', one);
+  while (plugin.version === before) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    app.clock.move(500);
+  }
+  site.faults.offline = true;
+  expect(await app.running(call)).toMatchObject({
+    code: 'svc_site_offline',
+    advice: expect.stringContaining('network'),
+  });
+  expect(await app.cell('SELECT step FROM safe_change WHERE settled_at IS NULL')).toBe('probe');
+  site.faults.offline = false;
+  const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+  await app.running(settleInterrupted(app.service.ctx(caller)));
+  expect(plugin.version).toBe('99.0');
+  expect(site.guard?.actions).not.toContain('restore');
+  expect(await app.cell('SELECT outcome FROM safe_change')).toBe('kept');
+  await expectSettled();
+});
+
+it('a direct call whose time is up goes on as a job, which first puts the site right', async () => {
+  const slow = await safetyApp({ sites: 1, jobs: true, config: { direct_call_ms: 400, job_delay_ms: 0 } });
+  const site = slow.site(0);
+  const plugin = slow.offer(site);
+  const before = plugin.version;
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+  site.faults.watchdog = false;
+  await slow.call('sync-sites', { site_ids_or_domains: [1] });
+  const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+  // Time stands still once the version is there: the call cannot look again, and is cut off.
+  while (plugin.version === before) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    slow.clock.move(500);
+  }
+  const { job_id } = await call;
+  expect(job_id).toMatch(/^update_/);
+  const ended = expect.poll(() => slow.call('get-batch-job-status', { job_id }), { timeout: 20_000 });
+  await slow.running(Promise.resolve(ended.toMatchObject({ status: 'failed' })));
+  expect(plugin.version).toBe(before);
+  expect(site.guard?.armed).toEqual([]);
+  expect(await slow.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(0);
+  expect((await slow.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
+  await slow.close();
+}, 30_000);
+
+it('off: updates as if there were no guard', async () => {
+  const bare = await safetyApp({ sites: 1, config: { safe_updates: 'off' } });
+  const plugin = bare.offer(bare.site(0));
+  bare.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+  await bare.call('sync-sites', { site_ids_or_domains: [1] });
+  await bare.call('update-site-plugins', one);
+  expect([plugin.version, bare.site(0).guard?.actions]).toEqual(['99.0', []]);
+  await bare.close();
+});
+
+it('a process that dies at any of its writes leaves what the next one settles', async () => {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  site.faults.watchdog = false;
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+  let dieAt = 1;
+  for (let finished = false; !finished; dieAt++) {
+    plugin.version = '1.0';
+    plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+    await app.db.run('DELETE FROM quarantined_version');
+    await sync(1);
+    let writes = 0;
+    const sent = () => site.calls.filter((call) => call.function === 'upgradeplugintheme').length;
+    const before = sent();
+    const dead = new AbortController();
+    const { run, batch } = app.db;
+    // From this write on nothing is stored and nothing is sent any more.
+    const count = (sql: string) => {
+      if (/^(INSERT|UPDATE).*\b(safe_change|quarantined_version)\b/s.test(sql) && ++writes >= dieAt) dead.abort();
+      dead.signal.throwIfAborted();
+    };
+    app.db.run = async (sql, args) => {
+      count(sql);
+      return run(sql, args);
+    };
+    app.db.batch = async (statements) => {
+      for (const { sql } of statements) count(sql);
+      return batch(statements);
+    };
+    finished = await app.running(app.call('update-site-plugins', one, { signal: dead.signal })).then(
+      () => true,
+      () => false,
+    );
+    Object.assign(app.db, { run, batch });
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    await app.running(settleInterrupted(app.service.ctx(caller)));
+    await expectSettled();
+    expect([dieAt, plugin.version]).toEqual([dieAt, '1.0']);
+    // Whatever broke the site is held back, whoever has put it right.
+    const { total } = await app.call('list-quarantined-versions');
+    expect([dieAt, total]).toEqual([dieAt, sent() - before]);
+  }
+  expect(dieAt).toBeGreaterThan(6);
+});

@@ -1,0 +1,62 @@
+/** A fleet whose sites carry guards and whose updates may break them, with a clock that runs while calls wait for it. */
+
+import type { DemoSite } from '../../src/demo/fleet.js';
+import type { PluginState } from '../../src/demo/state.js';
+import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
+import type { Answer, TestApp, TestOptions } from '../support/harness.js';
+
+export interface SafetyApp extends CheckedApp {
+  /** Runs a call while the clock goes on by itself. */
+  running<T>(work: Promise<T>): Promise<T>;
+  safely(name: string, input: object): Promise<Answer>;
+  /** Offers an update of the nth ordinary active plugin of a site, and only that; answers the plugin. */
+  offer(site: DemoSite, nth?: number, version?: string): PluginState;
+}
+
+/** Connects the first sites, gives each a guard, and leaves no update on offer. */
+export async function safetyApp(options: TestOptions & { guards?: boolean } = {}): Promise<SafetyApp> {
+  // The time of a direct call is real time, which a busy machine may use up.
+  const config = { direct_call_ms: 600_000, ...options.config };
+  const app = await checkedApp({ sites: 3, fleet: { plugins: 8 }, ...options, config });
+  const safety: SafetyApp = Object.assign(app, {
+    running: <T>(work: Promise<T>) => running(app, work),
+    safely: (name: string, input: object) => running(app, app.call(name, input)),
+    offer: (site: DemoSite, nth = 0, version = '99.0') => {
+      const plugin = ordinary(site)[nth];
+      if (plugin === undefined) throw new Error('the site has no such plugin');
+      plugin.active = true;
+      plugin.premium = false;
+      plugin.update = { version, requiresPhp: '', requiresWp: '' };
+      return plugin;
+    },
+  });
+  const count = app.fleet.sites.length;
+  for (const site of app.fleet.sites) {
+    for (const item of [...site.state.plugins, ...site.state.themes]) item.update = null;
+    site.state.translations = [];
+    site.state.wpUpdate = null;
+    if (options.guards !== false) site.installGuard();
+  }
+  await app.connectAll(count);
+  return safety;
+}
+
+/** Plugins that are neither the child nor must-use. */
+export function ordinary(site: DemoSite): PluginState[] {
+  return site.state.plugins.filter(({ slug, mustUse }) => !mustUse && !slug.includes('mainwp'));
+}
+
+const STEP_MS = 500;
+
+export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>): Promise<T> {
+  let done = false;
+  const ended = work.finally(() => {
+    done = true;
+  });
+  ended.catch(() => undefined);
+  while (!done) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    app.clock.move(STEP_MS);
+  }
+  return ended;
+}

@@ -1,0 +1,258 @@
+/** Installing, reading and removing the guard of a site, undoing an update from its copies, and updates without one. */
+
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Baseline, compare, type Look } from '../../src/domain/safety/grade.js';
+import { factsOf } from '../../src/domain/safety/page-facts.js';
+import { lookAgain, lookBefore } from '../../src/domain/safety/probe.js';
+import { loadSite } from '../../src/domain/sites/load.js';
+import { createProbe } from '../../src/probe/create.js';
+import type { HttpProbe, Probe } from '../../src/probe/probe.js';
+import { deniedTo } from '../operations/checked-app.js';
+import { ADMIN } from '../support/harness.js';
+import { type SafetyApp, safetyApp } from './safety-app.js';
+
+let app: SafetyApp;
+afterEach(() => app.close());
+
+const one = { site_id_or_domain: 1 };
+const sync = () => app.call('sync-sites', { site_ids_or_domains: [1] });
+
+describe('the guard of a site', () => {
+  it('is installed through the child plugin, shows what it can do, and is removed', async () => {
+    app = await safetyApp({ sites: 1, guards: false });
+    const site = app.site(0);
+    const unknown = await app.call('get-site-guard', one);
+    expect(unknown).toMatchObject({ installed: false, version: null, can_protect: false, free_bytes: null });
+    const plan = await app.call('install-site-guard', { ...one, dry_run: true });
+    expect(plan).toMatchObject({ dry_run: true, installed: false, how: expect.stringContaining('mu-plugins') });
+    expect(site.guard).toBeNull();
+
+    const installed = await app.call('install-site-guard', { ...one, allow_login: true });
+    expect(installed).toMatchObject({ installed: true, version: plan.version, previous_version: null });
+    expect(site.guard).toMatchObject({ version: plan.version, login: true });
+    expect(await app.call('install-site-guard', one)).toMatchObject({ previous_version: plan.version });
+    expect(await app.call('get-site-guard', one)).toMatchObject({
+      installed: true,
+      can_protect: true,
+      login_allowed: false,
+      problems: [],
+      armed: [],
+    });
+
+    const preview = await app.call('remove-site-guard', { ...one, dry_run: true });
+    expect(preview).toMatchObject({ installed: true, snapshots: 0 });
+    expect(await app.call('remove-site-guard', { ...one, confirm: true })).toMatchObject({ removed: true });
+    expect(site.guard).toBeNull();
+    expect(await app.call('get-site-guard', one)).toMatchObject({ installed: false });
+  });
+
+  it('that does not answer any more is told, and removed by the child plugin', async () => {
+    app = await safetyApp({ sites: 1 });
+    await app.call('get-site-guard', one);
+    const { guard } = app.site(0);
+    app.site(0).guard = null;
+    expect(await app.call('get-site-guard', one)).toMatchObject({ installed: true, can_protect: false });
+    app.site(0).guard = guard;
+    app.site(0).faults.guardRefuses = { hello: 'clock' };
+    expect(await app.fail('get-site-guard', one)).toMatchObject({
+      code: 'svc_guard_refused',
+      advice: expect.stringContaining('clock'),
+    });
+    app.site(0).faults.guardRefuses = {};
+    app.site(0).guard = null;
+    await app.call('remove-site-guard', { ...one, confirm: true });
+    expect(app.site(0).state.plugins.some(({ slug }) => slug === 'sitefleet-guard.php')).toBe(false);
+  });
+
+  it('that was copied onto the site by hand is known after a sync', async () => {
+    app = await safetyApp({ sites: 1 });
+    const plugin = app.offer(app.site(0));
+    await sync();
+    await app.safely('update-site-plugins', one);
+    expect(app.site(0).guard?.kept).toMatchObject([{ slug: plugin.slug }]);
+  });
+});
+
+describe('undoing an update', () => {
+  it('puts the copy back, by change or by item, and hides changes of other sites', async () => {
+    app = await safetyApp({ sites: 1 });
+    const plugin = app.offer(app.site(0));
+    const before = plugin.version;
+    await sync();
+    await app.safely('update-site-plugins', one);
+    const { snapshots } = await app.call('list-site-snapshots', one);
+    expect(snapshots).toMatchObject([{ slug: plugin.slug, version: before, role: 'snapshot' }]);
+    const { change_id } = snapshots[0];
+    expect(await app.fail('roll-back', { change_id }, { actor: deniedTo(1) })).toMatchObject({
+      code: 'svc_change_not_found',
+    });
+    // A site that is down is what it is there for.
+    app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+    await app.db.run('UPDATE site_detail SET reachable = 0');
+    const undone = await app.call('roll-back', { change_id });
+    expect(undone).toMatchObject({
+      slug: plugin.slug,
+      old_version: '99.0',
+      version: before,
+      protection: 'guard',
+      well: true,
+    });
+    expect(plugin.version).toBe(before);
+    // The version that was replaced is kept as well.
+    app.site(0).faults.breaks = {};
+    const again = await app.call('roll-back', { ...one, type: 'plugin', slug: plugin.slug, to_version: '99.0' });
+    expect([again.version, plugin.version]).toEqual(['99.0', '99.0']);
+  });
+});
+
+/** The archive of wordpress.org, with or without packages. */
+function archive(there: boolean): { probe: Probe; asked: string[] } {
+  const asked: string[] = [];
+  const real = createProbe({ allowPrivate: true, references: [] });
+  const timing = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null, total_ms: 1 };
+  const http = async ({ url, method }: HttpProbe) => {
+    asked.push(`${method} ${url}`);
+    const answer = { body: '', truncated: false, ip: '', redirects: 0, timing, failure: null };
+    return { ...answer, http_status: there ? 200 : 404 };
+  };
+  return { probe: { ...real, http }, asked };
+}
+
+describe('a site without a guard', () => {
+  it('is protected by the archive of wordpress.org, and said to be weaker', async () => {
+    const { probe, asked } = archive(true);
+    app = await safetyApp({ sites: 1, guards: false, probe });
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    const folder = plugin.slug.split('/')[0];
+    await sync();
+    const plan = await app.safely('safe-update-site', { ...one, dry_run: true });
+    expect(plan).toMatchObject({ planned: [{ slug: plugin.slug, protection: 'reinstall' }], updated: [] });
+    expect(plan.notices.join(' ')).toContain('only while WordPress still starts');
+    expect(asked).toEqual([`HEAD https://downloads.wordpress.org/plugin/${folder}.${before}.zip`]);
+    expect(plugin.version).toBe(before);
+
+    // What leaves WordPress standing can be put back, what does not cannot.
+    site.faults.breaks = { [`${plugin.slug}@99.0`]: 'front' };
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+    expect([plugin.version, plugin.active]).toEqual([before, true]);
+    await app.call('lift-quarantine', { type: 'plugin', slug: plugin.slug, version: '99.0' });
+    site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+    const dead = await app.safely('safe-update-site', one);
+    expect(dead.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_broke_site' }]);
+    expect(dead.notices.join(' ')).toContain('only while WordPress still starts');
+  });
+
+  it('leaves items alone that nothing protects, unless told otherwise', async () => {
+    const { probe } = archive(false);
+    app = await safetyApp({ sites: 1, guards: false, probe });
+    const plugin = app.offer(app.site(0));
+    const before = plugin.version;
+    await sync();
+    const answer = await app.safely('safe-update-site', one);
+    expect(answer).toMatchObject({ planned: [], updated: [], errors: [{ code: 'svc_update_unprotected' }] });
+    expect(plugin.version).toBe(before);
+    const told = await app.safely('safe-update-site', { ...one, least_protection: 'none' });
+    expect(told.updated).toMatchObject([{ slug: plugin.slug, protection: 'none' }]);
+    expect(told.notices.join(' ')).toContain('cannot be put back');
+  });
+
+  it('is updated by the ordinary operations as before: no look, no wait', async () => {
+    app = await safetyApp({ sites: 1, guards: false });
+    const plugin = app.offer(app.site(0));
+    await sync();
+    // The clock stands still.
+    const answer = await app.call('update-site-plugins', one);
+    expect(answer.updated).toMatchObject([{ slug: plugin.slug }]);
+    expect(await app.cell('SELECT count(*) FROM safe_change')).toBe(0);
+  });
+});
+
+describe('what a look tells', () => {
+  const page = (body: string, more: object = {}) => ({
+    status: 200,
+    location: '',
+    content_type: 'text/html',
+    body,
+    cut: false,
+    ms: 1,
+    failure: null,
+    ...more,
+  });
+  const words = 'One two three four five six seven eight nine ten eleven twelve';
+  const html = (text: string, title = 'Shop') =>
+    `<html><head><title>${title}</title></head><body>${text}</body></html>`;
+  const look = (answer: ReturnType<typeof page>): Look => ({
+    at: 0,
+    pages: { '': factsOf(answer, 'https://example.com/') },
+    child: true,
+  });
+  const steady: Baseline = { first: look(page(html(words))), second: look(page(html(words))) };
+  const judged = (answer: ReturnType<typeof page>, before = steady) =>
+    compare(before, look(answer)).map(({ severity, what }) => [severity, what]);
+
+  it.each([
+    ['a server error', page('', { status: 503 }), 'broken', /HTTP 503/],
+    ['an error of PHP in the page', page(html(`${words}<b>Fatal error</b>: Uncaught`)), 'broken', /Fatal error/],
+    ['WordPress gave up', page(html('There has been a critical error on this website.')), 'broken', /critical error/],
+    ['no database', page(html('Error establishing a database connection')), 'broken', /database/],
+    ['an empty page', page(''), 'broken', /<\/html>/],
+    ['a page that was cut', page(`<html><title>Shop</title>${words}`), 'broken', /<\/html>/],
+    ['a page that is gone', page(html(words), { status: 404 }), 'broken', /gone/],
+    ['a redirect', page('', { status: 302, location: 'https://elsewhere.example/' }), 'broken', /redirects/],
+    ['another title', page(html(words, 'Else')), 'suspect', /title/],
+    ['lost text', page(html('One two three')), 'suspect', /words/],
+  ])('%s', (_name, answer, severity, what) => {
+    app = { close: async () => undefined } as SafetyApp;
+    expect(judged(answer)).toEqual([[severity, expect.stringMatching(what)]]);
+  });
+
+  it.each([
+    ['more text and another script', page(html(`${words} thirteen<script src="/a.js?ver=2"></script>`))],
+    ['the same page, slow', page(html(words), { ms: 9_000 })],
+  ])('nothing: %s', (_name, answer) => {
+    app = { close: async () => undefined } as SafetyApp;
+    expect(judged(answer)).toEqual([]);
+  });
+
+  it('follows redirects within the site, and tells one that leads elsewhere', async () => {
+    app = await safetyApp({ sites: 1, realClock: true, guards: false });
+    let second = (response: ServerResponse) => response.end(html(words));
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'text/html');
+      if (request.url?.startsWith('/en/')) second(response);
+      else response.writeHead(302, { location: '/en/' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    const ctx = app.service.ctx(caller);
+    const known = await loadSite(ctx, 1);
+    const target = {
+      site: { ...known.site, url },
+      connection: known.connection === null ? null : { ...known.connection, url },
+    };
+    const before = await lookBefore(ctx, target, []);
+    expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
+    second = (response) => response.writeHead(500).end();
+    const broken = await lookAgain(ctx, target, before, 'quick', []);
+    expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before it was 200.']);
+    second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
+    const gone = await lookAgain(ctx, target, before, 'quick', []);
+    expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
+    server.close();
+  });
+
+  it('leaves out what differed before', () => {
+    app = { close: async () => undefined } as SafetyApp;
+    const noisy: Baseline = { first: look(page(html('Red', 'A'))), second: look(page(html('Blue', 'B'))) };
+    expect(judged(page(html('Green', 'C')), noisy)).toEqual([]);
+    const ill: Baseline = { first: look(page('', { status: 500 })), second: look(page(html(words))) };
+    expect(judged(page('', { status: 500 }), ill)).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+/** One story of an update that breaks its site, told over MCP and REST as their clients see it. */
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Answer } from '../support/harness.js';
+import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
+import { ordinary, running } from './safety-app.js';
+
+let mcp: McpApp;
+let client: Driver;
+const SEEN = expect.arrayContaining(['The front page answers HTTP 500; before it was 200.']);
+const slug = 'shop/shop.php';
+
+beforeAll(async () => {
+  mcp = await mcpApp({ sites: 2, connected: 2, realClock: false, fleet: { plugins: 3 } });
+  for (const site of mcp.app.fleet.sites) {
+    for (const item of [...site.state.plugins, ...site.state.themes]) item.update = null;
+    const [plugin] = ordinary(site);
+    if (plugin === undefined) throw new Error('a site without a plugin');
+    Object.assign(plugin, { slug, name: 'Shop', version: '1.0', active: true, premium: false });
+    plugin.update = { version: '2.0', requiresPhp: '', requiresWp: '' };
+    site.faults.breaks = { [`${slug}@2.0`]: 'fatal' };
+  }
+  client = await connect(WAYS[0] as (typeof WAYS)[number], mcp.target);
+}, 60_000);
+afterAll(async () => {
+  await client.close();
+  await mcp.close();
+});
+
+async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
+  const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));
+  expect(isError ?? false).toBe(false);
+  return structuredContent as Answer;
+}
+
+async function rest(method: string, path: string, body?: unknown): Promise<Answer> {
+  const answer = fetch(mcp.url.replace(/\/mcp$/, `/v2${path}`), {
+    method,
+    headers: { authorization: mcp.all, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const response = await running(mcp.app, answer);
+  return { status: response.status, ...((await response.json()) as object) };
+}
+
+it('by an assistant: install, update, read why it was undone', async () => {
+  await tool('sync-sites', { site_ids_or_domains: [1, 2] });
+  expect(await tool('install-site-guard', { site_id_or_domain: 1 })).toMatchObject({ installed: true });
+  const answer = await tool('update-site-plugins', { site_id_or_domain: 1 });
+  expect(answer.errors).toMatchObject([{ slug, code: 'svc_update_rolled_back', evidence: SEEN }]);
+  const { versions } = await tool('list-quarantined-versions', {});
+  expect(versions).toMatchObject([{ slug, version: '2.0', change_id: answer.errors[0].change_id }]);
+});
+
+it('by a script: the same version is refused on another site, until it is lifted; then it is undone there', async () => {
+  expect(await rest('POST', '/sites/2/guard')).toMatchObject({ status: 200, data: { installed: true } });
+  const refused = await rest('PUT', '/updates/2/update/plugins', { slug });
+  expect(JSON.stringify(refused)).toContain('svc_version_quarantined');
+  expect((await rest('GET', '/quarantine')).data).toMatchObject([{ slug, version: '2.0' }]);
+  await rest('DELETE', '/quarantine', { type: 'plugin', slug, version: '2.0' });
+  const tried = await rest('POST', '/sites/2/safe-update', { slug });
+  expect(tried).toMatchObject({
+    status: 200,
+    data: { updated: [] },
+    errors: [{ slug, code: 'svc_update_rolled_back' }],
+  });
+  for (const { state, guard } of mcp.app.fleet.sites) {
+    expect(state.plugins.find((plugin) => plugin.slug === slug)?.version).toBe('1.0');
+    expect(guard?.armed).toEqual([]);
+  }
+});

@@ -1,0 +1,21 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteGuard } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { siteGuard as read } from '../../src/domain/safety/site-guard.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/get-site-guard-v1',
+  title: "Read a site's guard",
+  about: 'Asks a site for the guard that undoes updates which break it, and tells what it can do.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  live: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: siteGuard,
+
+  handle: ({ site_id_or_domain }, ctx) => read(ctx, site_id_or_domain),
+});

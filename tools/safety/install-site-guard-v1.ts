@@ -1,0 +1,26 @@
+import { bool, siteRef } from '../../schemas/common.js';
+import { guardInstall } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { installGuard } from '../../src/domain/safety/site-guard.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/install-site-guard-v1',
+  title: 'Install the guard on a site',
+  about:
+    'Writes the guard, one must-use plugin, onto a site, or renews it. From then on its updates are checked and undone when they break the site.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: siteRef,
+    allow_login: bool().default(false).describe('Also allow logins by token.'),
+    dry_run: bool().default(false).describe('Only tells how.'),
+  }),
+
+  output: guardInstall,
+
+  handle: ({ site_id_or_domain, allow_login, dry_run }, ctx) =>
+    installGuard(ctx, site_id_or_domain, allow_login, dry_run),
+});

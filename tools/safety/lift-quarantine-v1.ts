@@ -1,0 +1,26 @@
+import { token } from '../../schemas/common.js';
+import { slug } from '../../schemas/extension.js';
+import { quarantinedVersion } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { liftQuarantine } from '../../src/domain/safety/held-back.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/lift-quarantine-v1',
+  title: 'Let a held-back version pass',
+  about: 'Lets a version that was held back be installed again on every site.',
+  instructions: 'Only when a person asked for it.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: false,
+
+  input: z.object({
+    type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('Of the item.'),
+    slug: slug.describe('Exact slug.'),
+    version: token(100).describe('Exact version.'),
+  }),
+
+  output: quarantinedVersion,
+
+  handle: ({ type, slug, version }, ctx) => liftQuarantine(ctx, type, slug, version),
+});

@@ -1,0 +1,29 @@
+import { bool, page, perPage } from '../../schemas/common.js';
+import { quarantinedVersion } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { quarantinedVersions } from '../../src/domain/safety/held-back.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-quarantined-versions-v1',
+  title: 'List held-back versions',
+  about: 'Lists versions that broke a site and are held back from all others, newest first.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    include_lifted: bool().default(false).describe('Also those that pass again.'),
+    page: page(),
+    per_page: perPage(50, 200),
+  }),
+
+  output: z.object({
+    versions: z.array(quarantinedVersion),
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+  }),
+
+  handle: ({ include_lifted, page, per_page }, ctx) => quarantinedVersions(ctx, include_lifted, page, per_page),
+});

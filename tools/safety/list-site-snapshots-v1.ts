@@ -1,0 +1,22 @@
+import { siteRef } from '../../schemas/common.js';
+import { siteSnapshots } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { siteSnapshots as read } from '../../src/domain/safety/roll-back.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-site-snapshots-v1',
+  title: "List a site's snapshots",
+  about:
+    'Lists the copies of plugins and themes that the guard of a site keeps, newest first. roll-back-v1 puts one back.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+  live: true,
+
+  input: z.object({ site_id_or_domain: siteRef }),
+
+  output: siteSnapshots,
+
+  handle: ({ site_id_or_domain }, ctx) => read(ctx, site_id_or_domain),
+});

@@ -1,0 +1,29 @@
+import { confirmation, siteRef } from '../../schemas/common.js';
+import { z } from '../../schemas/zod.js';
+import { previewRemoval, removeGuard } from '../../src/domain/safety/site-guard.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/remove-site-guard-v1',
+  title: 'Remove the guard of a site',
+  about: 'Removes the guard and the copies it keeps from a site.',
+  instructions: 'Preview with dry_run, then confirm.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: false,
+
+  input: z.object({ site_id_or_domain: siteRef, ...confirmation }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    dry_run: z.boolean().optional(),
+    installed: z.boolean().optional(),
+    snapshots: z.number().int().optional(),
+    warnings: z.array(z.string()).optional(),
+    removed: z.boolean().optional(),
+  }),
+
+  preview: ({ site_id_or_domain }, ctx) => previewRemoval(ctx, site_id_or_domain),
+
+  handle: ({ site_id_or_domain }, ctx) => removeGuard(ctx, site_id_or_domain),
+});

@@ -1,0 +1,29 @@
+import { token } from '../../schemas/common.js';
+import { slug } from '../../schemas/extension.js';
+import { itemType, rolledBack } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { integerOrText } from '../../schemas/zod-internals.js';
+import { rollBack } from '../../src/domain/safety/roll-back.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/roll-back-v1',
+  title: 'Undo an update',
+  about:
+    'Puts an earlier version of a plugin or theme back and looks at the site. Name a change, or site, type and slug.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({
+    change_id: token(100).optional().describe('Of an update or snapshot.'),
+    site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
+    type: itemType.optional().describe('Of the item.'),
+    slug: slug.optional().describe('Exact slug.'),
+    to_version: token(100).optional().describe('Default: before the last update.'),
+  }),
+
+  output: rolledBack,
+
+  handle: (input, ctx) => rollBack(ctx, input),
+});

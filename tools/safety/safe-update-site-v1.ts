@@ -1,0 +1,35 @@
+import { bool, siteRef, token } from '../../schemas/common.js';
+import { slugs } from '../../schemas/extension.js';
+import { protection, safeUpdate } from '../../schemas/safety.js';
+import { updateTypes } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { bounded } from '../../schemas/zod-internals.js';
+import { safeUpdateSite } from '../../src/domain/safety/safe-update.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/safe-update-site-v1',
+  title: 'Update one site safely',
+  about:
+    'Updates a site item by item, looks at it before and after each, and puts back what breaks it. Also without a guard, then weaker.',
+  instructions: 'Start with dry_run: it tells how each item is protected.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: false,
+
+  input: z.object({
+    site_id_or_domain: siteRef,
+    types: updateTypes,
+    specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
+    on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('Pages look different, not broken.'),
+    least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
+    paths: bounded(z.array(token(300)).max(10))
+      .default([])
+      .describe('Further pages to look at.'),
+    dry_run: bool().default(false).describe('Only plans.'),
+  }),
+
+  output: safeUpdate,
+
+  handle: ({ site_id_or_domain, ...input }, ctx) => safeUpdateSite(ctx, site_id_or_domain, input),
+});
