@@ -10,17 +10,18 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTL
 const GZIP = { level: 5 };
 
 const ENCODERS = {
-  br: (text: string) => promisify(brotliCompress)(text, BROTLI),
-  gzip: (text: string) => promisify(gzip)(text, GZIP),
+  br: (text: string | Uint8Array<ArrayBuffer>) => promisify(brotliCompress)(text, BROTLI),
+  gzip: (text: string | Uint8Array<ArrayBuffer>) => promisify(gzip)(text, GZIP),
 } as const;
 type Encoding = keyof typeof ENCODERS;
 
 /**
  * A response with a text, compressed where it is long enough and the client takes it.
+ * @param text a string, or its UTF-8 where that is known already
  * @param accepted the request's Accept-Encoding; @param headers of the response, by names in small letters
  */
 export async function textResponse(
-  text: string,
+  text: string | Uint8Array<ArrayBuffer>,
   accepted: string | null,
   headers: Record<string, string>,
 ): Promise<Response> {

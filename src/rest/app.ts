@@ -19,6 +19,7 @@ import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
 import type { Call } from '../operation/operation.js';
 import { createDocs } from './docs.js';
+import { membersOf } from './fields.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createMatcher, type Match } from './match.js';
@@ -75,7 +76,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const idempotency = idempotencyOf(c, route, rawPath, query, body);
     const { answer, replayed } = await parts.call(
       routeCall(route),
-      { params, idempotency },
+      { params, idempotency, fields: membersOf(query) },
       { actor, request_id, signal },
     );
     if (replayed) headers['idempotency-replayed'] = 'true';

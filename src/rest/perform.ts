@@ -12,6 +12,8 @@ export interface RouteInput {
   /** As `parseParams` returned them. */
   params: unknown;
   idempotency: IdempotencyKey | undefined;
+  /** As `membersOf` returned them. */
+  fields: readonly string[] | undefined;
 }
 
 const byKey = new Map(routes.map((route) => [route.key, route]));
@@ -28,9 +30,9 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
   return {
     id: route.key,
     engine: route.engine,
-    async call({ params, idempotency }, ctx) {
+    async call({ params, idempotency, fields }, ctx) {
       if (route.module !== undefined) requireModule(ctx, route.module);
-      if (idempotency === undefined) return { answer: await route.answer(params, ctx), replayed: false };
+      if (idempotency === undefined) return { answer: await route.answer(params, ctx, fields), replayed: false };
       return runOnce(ctx, idempotency, () => route.answer(params, ctx));
     },
   };

@@ -6,7 +6,8 @@ import { errorBody, type ServiceError } from '../core/errors.js';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { endOfPath, pathOf } from '../http/request-url.js';
-import { pickFields } from './fields.js';
+import { askedFields, pickFields } from './fields.js';
+import { jsonOf } from './json-text.js';
 import type { AnswerFile, Route, RouteAnswer } from './route.js';
 
 export type RestContext = Context<HttpEnv>;
@@ -29,7 +30,7 @@ export async function answered(
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
-  const text = file?.text ?? JSON.stringify(envelope(pickFields(route, answer, askedFields(query))));
+  const text = encoded(file?.text ?? jsonOf(envelope(pickFields(route, answer, askedFields(query)))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && headers['cache-control'] === undefined) {
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
@@ -43,9 +44,11 @@ export async function answered(
   return textResponse(text, c.req.raw.headers.get('accept-encoding'), headers);
 }
 
-/** `_fields`, which like every list may be given in parts. */
-function askedFields(query: URLSearchParams): string | null {
-  return query.size === 0 ? null : query.getAll('_fields').join(',');
+/** Characters from which a text is encoded once, for its hash and for the wire. Shorter ones are faster as they are. */
+const LONG = 65_536;
+
+function encoded(text: string): string | Uint8Array<ArrayBuffer> {
+  return text.length < LONG ? text : Buffer.from(text);
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */

@@ -93,7 +93,8 @@ export interface RouteFacts<P extends AnyObject> {
   headers?: (answer: RouteAnswer) => Record<string, string>;
   /** Changes who may log in: cached logins are dropped afterwards. */
   changesLogins?: boolean;
-  answer(params: z.output<P>, ctx: Ctx): Promise<RouteAnswer>;
+  /** `fields`: the members of each item that leave, undefined for all; what is expensive and not among them need not be made. */
+  answer(params: z.output<P>, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
 export interface Route {
@@ -124,7 +125,7 @@ export interface Route {
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
   readonly changesLogins: boolean;
   /** `params` are those that `params` parsed. */
-  answer(params: unknown, ctx: Ctx): Promise<RouteAnswer>;
+  answer(params: unknown, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
 /** Throws when the table is wrong: a name in braces without a parameter of that name. */
@@ -168,6 +169,6 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     login: facts.login ?? 'key',
     headers: facts.headers,
     changesLogins: facts.changesLogins ?? false,
-    answer: (params, ctx) => facts.answer(params as z.output<P>, ctx),
+    answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),
   };
 }
