@@ -56,9 +56,10 @@ export const updates: readonly Route[] = [
     }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
     returns: mapOf(offersOfSite, 'site id'),
+    revision: (ctx) => ctx.store.siteUpdates.revision(),
     answer: async ({ type, page, per_page, ...asked }, ctx) => {
       const found = await updatesBySite(ctx, { ...asked, types: typesOf(type) }, page, per_page);
-      return { total: found.total, page, per_page, data: found.data };
+      return { total: found.total, page, per_page, data: found.data, revision: found.revision };
     },
   }),
   route({
@@ -72,7 +73,8 @@ export const updates: readonly Route[] = [
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const asked = { types: typesOf(type), search: part, include: [site.id] };
-      return { ...(await updatesBySite(ctx, asked, 1, 1)), site: simpleSite(site) };
+      const { total, data } = await updatesBySite(ctx, asked, 1, 1);
+      return { total, data, site: simpleSite(site) };
     },
   }),
   route({

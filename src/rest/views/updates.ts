@@ -29,11 +29,11 @@ export async function updatesBySite(
 ) {
   const ids = include === undefined || include.length === 0 ? undefined : include;
   const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites };
-  const { offers, sites, total } = await ctx.store.siteUpdates.page(filter, page, perPage);
+  const { offers, sites, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
   const data = new Map<number, Record<string, Record<string, object>>>(sites.map((id) => [id, {}]));
   for (const offer of offers) put(data.get(offer.site_id), offer);
   // Numeric keys of an object sort themselves; the order of the list is that of the ids.
-  return { total, data: Object.fromEntries(data) };
+  return { total, revision, data: Object.fromEntries(data) };
 }
 
 function put(site: Record<string, Record<string, object>> | undefined, offer: SiteOffer): void {
