@@ -36,6 +36,14 @@ export async function textResponse(
   return new Response(body, { headers });
 }
 
+/** The same response with its JSON compressed, as `textResponse` does it. Streams and other answers stay as they are. */
+export async function compressedJson(response: Response, accepted: string | null): Promise<Response> {
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  if (!response.ok || !isJson || accepted === null || chosen(accepted) === undefined) return response;
+  const { 'content-length': _ofText, ...headers } = Object.fromEntries(response.headers);
+  return textResponse(await response.text(), accepted, headers);
+}
+
 function chosen(accepted: string): Encoding | undefined {
   const refused = /;\s*q=0(?:\.0*)?\s*$/i;
   const taken = new Set(

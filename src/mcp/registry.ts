@@ -13,6 +13,7 @@ import { permissionError } from '../core/permission.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { fitToBudget } from './budget.js';
+import { builtTools } from './built-tools.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
@@ -96,6 +97,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
+  let built: ReadonlyMap<string, Tool> | undefined;
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
@@ -176,7 +178,10 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const key = [actor.type === 'token', ...[...actor.rights].sort()].join();
       const known = lists.get(key);
       if (known !== undefined) return known;
-      const tools = visibleTo(actor).map((operation) => toolOf(operation, policy, nameTools));
+      built ??= builtTools(operations, policy);
+      const tools = visibleTo(actor).map(
+        (operation) => built?.get(operation.id) ?? toolOf(operation, policy, nameTools),
+      );
       lists.set(key, tools);
       return tools;
     },
