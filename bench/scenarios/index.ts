@@ -15,6 +15,7 @@ import { scenario as mcp } from './11-mcp.js';
 import { scenario as coldStart } from './12-cold-start.js';
 import { scenario as jobs } from './13-jobs.js';
 import { scenario as memory } from './14-memory.js';
+import { scenario as lists } from './15-lists.js';
 
 export const scenarios: readonly Scenario[] = [
   listUpdates,
@@ -31,4 +32,5 @@ export const scenarios: readonly Scenario[] = [
   coldStart,
   jobs,
   memory,
+  lists,
 ];

@@ -45,13 +45,12 @@ export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> 
 export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: RecordOptions): Promise<object[]> {
   const ids = rows.map(({ id }) => id);
   const asked = (part: Part) => options.fields?.some((name) => partOf(name) === part) ?? true;
-  const tags: SitePart[] = options.with_tags && asked('tags') ? ['tags'] : [];
+  const withTags = options.with_tags && asked('tags');
+  const tags: SitePart[] = withTags ? ['tags'] : [];
   const whole = options.full_data && (options.fields?.some((name) => !isListed(name)) ?? true);
   if (!whole) {
-    const parts = tags.length > 0 ? await ctx.store.siteRecords.parts(ids, tags) : NO_PARTS;
-    return rows.map((row) =>
-      options.with_tags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row),
-    );
+    const parts = withTags ? await ctx.store.siteRecords.parts(ids, tags) : NO_PARTS;
+    return rows.map((row) => (withTags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row)));
   }
   const [goodHealth, records, parts, plugins, themes, offers, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
@@ -76,7 +75,7 @@ export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: R
     });
     const pluginText = new Map([['plugins', new JsonText(plugins.get(id) ?? '[]')]]);
     const middle = [pluginText, { themes: themeEntries(ofSite) }, documentTexts(part.documents)];
-    return [new Sections([head, ...middle, tail, ...(options.with_tags ? [tagsView(part)] : [])])];
+    return [new Sections([head, ...middle, tail, ...(withTags ? [tagsView(part)] : [])])];
   });
 }
 
