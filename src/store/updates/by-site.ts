@@ -138,20 +138,20 @@ export function createSiteUpdates(db: Db) {
       asked: SiteOfferFilter,
       page: number,
       perPage: number,
-    ): Promise<{ offers: SiteOffer[]; sites: number[]; total: number; revision: string }> {
+    ): Promise<{ offers: SiteOffer[]; total: number; revision: string }> {
       const filter = await withTexts(db, asked);
       const { sites, count } = isWholeFleet(filter) ? wholeFleet : filtered(filter);
-      const place = [perPage, offset(page, perPage)];
-      const ofPage = { text: `s.id IN (SELECT site_id FROM (${sites.sql}))`, args: [...sites.args, ...place] };
-      const [revisions, ids = [], counts, offers] = await db.read([
+      const ofPage = {
+        text: `s.id IN (SELECT site_id FROM (${sites.sql}))`,
+        args: [...sites.args, perPage, offset(page, perPage)],
+      };
+      const [revisions, counts, offers] = await db.read([
         REVISION,
-        sql(sites.sql, ...sites.args, ...place),
         count,
         offerRows.statement(offersStatement(joined([ofPage, offerParts(filter)]))),
       ]);
       return {
         offers: offerRows.parse(offers),
-        sites: ids.map((row) => Number(row.site_id)),
         total: Number(counts?.[0]?.n ?? 0),
         revision: String(revisions?.[0]?.mark ?? ''),
       };
