@@ -18,6 +18,8 @@ import type {
 import type { SiteRow } from '../../store/sites/sites.js';
 import { JsonText, Sections } from '../json-text.js';
 import { activeTheme, pluginEntry, themeEntries } from './extensions.js';
+import { isListed, MEMBERS, type Part, partOf } from './record-parts.js';
+import { statusText } from './status-text.js';
 
 export interface RecordOptions {
   with_tags: boolean;
@@ -107,34 +109,6 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
 
 const NO_PARTS: ReadonlyMap<number, SiteParts> = new Map();
 const OTHER_PARTS = ['client', 'ignored', 'documents'] as const;
-
-/** What is read of a site beside its own columns. */
-type Part = SitePart | 'plugins' | 'themes' | 'offers' | 'reason';
-
-const MEMBERS: Readonly<Record<Part, readonly string[]>> = {
-  tags: ['tags', 'tag_list'],
-  client: ['client_name'],
-  ignored: ['ignored_plugins', 'ignored_themes'],
-  documents: ['recent_posts', 'recent_pages', 'recent_comments', 'categories'],
-  plugins: ['plugins'],
-  themes: ['active_theme', 'themes'],
-  offers: ['wp_upgrades', 'plugin_upgrades', 'theme_upgrades', 'translation_upgrades', 'stats'],
-  reason: ['status_reason', 'status_since'],
-};
-const PARTS = new Map(
-  Object.entries(MEMBERS).flatMap(([part, names]) => names.map((name) => [name, part as Part] as const)),
-);
-
-function partOf(name: string): Part | undefined {
-  return PARTS.get(name);
-}
-
-const LISTED = new Set(['id', 'name', 'url', 'status', 'client_id', ...MEMBERS.tags]);
-
-/** Whether a member is told without the record. */
-function isListed(name: string): boolean {
-  return LISTED.has(name);
-}
 
 export function listView({ id, name, url, status, client_id }: SiteRow) {
   return { id, name, url, status, client_id };
@@ -264,35 +238,6 @@ export function ignoredView(entries: readonly IgnoredEntry[], type: number) {
     view[entry.slug] = known;
   }
   return view;
-}
-
-/** What a front page usually answers with. */
-const STATUS_WORDS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  204: 'No Content',
-  206: 'Partial Content',
-  301: 'Moved Permanently',
-  302: 'Found',
-  303: 'See Other',
-  307: 'Temporary Redirect',
-  308: 'Permanent Redirect',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  410: 'Gone',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
-
-/** `200 - OK`; null when the site was never visited, `0` when it gave no answer. */
-function statusText(status: number | null): string | null {
-  if (status === null) return null;
-  const words = STATUS_WORDS[status];
-  return words === undefined ? String(status) : `${status} - ${words}`;
 }
 
 /** Good: no critical finding, and at least the site's own threshold, or the global one where it has none. */
