@@ -1,4 +1,4 @@
-/** Builds the program: `tsc`, then one file for `sitefleet stdio`, and programs that may be run. */
+/** Builds the program: `tsc`, the tools that assistants are shown, one file for `sitefleet stdio`, and programs that may be run. */
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -41,6 +41,10 @@ const compiled = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc',
   stdio: 'inherit',
 });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+
+const { operations } = await import('./dist/tools/index.js');
+const { buildTools } = await import('./dist/src/mcp/built-tools.js');
+writeFileSync(join(folder, 'mcp', 'tools.json'), JSON.stringify(buildTools(operations)));
 
 const { build } = await import('esbuild');
 

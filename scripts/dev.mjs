@@ -4,6 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 
 const args = process.argv.length > 2 ? process.argv.slice(2) : ['serve'];
 let server;
@@ -23,6 +24,9 @@ function stop(child) {
     child.kill('SIGTERM');
   });
 }
+
+// Made by the build only: it would stay as the tools were then.
+rmSync('dist/src/mcp/tools.json', { force: true });
 
 const compiler = spawn(
   process.execPath,

@@ -109,7 +109,9 @@ export class Connection {
 function headOf(received: Buffer): Head | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
-  const length = /^content-length: *(\d+)/im.exec(received.toString('latin1', 0, end))?.[1];
+  const head = received.toString('latin1', 0, end);
+  if (/^HTTP\/1\.1 (?:204|304)/.test(head)) return { end: end + 4, length: 0 };
+  const length = /^content-length: *(\d+)/im.exec(head)?.[1];
   return { end: end + 4, length: length === undefined ? null : Number(length) };
 }
 

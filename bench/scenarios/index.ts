@@ -16,6 +16,7 @@ import { scenario as coldStart } from './12-cold-start.js';
 import { scenario as jobs } from './13-jobs.js';
 import { scenario as memory } from './14-memory.js';
 import { scenario as searchFleet } from './15-search-fleet.js';
+import { scenario as lists } from './16-lists.js';
 
 export const scenarios: readonly Scenario[] = [
   listUpdates,
@@ -33,4 +34,5 @@ export const scenarios: readonly Scenario[] = [
   jobs,
   memory,
   searchFleet,
+  lists,
 ];

@@ -10,17 +10,18 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTL
 const GZIP = { level: 5 };
 
 const ENCODERS = {
-  br: (text: string) => promisify(brotliCompress)(text, BROTLI),
-  gzip: (text: string) => promisify(gzip)(text, GZIP),
+  br: (text: string | Uint8Array<ArrayBuffer>) => promisify(brotliCompress)(text, BROTLI),
+  gzip: (text: string | Uint8Array<ArrayBuffer>) => promisify(gzip)(text, GZIP),
 } as const;
 type Encoding = keyof typeof ENCODERS;
 
 /**
  * A response with a text, compressed where it is long enough and the client takes it.
+ * @param text a string, or its UTF-8 where that is known already
  * @param accepted the request's Accept-Encoding; @param headers of the response, by names in small letters
  */
 export async function textResponse(
-  text: string,
+  text: string | Uint8Array<ArrayBuffer>,
   accepted: string | null,
   headers: Record<string, string>,
 ): Promise<Response> {
@@ -33,6 +34,14 @@ export async function textResponse(
   // Of the same content in other bytes (RFC 9110 §8.8.3.3).
   if (headers.etag?.startsWith('"') === true) headers.etag = `W/${headers.etag}`;
   return new Response(body, { headers });
+}
+
+/** The same response with its JSON compressed, as `textResponse` does it. Streams and other answers stay as they are. */
+export async function compressedJson(response: Response, accepted: string | null): Promise<Response> {
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  if (!response.ok || !isJson || accepted === null || chosen(accepted) === undefined) return response;
+  const { 'content-length': _ofText, ...headers } = Object.fromEntries(response.headers);
+  return textResponse(await response.text(), accepted, headers);
 }
 
 function chosen(accepted: string): Encoding | undefined {

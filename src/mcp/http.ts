@@ -11,6 +11,7 @@ import type { Auth } from '../auth/auth.js';
 import type { Actor, ToolChoice } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
+import { compressedJson } from '../http/compression.js';
 import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
@@ -100,7 +101,8 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       if (c.env.info.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
       const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), choiceOf(c));
-      return await (c.req.method === 'POST' ? post(c, postParts, actor) : getOrDelete(c, sessions, actor));
+      if (c.req.method !== 'POST') return await getOrDelete(c, sessions, actor);
+      return await compressedJson(await post(c, postParts, actor), c.req.header('accept-encoding') ?? null);
     } catch (error) {
       return errorResponse(c, error, parts);
     }

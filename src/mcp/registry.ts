@@ -13,6 +13,7 @@ import { permissionError } from '../core/permission.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { fitToBudget } from './budget.js';
+import { builtTools } from './built-tools.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import { closestNames } from './closest-name.js';
@@ -101,6 +102,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
+  let built: ReadonlyMap<string, Tool> | undefined;
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
@@ -186,8 +188,9 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const key = JSON.stringify([actor.type === 'token', [...actor.rights].sort(), actor.tools]);
       const known = lists.get(key);
       if (known !== undefined) return known;
+      built ??= builtTools(operations, policy);
       const visible = visibleTo(actor);
-      const shown = (operation: GroupedOperation) => toolOf(operation, policy, nameTools);
+      const shown = (operation: GroupedOperation) => built?.get(operation.id) ?? toolOf(operation, policy, nameTools);
       const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
       lists.set(key, tools);
       return tools;

@@ -11,7 +11,8 @@ import type { NameTools } from './tool-names.js';
 /** The common limit of lists. It is enforced, but models need not read it. */
 const LIST_LIMIT = 5000;
 
-const TRUNCATED = { type: 'string', description: 'What was cut to fit, and how to get the rest.' };
+/** What it means, the instructions say once for all tools. */
+const TRUNCATED = { type: 'string' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 
@@ -67,7 +68,7 @@ function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): O
 }
 
 /** Keywords that are enforced, but that models need not read, or that some model APIs refuse. */
-const UNREAD = new Set(['maxLength', 'minLength', 'additionalProperties', 'pattern']);
+const UNREAD = new Set(['maxLength', 'minLength', 'pattern']);
 
 /**
  * Omits what a model does not act on: lengths, and the common limits of ids and lists. A call is still validated against the
@@ -79,7 +80,8 @@ function compact(schema: JsonSchema, nameTools: NameTools, input = false): JsonS
   if (nullable !== undefined) return orNull(compact(nullable, nameTools, input), input);
   const kept: JsonSchema = {};
   for (const [name, value] of Object.entries(schema)) {
-    if (name === 'format' || (input && UNREAD.has(name))) continue;
+    if (name === 'format' || (name === 'additionalProperties' && value === false) || (input && UNREAD.has(name)))
+      continue;
     if (name === 'maxItems' && value === LIST_LIMIT) continue;
     if (input && name === 'minimum' && value === 1) continue;
     if (name === 'type' && Array.isArray(value)) kept.anyOf = value.map((type) => ({ type }));

@@ -19,6 +19,8 @@ import { pathOf, queryOf } from '../http/request-url.js';
 import { utf8 } from '../http/utf8.js';
 import type { Call } from '../operation/operation.js';
 import { createDocs } from './docs.js';
+import { askedDigest, heldRevisions } from './etag.js';
+import { membersOf } from './fields.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createMatcher, type Match } from './match.js';
@@ -73,14 +75,16 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     // A change that was begun is finished even when its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
     const idempotency = idempotencyOf(c, route, rawPath, query, body);
-    const { answer, replayed } = await parts.call(
+    const asked = route.revision && askedDigest(c.req.url, actor.denied_sites, parts.version);
+    const held = asked === undefined ? [] : heldRevisions(c.req.raw.headers.get('if-none-match'), asked);
+    const { answer, replayed, unchanged } = await parts.call(
       routeCall(route),
-      { params, idempotency },
+      { params, idempotency, fields: membersOf(query), held },
       { actor, request_id, signal },
     );
     if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();
-    return answered(c, route, answer, { query, headers });
+    return answered(c, route, answer, { query, headers, asked, unchanged: unchanged === true });
   }
 
   app.all(`${BASE}/*`, async (c) => {

@@ -1,6 +1,7 @@
 /** `_fields=id,name`: only these members of each item, for callers who want small answers (REST §3.2). */
 
 import { z } from '../../schemas/zod.js';
+import { JsonText, Sections } from './json-text.js';
 import type { Route, RouteAnswer } from './route.js';
 
 /**
@@ -8,10 +9,7 @@ import type { Route, RouteAnswer } from './route.js';
  * member: `stats.health_score`.
  */
 export function pickFields(route: Pick<Route, 'returns'>, answer: RouteAnswer, asked: string | null): RouteAnswer {
-  const names = (asked ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+  const names = namesOf(asked);
   if (names.length === 0 || typeof answer.data !== 'object' || answer.data === null) return answer;
   const { data } = answer;
   const tree = askedOf(names);
@@ -19,6 +17,24 @@ export function pickFields(route: Pick<Route, 'returns'>, answer: RouteAnswer, a
   if (!Array.isArray(data) && isKeyed(route))
     return { ...answer, data: Object.fromEntries(Object.entries(data).map(([key, items]) => [key, cut(items)])) };
   return { ...answer, data: cut(data) };
+}
+
+function namesOf(asked: string | null): string[] {
+  return (asked ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** The members of an item that are asked for, or of which a part is; undefined = all. */
+export function membersOf(query: URLSearchParams): string[] | undefined {
+  const names = namesOf(askedFields(query));
+  return names.length === 0 ? undefined : [...new Set(names.map((name) => name.split('.', 1)[0] ?? name))];
+}
+
+/** `_fields`, which like every list may be given in parts. */
+export function askedFields(query: URLSearchParams): string | null {
+  return query.size === 0 ? null : query.getAll('_fields').join(',');
 }
 
 /** Whether `data` is a list that is keyed, by site id, URL or slug: its keys are no members of anything. */
@@ -54,9 +70,10 @@ function ask(asked: Asked, path: readonly string[]): void {
 }
 
 function pick(item: unknown, asked: Asked): unknown {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+  // What is text already is a list, which has no members.
+  if (typeof item !== 'object' || item === null || Array.isArray(item) || item instanceof JsonText) return item;
   const picked: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(item)) {
+  for (const [key, value] of Object.entries(item instanceof Sections ? item.toJSON() : item)) {
     const wanted = asked.get(key);
     if (wanted !== undefined) picked.push([key, wanted === 'all' ? value : pick(value, wanted)]);
   }

@@ -20,6 +20,8 @@ export interface Performed {
   answer: RouteAnswer;
   /** The answer is that of an earlier call. */
   replayed: boolean;
+  /** The caller has this answer: it holds its revision only. */
+  unchanged?: boolean;
 }
 
 /** How long a repeat finds the first answer. */

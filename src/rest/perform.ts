@@ -12,6 +12,10 @@ export interface RouteInput {
   /** As `parseParams` returned them. */
   params: unknown;
   idempotency: IdempotencyKey | undefined;
+  /** As `membersOf` returned them. */
+  fields: readonly string[] | undefined;
+  /** Revisions of the answer that the caller has: it need not be made where it is one of them. */
+  held: readonly string[];
 }
 
 const byKey = new Map(routes.map((route) => [route.key, route]));
@@ -28,9 +32,13 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
   return {
     id: route.key,
     engine: route.engine,
-    async call({ params, idempotency }, ctx) {
+    async call({ params, idempotency, fields, held }, ctx) {
       if (route.module !== undefined) requireModule(ctx, route.module);
-      if (idempotency === undefined) return { answer: await route.answer(params, ctx), replayed: false };
+      if (route.revision !== undefined && held.length > 0) {
+        const revision = await route.revision(ctx);
+        if (held.includes(revision)) return { answer: { revision }, replayed: false, unchanged: true };
+      }
+      if (idempotency === undefined) return { answer: await route.answer(params, ctx, fields), replayed: false };
       return runOnce(ctx, idempotency, () => route.answer(params, ctx));
     },
   };

@@ -1,12 +1,13 @@
 /** HTTP responses: the envelope, count headers, ETags, and errors (REST §2). */
 
-import { hash } from 'node:crypto';
 import type { Context } from 'hono';
 import { errorBody, type ServiceError } from '../core/errors.js';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { endOfPath, pathOf } from '../http/request-url.js';
-import { pickFields } from './fields.js';
+import { holdsTag, tagOfRevision, tagOfText } from './etag.js';
+import { askedFields, pickFields } from './fields.js';
+import { jsonOf } from './json-text.js';
 import type { AnswerFile, Route, RouteAnswer } from './route.js';
 
 export type RestContext = Context<HttpEnv>;
@@ -17,35 +18,57 @@ export type RestContext = Context<HttpEnv>;
  */
 export type HeaderFields = Record<string, string>;
 
-/** A successful answer; 304 when the caller has it already. @param headers those it has already */
+interface Asked {
+  query: URLSearchParams;
+  /** Headers that the answer has already. */
+  headers: HeaderFields;
+  /** What stands in the ETag beside the revision; undefined for a row that has none. */
+  asked: string | undefined;
+  /** The answer holds only the revision that the caller has. */
+  unchanged: boolean;
+}
+
+/** A successful answer; 304 when the caller has it already. */
 export async function answered(
   c: RestContext,
   route: Route,
-  answer: RouteAnswer,
-  asked: { query: URLSearchParams; headers: HeaderFields },
+  { revision, ...answer }: RouteAnswer,
+  { query, headers, asked, unchanged }: Asked,
 ): Promise<Response> {
-  const { query, headers } = asked;
+  const revised = asked === undefined ? undefined : tagOfRevision(asked, String(revision));
+  if (revised !== undefined && unchanged) return notModified(headers, revised);
   countHeaders(c, answer, query, headers);
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
-  const text = file?.text ?? JSON.stringify(envelope(pickFields(route, answer, askedFields(query))));
+  const text = encoded(file?.text ?? jsonOf(envelope(pickFields(route, answer, askedFields(query)))));
   // Read from storage: a caller may keep it and ask whether it changed.
   if (!route.engine && headers['cache-control'] === undefined) {
-    const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
-    headers.etag = tag;
-    headers['cache-control'] = 'private, no-cache';
-    headers.vary = 'Authorization';
-    if (sameTag(c.req.raw.headers.get('if-none-match'), tag)) return new Response(null, { status: 304, headers });
+    const tag = revised ?? tagOfText(text);
+    if (holdsTag(c.req.raw.headers.get('if-none-match'), tag)) return notModified(headers, tag);
+    mayBeKept(headers, tag);
   }
   if (file === undefined) headers['content-type'] = 'application/json; charset=UTF-8';
   else Object.assign(headers, fileHeaders(file));
   return textResponse(text, c.req.raw.headers.get('accept-encoding'), headers);
 }
 
-/** `_fields`, which like every list may be given in parts. */
-function askedFields(query: URLSearchParams): string | null {
-  return query.size === 0 ? null : query.getAll('_fields').join(',');
+function mayBeKept(headers: HeaderFields, tag: string): void {
+  headers.etag = tag;
+  headers['cache-control'] = 'private, no-cache';
+  headers.vary = 'Authorization';
+}
+
+function notModified(headers: HeaderFields, tag: string): Response {
+  mayBeKept(headers, tag);
+  return new Response(null, { status: 304, headers });
+}
+
+/** Characters from which a text is encoded once, for its hash and for the wire. Shorter ones are faster as they are. */
+const LONG = 65_536;
+
+function encoded(text: string): string | Uint8Array<ArrayBuffer> {
+  return text.length < LONG ? text : Buffer.from(text);
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */
@@ -65,13 +88,6 @@ function fileHeaders({ type, name }: AnswerFile): HeaderFields {
 
 function envelope(answer: RouteAnswer): RouteAnswer {
   return { success: 1, ...answer, ...pagesOf(answer) };
-}
-
-/** Weak comparison, as If-None-Match wants it (RFC 9110 §13.1.2). */
-function sameTag(header: string | null, tag: string): boolean {
-  if (header === null) return false;
-  if (header.trim() === '*') return true;
-  return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === tag);
 }
 
 function pagesOf(answer: RouteAnswer): { pages?: number } {

@@ -40,8 +40,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * What a row answers, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and, when
- * paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. Plain data: it crosses the
- * thread border and becomes JSON as it is.
+ * paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. Where the row runs in the engine,
+ * plain data: it crosses the thread border and becomes JSON as it is.
  */
 export type RouteAnswer = Record<string, unknown>;
 
@@ -91,9 +91,15 @@ export interface RouteFacts<P extends AnyObject> {
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
   headers?: (answer: RouteAnswer) => Record<string, string>;
+  /**
+   * What the answer is known by, read without making it: it changes with everything the answer shows. `answer` returns the same
+   * as `revision`, read in the snapshot of the answer; it does not leave but in the ETag.
+   */
+  revision?: (ctx: Ctx) => Promise<string>;
   /** Changes who may log in: cached logins are dropped afterwards. */
   changesLogins?: boolean;
-  answer(params: z.output<P>, ctx: Ctx): Promise<RouteAnswer>;
+  /** `fields`: the members of each item that leave, undefined for all; what is expensive and not among them need not be made. */
+  answer(params: z.output<P>, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
 export interface Route {
@@ -122,9 +128,10 @@ export interface Route {
   readonly example: RouteAnswer | undefined;
   readonly login: 'key' | 'either';
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
+  readonly revision: ((ctx: Ctx) => Promise<string>) | undefined;
   readonly changesLogins: boolean;
   /** `params` are those that `params` parsed. */
-  answer(params: unknown, ctx: Ctx): Promise<RouteAnswer>;
+  answer(params: unknown, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
 /** Throws when the table is wrong: a name in braces without a parameter of that name. */
@@ -167,7 +174,8 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     example: facts.example,
     login: facts.login ?? 'key',
     headers: facts.headers,
+    revision: facts.revision,
     changesLogins: facts.changesLogins ?? false,
-    answer: (params, ctx) => facts.answer(params as z.output<P>, ctx),
+    answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),
   };
 }

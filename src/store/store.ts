@@ -37,6 +37,7 @@ import { createDueSites } from './sites/due.js';
 import { createFindings } from './sites/findings.js';
 import { createSiteImport } from './sites/import.js';
 import { createInventory } from './sites/inventory.js';
+import { createInventoryLists } from './sites/inventory-lists.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
 import { createSites } from './sites/sites.js';
@@ -60,6 +61,7 @@ export function createStore(db: Db, vault: Vault) {
     siteStatus: createSiteStatus(db),
     siteUpdates: createSiteUpdates(db),
     inventory: createInventory(db),
+    inventoryLists: createInventoryLists(db),
     updates: createUpdates(db),
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),

@@ -6,6 +6,7 @@ import ranks from 'js-tiktoken/ranks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { TOOLSET_FACTS, TOOLSETS, type Toolset } from '../../src/core/toolsets.js';
+import { buildTools } from '../../src/mcp/built-tools.js';
 import { createToolRegistry } from '../../src/mcp/registry.js';
 import { contractOf, type JsonSchema, jsonSchema, toolName } from '../../src/operation/contract.js';
 import type { GroupedOperation } from '../../src/operation/operation.js';
@@ -192,6 +193,17 @@ describe('the catalogue for models', () => {
         tool.name,
         true,
       ]);
+  });
+
+  it('is the same where it was made with the program', () => {
+    const built = JSON.parse(JSON.stringify(buildTools(operations))) as ReturnType<typeof buildTools>;
+    expect(built.plain).toEqual(tools);
+    // A policy under which guarded tools take the token of a preview.
+    const guarded = built.tokens.filter((tool, i) => JSON.stringify(tool) !== JSON.stringify(built.plain[i]));
+    expect(guarded.map(({ inputSchema }) => Object.keys(inputSchema.properties ?? {}).at(-1))).toEqual(
+      guarded.map(() => 'confirmation_token'),
+    );
+    expect(guarded.length).toBeGreaterThan(5);
   });
 
   it('stays small: every conversation pays for it', () => {

@@ -170,8 +170,8 @@ describe('results', () => {
     expect(text).toContain('| failed | | | | It / broke |');
   });
 
-  it('come from fifteen scenarios, numbered and named once each', () => {
-    expect(scenarios.map((scenario) => scenario.number)).toEqual(Array.from({ length: 15 }, (_, i) => i + 1));
-    expect(new Set(scenarios.map((scenario) => scenario.name)).size).toBe(15);
+  it('come from scenarios that are numbered and named once each', () => {
+    expect(scenarios.map((scenario) => scenario.number)).toEqual(scenarios.map((_, i) => i + 1));
+    expect(new Set(scenarios.map((scenario) => scenario.name)).size).toBe(scenarios.length);
   });
 });

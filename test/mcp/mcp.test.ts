@@ -284,6 +284,28 @@ describe('/mcp', () => {
     await wanting.text();
   });
 
+  it('compresses long answers for clients that take it, in both eras', async () => {
+    const old = { 'mcp-session-id': await open() };
+    const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    for (const [headers, body] of [
+      [old, list],
+      [modern, { ...list, params: { _meta: meta } }],
+    ] as const) {
+      const plain = await raw(body, { ...headers, 'accept-encoding': 'identity' });
+      expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
+      const text = await plain.text();
+      for (const encoding of ['br', 'gzip']) {
+        const packed = await raw(body, { ...headers, 'accept-encoding': encoding });
+        expect([packed.headers.get('content-encoding'), await packed.text()]).toEqual([encoding, text]);
+      }
+    }
+  });
+
   it('reads messages as UTF-8 only', async () => {
     const text = JSON.stringify({ ...initialize, id: 'Café' });
     const send = (body: Buffer) =>

@@ -41,6 +41,7 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
     clock,
     version: 'test',
     call: async (target, input, caller) => {
+      if (!target.engine) return (service.invoke as Call)(target, input, caller);
       // What crosses the thread border in a real service crosses it here, too.
       const sent = structuredClone({ input, actor: caller.actor });
       return structuredClone(await (service.invoke as Call)(target, sent.input, { ...caller, actor: sent.actor }));

@@ -131,6 +131,59 @@ describe('lists', () => {
     expect((await app.rest('GET /monitors/count?search=987654321')).body.count).toBe(0);
   });
 
+  it('says of each site what the record of the one site says, byte by byte', async () => {
+    const odd = [
+      '"quoted" \\ back',
+      'tab\t, line\n, escape\u001b, delete\u007f',
+      'Ünïcödé \u2028 😀 </script>',
+      '{"a":[1]}',
+    ];
+    const { state } = app.fleet.site(0);
+    for (const [i, text] of odd.entries())
+      await app.db.run(
+        'UPDATE package SET name = ?, description = ? WHERE id = (SELECT id FROM package LIMIT 1 OFFSET ?)',
+        [text, text.repeat(3), i * 3],
+      );
+    await app.db.run('UPDATE site_extension SET version = ?, flags = 3, active = 1 - active WHERE site_id = 1', [
+      odd[0] ?? '',
+    ]);
+    await app.db.run('UPDATE site_extension SET position = 50 - position, update_version = ? WHERE site_id = 2', [
+      odd[1] ?? '',
+    ]);
+    await app.db.run('UPDATE site_extension SET flags = 4 WHERE site_id = 3 AND kind = 1 AND active = 0');
+    await app.db.run('UPDATE site_detail SET notes = ? WHERE site_id = 1', [odd[2] ?? '']);
+    const tag = (await app.rest('POST /tags/add', { body: { name: odd[3] } })).body.data.id;
+    await app.rest('PATCH /sites/2/edit', { body: { groupids: `${tag}` } });
+    await app.rest('POST /updates/2/ignore/plugins', { body: { slug: state.plugins[0]?.slug } });
+    await app.rest('POST /sites/3/suspend');
+    await app.db.run('DELETE FROM site_extension WHERE site_id = 3 AND kind = 0');
+    await app.db.run('DELETE FROM site_document WHERE site_id = 3');
+    const text = async (path: string) => {
+      const headers = { Authorization: `Bearer ${app.tokens.read}` };
+      return (await app.http.request(`http://127.0.0.1/v2${path}`, { headers })).text();
+    };
+    const records = await Promise.all(
+      [2, 3, 1].map(async (id) => (await text(`/sites/${id}`)).slice('{"success":1,"data":'.length, -1)),
+    );
+    const around = (data: string) => `{"success":1,"total":3,"page":1,"per_page":100,"data":[${data}],"pages":1}`;
+    expect(await text('/sites')).toBe(around(records.join(',')));
+    expect(records[2]).toContain(JSON.stringify(odd[0]));
+    // Every member alone, and some at random, is what the whole record has there.
+    const whole = records.map((record) => JSON.parse(record) as Record<string, unknown>);
+    const names = Object.keys(whole[0] ?? {});
+    const random = (n: number) => (n * 7919) % 13 < 4;
+    const choices = [
+      ...names.map((name) => [name]),
+      ...[1, 2, 3].map((k) => names.filter((_, i) => random(i * k + k))),
+    ];
+    for (const chosen of choices) {
+      const cut = whole.map((record) =>
+        Object.fromEntries(names.filter((name) => chosen.includes(name)).map((name) => [name, record[name]])),
+      );
+      expect(await text(`/sites?_fields=${chosen.join(',')}`)).toBe(around(JSON.stringify(cut).slice(1, -1)));
+    }
+  });
+
   it('gives back only the fields that were asked for', async () => {
     const { body } = await app.rest('GET /sites?_fields=id,stats.health_score');
     expect(Object.keys(body.data[0])).toEqual(['id', 'stats']);

@@ -111,6 +111,87 @@ describe('lists', () => {
   });
 });
 
+describe('the revision of the list', () => {
+  /** The list of the whole fleet, asked with the ETag of before. */
+  const asked = (tag: string) => app.rest('GET /updates?per_page=500', { headers: { 'If-None-Match': tag } });
+  const enabled = async () =>
+    (await app.rest('GET /sites/1')).body.data.plugins.find(
+      (plugin: { slug: string; active: number }) => slugs().includes(plugin.slug) && plugin.active === 1,
+    )?.slug ?? slugs()[0];
+
+  it('changes with everything that the list shows, and answers 304 until then', async () => {
+    const state = () => app.fleet.site(0).state;
+    const sync = () => app.rest('POST /sites/1/sync');
+    const slug = await enabled();
+    const writes: [what: string, write: () => Promise<unknown>][] = [
+      ['activation', () => app.rest('POST /sites/1/plugins/deactivate', { body: { slug } })],
+      ['suspension', () => app.rest('POST /sites/1/suspend')],
+      ['its end', () => app.rest('POST /sites/1/unsuspend')],
+      ['an ignored update', () => app.rest('POST /updates/1/ignore/plugins', { body: { slug } })],
+      [
+        'one that is not ignored any more',
+        () => app.rest(`DELETE /updates/1/ignore/plugins?slug=${encodeURIComponent(slug)}`),
+      ],
+      ['an ignored type', () => app.rest('POST /updates/1/ignore/wp')],
+      [
+        'a newer version on offer',
+        () => {
+          for (const plugin of offered()) if (plugin.update !== null) plugin.update.version = '99.2';
+          return sync();
+        },
+      ],
+      [
+        'nothing on offer any more',
+        () => {
+          for (const plugin of state().plugins) plugin.update = null;
+          for (const theme of state().themes) theme.update = null;
+          state().wpUpdate = null;
+          state().translations = [];
+          return sync();
+        },
+      ],
+      [
+        'a failed sync',
+        () => {
+          app.fleet.site(1).faults.offline = true;
+          return app.rest('POST /sites/2/sync');
+        },
+      ],
+      ['a new address', () => app.db.run("UPDATE site SET url_key = 'zzz.example' WHERE id = 3")],
+      ['a removed site', () => app.rest('DELETE /sites/2/remove')],
+    ];
+    let { headers, body } = await app.rest('GET /updates?per_page=500');
+    const seen = new Set<string>();
+    for (const [what, write] of writes) {
+      const tag = headers.get('etag') ?? '';
+      expect(seen.has(tag), what).toBe(false);
+      seen.add(tag);
+      const same = await asked(`"x", W/${tag}`);
+      expect([what, same.status, same.body, same.headers.get('etag')]).toEqual([what, 304, '', tag]);
+      await write();
+      const now = await asked(tag);
+      expect([what, now.status]).toEqual([what, 200]);
+      // The total is kept, not counted.
+      expect([what, now.body.total]).toEqual([what, Object.keys(now.body.data).length]);
+      const filtered = (await app.rest('GET /updates?per_page=500&type=wp,plugins,themes,translations')).body;
+      expect([what, filtered]).toEqual([what, now.body]);
+      if (what !== 'a new address') expect(now.body, what).not.toEqual(body);
+      ({ headers, body } = now);
+    }
+  });
+
+  it('is not the same for another question or another caller', async () => {
+    const { headers } = await app.rest('GET /updates');
+    const tag = { 'If-None-Match': headers.get('etag') ?? '' };
+    expect((await app.rest('GET /updates', { headers: tag })).status).toBe(304);
+    expect((await app.rest('GET /updates?type=plugins', { headers: tag })).status).toBe(200);
+    await app.db.run("INSERT INTO site_denial (principal, site_id) SELECT 'key:' || id, 1 FROM api_key");
+    app.service.auth.invalidate();
+    const hidden = await app.rest('GET /updates', { headers: tag });
+    expect([hidden.status, Object.keys(hidden.body.data).includes('1')]).toEqual([200, false]);
+  });
+});
+
 describe('ignoring', () => {
   it('hides named slugs, lists them, and takes them back', async () => {
     const [slug = ''] = slugs();

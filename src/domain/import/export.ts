@@ -55,7 +55,7 @@ async function* siteRecords(ctx: Ctx) {
     const [records, connections, parts, monitors] = await Promise.all([
       ctx.store.sites.records(page),
       ctx.store.sites.connections(page),
-      ctx.store.siteRecords.parts(page, false),
+      ctx.store.siteRecords.parts(page, ['tags', 'ignored']),
       ctx.store.siteImport.monitors(page),
     ]);
     for (const record of records) {

@@ -22,7 +22,7 @@ export async function withExtras<T extends { id: number }>(
   const ids = sites.map(({ id }) => id);
   const [rows, parts] = await Promise.all([
     ctx.store.fleetSearch.columns(ids, ['id', 'php', 'last_sync', ...columnsOf(['reason'])]),
-    include.includes('tags') ? ctx.store.siteRecords.parts(ids, false) : null,
+    include.includes('tags') ? ctx.store.siteRecords.parts(ids, ['tags']) : null,
   ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return sites.map((site) => {

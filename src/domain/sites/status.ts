@@ -60,7 +60,12 @@ export interface LastVisit {
 }
 
 /** The newest look at the front page, by a check or by the site's monitor. */
-export function lastVisit(site: SiteRecord): LastVisit {
+export function lastVisit(
+  site: Pick<
+    SiteRecord,
+    'reachable' | 'http_status' | 'checked_at' | 'monitor_status' | 'monitor_http_status' | 'monitor_checked_at'
+  >,
+): LastVisit {
   const { monitor_checked_at, monitor_status, checked_at } = site;
   if (monitor_checked_at !== null && monitor_checked_at > (checked_at ?? 0)) {
     const reachable = monitor_status === UP ? true : monitor_status === DOWN ? false : null;

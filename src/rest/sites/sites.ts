@@ -45,11 +45,11 @@ export const sites: readonly Route[] = [
     }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
     returns: listOf(siteOfList),
-    answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx) => {
+    answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx, fields) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
       const { items, total } = await listRecords(ctx, listFilter(asked), by, page, per_page);
-      return { total, page, per_page, data: await siteRecords(ctx, items, { with_tags, full_data }) };
+      return { total, page, per_page, data: await siteRecords(ctx, items, { with_tags, full_data, fields }) };
     },
   }),
   route({

@@ -74,10 +74,11 @@ export const updates: readonly Route[] = [
     }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
     returns: mapOf(offersOfSite, 'site id'),
+    revision: (ctx) => ctx.store.siteUpdates.revision(),
     answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
       const asked = { types: typesOf(type), search: part, include, exclude, filters };
       const found = await updatesBySite(ctx, asked, page, per_page);
-      return { total: found.total, page, per_page, data: found.data };
+      return { total: found.total, page, per_page, data: found.data, revision: found.revision };
     },
   }),
   route({
@@ -91,7 +92,8 @@ export const updates: readonly Route[] = [
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const asked = { types: typesOf(type), search: part, include: [site.id] };
-      return { ...(await updatesBySite(ctx, asked, 1, 1)), site: simpleSite(site) };
+      const { total, data } = await updatesBySite(ctx, asked, 1, 1);
+      return { total, data, site: simpleSite(site) };
     },
   }),
   route({

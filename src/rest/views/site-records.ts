@@ -6,15 +6,27 @@ import { settingOf } from '../../domain/settings/effects.js';
 import { presentHealthScore } from '../../domain/sites/health.js';
 import { isoTime, visible } from '../../domain/sites/sites.js';
 import { lastVisit, type StatusReason, statusReasons } from '../../domain/sites/status.js';
-import type { OfferRow, StoredInventory } from '../../store/sites/inventory.js';
-import type { IgnoredEntry, SiteListFilter, SiteOrder, SiteParts } from '../../store/sites/records.js';
-import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
+import type { OfferRow } from '../../store/sites/inventory.js';
+import type {
+  IgnoredEntry,
+  ShownSite,
+  SiteListFilter,
+  SiteOrder,
+  SitePart,
+  SiteParts,
+} from '../../store/sites/records.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { JsonText, Sections } from '../json-text.js';
 import { activeTheme, pluginEntry, themeEntries } from './extensions.js';
+import { isListed, MEMBERS, type Part, partOf } from './record-parts.js';
+import { statusText } from './status-text.js';
 
 export interface RecordOptions {
   with_tags: boolean;
   /** Inventory, offers and recent content too. */
   full_data: boolean;
+  /** Members that leave; undefined = all. What no other member is made of is not read. */
+  fields: readonly string[] | undefined;
 }
 
 export function listRecords(
@@ -31,36 +43,72 @@ export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> 
   return ctx.store.siteRecords.count(visible(ctx, filter));
 }
 
-/** Views of any number of sites in four round trips, in the order given. Sites removed meanwhile are left out. */
+/** Views of a page of sites, in the order given. Sites removed meanwhile are left out. */
 export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: RecordOptions): Promise<object[]> {
   const ids = rows.map(({ id }) => id);
-  if (!options.full_data) {
-    const parts = options.with_tags ? await ctx.store.siteRecords.parts(ids, false) : new Map<number, SiteParts>();
-    return rows.map((row) => ({ ...listView(row), ...(options.with_tags ? tagsView(parts.get(row.id)) : {}) }));
+  const asked = (part: Part) => options.fields?.some((name) => partOf(name) === part) ?? true;
+  const withTags = options.with_tags && asked('tags');
+  const tags: SitePart[] = withTags ? ['tags'] : [];
+  const whole = options.full_data && (options.fields?.some((name) => !isListed(name)) ?? true);
+  if (!whole) {
+    const parts = withTags ? await ctx.store.siteRecords.parts(ids, tags) : NO_PARTS;
+    return rows.map((row) => (withTags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row)));
   }
-  const [goodHealth, records, parts, inventories, reasons] = await Promise.all([
+  const [goodHealth, records, parts, plugins, themes, offers, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
-    ctx.store.sites.records(ids),
-    ctx.store.siteRecords.parts(ids, true),
-    ctx.store.inventory.readMany(ids),
-    statusReasons(ctx, rows),
+    ctx.store.siteRecords.shown(ids),
+    ctx.store.siteRecords.parts(ids, [...tags, ...OTHER_PARTS.filter(asked)]),
+    ctx.store.inventoryLists.pluginTexts(asked('plugins') ? ids : []),
+    ctx.store.inventoryLists.themes(asked('themes') ? ids : []),
+    ctx.store.inventoryLists.offers(asked('offers') ? ids : []),
+    statusReasons(ctx, asked('reason') ? rows : []),
   ]);
-  const byId = new Map(records.map((record) => [record.id, record]));
   return ids.flatMap((id) => {
-    const record = byId.get(id);
+    const site = records.get(id);
     const part = parts.get(id);
-    const inventory = inventories.get(id);
-    if (record === undefined || part === undefined || inventory === undefined) return [];
-    const view = fullView(record, { parts: part, inventory, reason: reasons.get(id) }, goodHealth);
-    return [{ ...view, ...(options.with_tags ? tagsView(part) : {}) }];
+    if (site === undefined || part === undefined) return [];
+    const ofSite = themes.get(id) ?? [];
+    const { head, tail } = fullView(site, {
+      parts: part,
+      offers: offers.get(id) ?? [],
+      reason: reasons.get(id),
+      goodHealth,
+      active_theme: activeTheme(ofSite),
+    });
+    const pluginText = new Map([['plugins', new JsonText(plugins.get(id) ?? '[]')]]);
+    const middle = [pluginText, { themes: themeEntries(ofSite) }, documentTexts(part.documents)];
+    return [new Sections([head, ...middle, tail, ...(withTags ? [tagsView(part)] : [])])];
   });
 }
 
 /** The full record of one site. */
 export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promise<object> {
-  const [record = listView(row)] = await siteRecords(ctx, [row], { with_tags: withTags, full_data: true });
-  return record;
+  const ids = [row.id];
+  const [goodHealth, records, parts, { extensions, offers }, reasons] = await Promise.all([
+    settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
+    ctx.store.siteRecords.shown(ids),
+    ctx.store.siteRecords.parts(ids, [...(withTags ? (['tags'] as const) : []), ...OTHER_PARTS]),
+    ctx.store.inventory.read(row.id),
+    statusReasons(ctx, [row]),
+  ]);
+  const site = records.get(row.id);
+  const part = parts.get(row.id);
+  // Removed meanwhile.
+  if (site === undefined || part === undefined) return listView(row);
+  const known = { parts: part, offers, reason: reasons.get(row.id), goodHealth, active_theme: activeTheme(extensions) };
+  const { head, tail } = fullView(site, known);
+  return {
+    ...head,
+    plugins: extensions.filter(({ kind }) => kind === 0).map(pluginEntry),
+    themes: themeEntries(extensions),
+    ...documentsView(part.documents),
+    ...tail,
+    ...(withTags ? tagsView(part) : {}),
+  };
 }
+
+const NO_PARTS: ReadonlyMap<number, SiteParts> = new Map();
+const OTHER_PARTS = ['client', 'ignored', 'documents'] as const;
 
 export function listView({ id, name, url, status, client_id }: SiteRow) {
   return { id, name, url, status, client_id };
@@ -72,18 +120,26 @@ function tagsView(parts: SiteParts | undefined) {
   return { tags: Object.fromEntries(tags.map(({ id, name }) => [id, name])), tag_list: tags };
 }
 
-function fullView(
-  site: SiteRecord,
-  { parts, inventory, reason }: { parts: SiteParts; inventory: StoredInventory; reason: StatusReason | undefined },
-  goodHealth: number,
-): object {
+interface RecordParts {
+  parts: SiteParts;
+  offers: readonly OfferRow[];
+  reason: StatusReason | undefined;
+  /** Score from which the health of a site without a threshold of its own is good. */
+  goodHealth: number;
+  active_theme: string | null;
+}
+
+/** What stands before plugins, themes and recent content in a record, and what stands behind them. */
+function fullView(site: ShownSite, known: RecordParts): { head: object; tail: object } {
+  const { parts, reason } = known;
   const visit = lastVisit(site);
   const score = presentHealthScore(site);
-  const offers = inventory.offers.filter((offer) => offer.ignored === 0);
-  const ofType = (type: number) => offers.filter((offer) => offer.type === type);
-  const [core] = ofType(0);
-  return {
-    ...listView(site),
+  const head = {
+    id: site.id,
+    name: site.name,
+    url: site.url,
+    status: site.status,
+    client_id: site.client_id,
     client_name: parts.client_name,
     admin_username: site.admin_username,
     note: site.notes,
@@ -99,22 +155,38 @@ function fullView(
     database_size: orNull(site.database_size),
     language: orNull(site.language),
     timezone: orNull(site.timezone),
-    active_theme: activeTheme(inventory.extensions),
+    active_theme: known.active_theme,
     http_status: statusText(visit.http_status),
     http_code: visit.http_status,
     last_check: { ...visit, checked_at: isoTime(visit.checked_at) },
     status_reason: reason?.status_reason ?? null,
     status_since: reason?.status_since ?? null,
-    health_status: healthText(site, score, goodHealth),
+    health_status: healthText(site, score, known.goodHealth),
     health_score: score,
     sync_errors: shownSyncError(site),
     icon: null,
     last_sync: isoTime(site.last_sync),
     last_post_time: site.last_post === null ? null : isoTime(site.last_post * 1000),
-    ...settingsView(site),
-    plugins: inventory.extensions.filter((row) => row.kind === 0).map(pluginEntry),
-    themes: themeEntries(inventory.extensions),
-    ...documentsView(parts.documents),
+    is_ignoreCoreUpdates: site.ignore_core,
+    is_ignorePluginUpdates: site.ignore_plugins,
+    is_ignoreThemeUpdates: site.ignore_themes,
+    verify_certificate: site.ssl_verify,
+    force_use_ipv4: site.force_use_ipv4,
+    ssl_version: site.ssl_version,
+    automatic_update: site.automatic_update,
+    backup_before_upgrade: site.backup_before_upgrade,
+    disable_health_checking: site.disable_health_checking,
+    health_threshold: site.health_threshold,
+    monitoring_emails: site.monitoring_emails === '' ? [] : site.monitoring_emails.split(','),
+  };
+  return { head, tail: offersView(known, score) };
+}
+
+function offersView({ parts, offers: all }: RecordParts, score: number | null): object {
+  const offers = all.filter((offer) => offer.ignored === 0);
+  const ofType = (type: number) => offers.filter((offer) => offer.type === type);
+  const [core] = ofType(0);
+  return {
     wp_upgrades: core === undefined ? null : { current: core.current_version, new: core.new_version },
     plugin_upgrades: bySlug(ofType(1)),
     theme_upgrades: bySlug(ofType(2)),
@@ -136,26 +208,15 @@ function fullView(
   };
 }
 
-function settingsView(site: SiteRecord) {
-  return {
-    is_ignoreCoreUpdates: site.ignore_core,
-    is_ignorePluginUpdates: site.ignore_plugins,
-    is_ignoreThemeUpdates: site.ignore_themes,
-    verify_certificate: site.ssl_verify,
-    force_use_ipv4: site.force_use_ipv4,
-    ssl_version: site.ssl_version,
-    automatic_update: site.automatic_update,
-    backup_before_upgrade: site.backup_before_upgrade,
-    disable_health_checking: site.disable_health_checking,
-    health_threshold: site.health_threshold,
-    monitoring_emails: site.monitoring_emails === '' ? [] : site.monitoring_emails.split(','),
-  };
+function documentsView(documents: ReadonlyMap<string, string>) {
+  return Object.fromEntries(
+    MEMBERS.documents.map((kind) => [kind, JSON.parse(documents.get(kind) ?? '[]') as unknown[]]),
+  );
 }
 
-const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
-
-function documentsView(documents: ReadonlyMap<string, string>) {
-  return Object.fromEntries(DOCUMENTS.map((kind) => [kind, JSON.parse(documents.get(kind) ?? '[]') as unknown[]]));
+/** They are stored as the JSON that leaves. */
+function documentTexts(documents: ReadonlyMap<string, string>): ReadonlyMap<string, JsonText> {
+  return new Map(MEMBERS.documents.map((kind) => [kind, new JsonText(documents.get(kind) ?? '[]')]));
 }
 
 function bySlug(offers: readonly OfferRow[]) {
@@ -179,37 +240,8 @@ export function ignoredView(entries: readonly IgnoredEntry[], type: number) {
   return view;
 }
 
-/** What a front page usually answers with. */
-const STATUS_WORDS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  204: 'No Content',
-  206: 'Partial Content',
-  301: 'Moved Permanently',
-  302: 'Found',
-  303: 'See Other',
-  307: 'Temporary Redirect',
-  308: 'Permanent Redirect',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  410: 'Gone',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
-
-/** `200 - OK`; null when the site was never visited, `0` when it gave no answer. */
-function statusText(status: number | null): string | null {
-  if (status === null) return null;
-  const words = STATUS_WORDS[status];
-  return words === undefined ? String(status) : `${status} - ${words}`;
-}
-
 /** Good: no critical finding, and at least the site's own threshold, or the global one where it has none. */
-function healthText(site: SiteRecord, score: number | null, goodHealth: number): string | null {
+function healthText(site: ShownSite, score: number | null, goodHealth: number): string | null {
   if (score === null) return null;
   const threshold = site.health_threshold === 0 ? goodHealth : site.health_threshold;
   return score >= threshold && site.health_critical === 0 ? 'Good' : 'Should be improved';

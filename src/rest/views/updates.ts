@@ -32,16 +32,20 @@ export async function updatesBySite(
   const ids = include === undefined || include.length === 0 ? undefined : include;
   const narrowing = await narrowingOf(ctx, filters);
   const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites, narrowing };
-  const { offers, sites, total } = await ctx.store.siteUpdates.page(filter, page, perPage);
-  const data = new Map<number, Record<string, Record<string, object>>>(sites.map((id) => [id, {}]));
-  for (const offer of offers) put(data.get(offer.site_id), offer);
+  const { offers, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
   // Numeric keys of an object sort themselves; the order of the list is that of the ids.
-  return { total, data: Object.fromEntries(data) };
+  const data: Record<number, Record<string, Record<string, object>>> = {};
+  for (const offer of offers) {
+    const site = data[offer.site_id] ?? {};
+    data[offer.site_id] = site;
+    put(site, offer);
+  }
+  return { total, revision, data };
 }
 
-function put(site: Record<string, Record<string, object>> | undefined, offer: SiteOffer): void {
+function put(site: Record<string, Record<string, object>>, offer: SiteOffer): void {
   const type = REST_TYPES[offer.type];
-  if (site === undefined || type === undefined) return;
+  if (type === undefined) return;
   const ofType = site[type] ?? {};
   site[type] = ofType;
   ofType[offer.slug] = offerView(offer, type);

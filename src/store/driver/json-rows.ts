@@ -11,6 +11,9 @@ import { rowBuilder } from './values.js';
 interface JsonRows<T extends Row> {
   /** All rows of a SELECT that names these columns, in its order. */
   all(db: Db, rows: Statement): Promise<T[]>;
+  /** The statement that `all` runs, to be read with others in one snapshot, and its rows. */
+  statement(rows: Statement): Statement;
+  parse(found: readonly Row[] | undefined): T[];
   /** The same with the first value of another SELECT, read in the same snapshot. */
   page(db: Db, rows: Statement, count: Statement): Promise<{ items: T[]; total: number }>;
 }
@@ -19,10 +22,14 @@ interface JsonRows<T extends Row> {
 export function jsonRows<T extends Row>(columns: readonly string[]): JsonRows<T> {
   const text = `SELECT json_group_array(json_array(${columns.join(', ')})) AS items`;
   const build = rowBuilder(columns) as (values: ArrayLike<unknown>) => T;
+  const statement = (rows: Statement): Statement => ({ sql: `${text} FROM (${rows.sql})`, args: rows.args });
   const parse = (items: unknown): T[] => (JSON.parse(String(items)) as unknown[][]).map(build);
   return {
+    statement,
+    parse: (found) => parse(found?.[0]?.items ?? '[]'),
     async all(db, rows) {
-      const found = await db.one(`${text} FROM (${rows.sql})`, rows.args);
+      const { sql, args } = statement(rows);
+      const found = await db.one(sql, args);
       return parse(found?.items);
     },
     async page(db, rows, count) {

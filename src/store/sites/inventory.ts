@@ -7,7 +7,6 @@ import type { Snapshot } from '../../../schemas/snapshot.js';
 import { type Db, type Statement, sql } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
 import { refreshIgnored } from '../updates/ignored.js';
-import { idList } from './filter.js';
 import { extensionStatements, offerStatements, wantedOffers } from './inventory-diff.js';
 import {
   type ExtensionRow,
@@ -29,7 +28,7 @@ import { stampStatus } from './status.js';
 
 export type { ExtensionRow, OfferRow, SaveTarget, StoredInventory } from './inventory-rows.js';
 
-const EXTENSION_COLUMNS = `e.site_id, e.kind, e.package_id, p.slug, p.name, p.description, e.position, e.version, e.active, e.flags, e.update_version`;
+export const EXTENSION_COLUMNS = `e.site_id, e.kind, e.package_id, p.slug, p.name, p.description, e.position, e.version, e.active, e.flags, e.update_version`;
 
 export function createInventory(db: Db) {
   return {
@@ -45,24 +44,6 @@ export function createInventory(db: Db) {
         ),
       ]);
       return { extensions: extensions as ExtensionRow[], offers: offers as OfferRow[] };
-    },
-
-    /** Inventories of many sites in one round trip. */
-    async readMany(siteIds: readonly number[]): Promise<Map<number, StoredInventory>> {
-      const [extensions = [], offers = []] = await db.read([
-        sql(
-          `SELECT ${EXTENSION_COLUMNS} FROM site_extension e JOIN package p ON p.id = e.package_id WHERE e.site_id IN (SELECT value FROM json_each(?)) ORDER BY e.site_id, e.kind, e.position`,
-          idList(siteIds),
-        ),
-        sql(
-          'SELECT site_id, type, slug, position, name, current_version, new_version, ignored FROM site_update WHERE site_id IN (SELECT value FROM json_each(?)) ORDER BY site_id, type, position',
-          idList(siteIds),
-        ),
-      ]);
-      const found = new Map<number, StoredInventory>(siteIds.map((id) => [id, { extensions: [], offers: [] }]));
-      for (const row of extensions as ExtensionRow[]) found.get(row.site_id)?.extensions.push(row);
-      for (const row of offers as OfferRow[]) found.get(row.site_id)?.offers.push(row);
-      return found;
     },
 
     /** Plugins or themes of one site in the child's order. */

@@ -2,15 +2,30 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { jsonRows } from '../driver/json-rows.js';
 import { offset } from '../driver/sql-fragments.js';
 import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './filter.js';
-import type { SiteFilter, SiteRow } from './sites.js';
+import { RECORD_COLUMNS, RECORD_TABLES, type SiteFilter, type SiteRecord, type SiteRow } from './sites.js';
 
 interface SiteTag {
   id: number;
   name: string;
   color: string | null;
 }
+
+/** Columns of a site that its REST record shows. */
+const SHOWN = [
+  ...(['id', 'url', 'name', 'status', 'client_id', 'suspended', 'sync_error', 'sync_error_code'] as const),
+  ...(['sync_error_quoted', 'admin_username', 'notes', 'ssl_verify', 'ip', 'is_staging', 'language'] as const),
+  ...(['child_version', 'wp_version', 'php_version', 'mysql_version', 'memory_limit', 'database_size'] as const),
+  ...(['timezone', 'health_good', 'health_recommended', 'health_critical', 'last_post', 'last_sync'] as const),
+  ...(['reachable', 'http_status', 'checked_at', 'monitor_status', 'monitor_http_status'] as const),
+  ...(['monitor_checked_at', 'ignore_core', 'ignore_plugins', 'ignore_themes', 'ssl_version'] as const),
+  ...(['force_use_ipv4', 'automatic_update', 'backup_before_upgrade', 'disable_health_checking'] as const),
+  ...(['health_threshold', 'monitoring_emails'] as const),
+];
+export type ShownSite = Pick<SiteRecord, (typeof SHOWN)[number]>;
+const shownRows = jsonRows<ShownSite>(SHOWN);
 
 export interface IgnoredEntry {
   type: number;
@@ -19,6 +34,8 @@ export interface IgnoredEntry {
   /** `*` = every version. */
   version: string;
 }
+
+export type SitePart = 'tags' | 'client' | 'ignored' | 'documents';
 
 /** The parts of one site. */
 export interface SiteParts {
@@ -81,28 +98,41 @@ export function createSiteRecords(db: Db) {
       return Number(row?.n ?? 0);
     },
 
-    /** Parts of any number of sites in one round trip. `documents` are read only when asked for: they are large. */
-    async parts(ids: readonly number[], withDocuments: boolean): Promise<Map<number, SiteParts>> {
+    /** Sites removed meanwhile are missing. */
+    async shown(ids: readonly number[]): Promise<Map<number, ShownSite>> {
+      const rows = await shownRows.all(
+        db,
+        sql(
+          `SELECT ${RECORD_COLUMNS} FROM ${RECORD_TABLES} WHERE s.id IN (SELECT value FROM json_each(?))`,
+          idList(ids),
+        ),
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+
+    /** Parts of any number of sites in one round trip. What is not wanted is empty: documents are large. */
+    async parts(ids: readonly number[], wanted: readonly SitePart[]): Promise<Map<number, SiteParts>> {
+      const sites = (part: SitePart) => (wanted.includes(part) ? list : '[]');
       const list = idList(ids);
       const [tags = [], clients = [], ignored = [], documents = []] = await db.read([
         sql(
           `SELECT st.site_id, t.id, t.name, t.color FROM site_tag st JOIN tag t ON t.id = st.tag_id
            WHERE st.site_id IN (SELECT value FROM json_each(?)) ORDER BY t.name_key, t.id`,
-          list,
+          sites('tags'),
         ),
         sql(
           `SELECT s.id AS site_id, c.name FROM site s JOIN client c ON c.id = s.client_id
            WHERE s.id IN (SELECT value FROM json_each(?))`,
-          list,
+          sites('client'),
         ),
         sql(
           `SELECT site_id, type, slug, name, version FROM ignored_update
            WHERE site_id IN (SELECT value FROM json_each(?)) ORDER BY type, slug, version`,
-          list,
+          sites('ignored'),
         ),
         sql(
           'SELECT site_id, kind, body FROM site_document WHERE site_id IN (SELECT value FROM json_each(?))',
-          withDocuments ? list : '[]',
+          sites('documents'),
         ),
       ]);
       const parts = new Map<number, SiteParts>(

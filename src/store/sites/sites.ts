@@ -47,9 +47,9 @@ const MARKS = {
   reconnected: { set: 'disconnected = 0', differs: 'disconnected <> 0' },
 } as const;
 
-const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
+export const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
   m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at`;
-const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id
+export const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id
   LEFT JOIN monitor m ON m.site_id = s.id LEFT JOIN site_certificate t ON t.site_id = s.id`;
 const TAGS = `(SELECT json_group_array(json_object('id', id, 'name', name)) FROM (
   SELECT g.id, g.name FROM site_tag st JOIN tag g ON g.id = st.tag_id WHERE st.site_id = s.id ORDER BY g.name_key, g.id))`;

@@ -1,8 +1,9 @@
 /** Updates by site, as the REST interface lists them, and what is ignored. */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import type { Db, Row, Value } from '../driver/db.js';
+import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { jsonRows } from '../driver/json-rows.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
@@ -85,44 +86,84 @@ async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
   return { ...filter, texts: rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part)) };
 }
 
+const REVISION = sql("SELECT mark FROM revision WHERE name = 'updates'");
+
+interface SitesWithOffers {
+  /** Their ids in URL order; its last arguments are the size of the page and how many sites to skip. */
+  sites: Statement;
+  count: Statement;
+}
+
+function isWholeFleet({ types, search, ids, exclude = [], denied, narrowing }: Chosen): boolean {
+  if (narrowing !== undefined) return false;
+  return types.length + exclude.length + denied.length === 0 && ids === undefined && needle(search) === '';
+}
+
+/** Walks offers in the order of their sites up to the end of the page: sites without any are not met. */
+const wholeFleet: SitesWithOffers = {
+  sites: sql(
+    `SELECT site_id FROM site_update INDEXED BY site_update_page WHERE ignored = 0
+     GROUP BY url_key, site_id ORDER BY url_key, site_id LIMIT ? OFFSET ?`,
+  ),
+  count: sql('SELECT n FROM offering_site_count'),
+};
+
+function filtered(filter: Chosen): SitesWithOffers {
+  const [chosen, offered] = [siteParts(filter), offerParts(filter)];
+  // By site, not by offer: the walk stops at the end of the page, and each site is one seek in the primary key.
+  const from = `FROM site s WHERE ${chosen.text}
+    AND EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${offered.text})`;
+  const args = [...chosen.args, ...offered.args];
+  return {
+    sites: sql(`SELECT s.id AS site_id ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`, ...args),
+    count: sql(`SELECT count(*) AS n ${from}`, ...args),
+  };
+}
+
+const OFFER = ['site_id', 'site_status', 'type', 'slug', 'name', 'current_version', 'new_version', 'active'];
+const offerRows = jsonRows<SiteOffer>(OFFER);
+
+/** All matching offers, by site, type and position. */
+function offersStatement({ text, args }: Part): Statement {
+  return sql(
+    `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
+       ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
+         WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active
+     FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,
+    ...args,
+  );
+}
+
 export function createSiteUpdates(db: Db) {
   return {
-    /** Offers of one page of sites in URL order, and how many sites have any. */
+    /** What the list is known by: another text after every change that the list shows. */
+    async revision(): Promise<string> {
+      const row = await db.one(REVISION.sql);
+      return String(row?.mark ?? '');
+    },
+
+    /** Offers of one page of sites in URL order, how many sites have any, and the revision; in one snapshot. */
     async page(
       asked: SiteOfferFilter,
       page: number,
       perPage: number,
-    ): Promise<{ offers: SiteOffer[]; sites: number[]; total: number }> {
+    ): Promise<{ offers: SiteOffer[]; total: number; revision: string }> {
       const filter = await withTexts(db, asked);
-      const [chosen, offered] = [siteParts(filter), offerParts(filter)];
-      // By site, not by offer: the walk stops at the end of the page, and each site is one seek in the primary key.
-      const from = `FROM site s WHERE ${chosen.text}
-        AND EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${offered.text})`;
-      const args = [...chosen.args, ...offered.args];
-      const [sites = [], counts = []] = await db.read([
-        sql(
-          `SELECT s.id AS site_id ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n ${from}`, ...args),
+      const { sites, count } = isWholeFleet(filter) ? wholeFleet : filtered(filter);
+      const ofPage = {
+        text: `s.id IN (SELECT site_id FROM (${sites.sql}))`,
+        args: [...sites.args, perPage, offset(page, perPage)],
+      };
+      const [revisions, counts, offers] = await db.read([
+        REVISION,
+        count,
+        offerRows.statement(offersStatement(joined([ofPage, offerParts(filter)]))),
       ]);
-      const ids = sites.map((row) => Number(row.site_id));
-      const offers = ids.length === 0 ? [] : await this.offers({ ...filter, ids });
-      return { offers, sites: ids, total: Number(counts[0]?.n ?? 0) };
-    },
-
-    /** All matching offers, by site, type and position. */
-    offers(filter: Chosen): Promise<SiteOffer[]> {
-      const { text, args } = joined([siteParts(filter), offerParts(filter)]);
-      return db.all<SiteOffer>(
-        `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
-           ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
-             WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active
-         FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,
-        args,
-      );
+      return {
+        offers: offerRows.parse(offers),
+        total: Number(counts?.[0]?.n ?? 0),
+        revision: String(revisions?.[0]?.mark ?? ''),
+      };
     },
 
     /** Ignored on every site. */

@@ -1,0 +1,119 @@
+/** What a page of a list costs the server, as callers ask for it: over HTTP with a login, from a fleet of 1,000 and of 10,000 sites. */
+
+import { compare, type Slice } from '../lib/ab.js';
+import { seededCopy } from '../lib/database.js';
+import { Connection, checked, type Exchange, wireOf } from '../lib/http-client.js';
+import { INITIALIZE, INITIALIZED, message } from '../lib/mcp-wire.js';
+import { type Helper, startHelper } from '../lib/process.js';
+import { figure, type Measure, measureOf, type Scenario } from '../lib/scenario.js';
+import type { ServerReady } from '../lib/server-process.js';
+import { StdioProcess, stdioOurs } from '../lib/stdio.js';
+
+type Server = Helper<ServerReady>;
+
+/** Name, path, most milliseconds of CPU. */
+const PAGES: readonly [name: string, path: string, ms: number][] = [
+  ['GET /v2/sites, 100 full records', '/v2/sites?per_page=100', 6],
+  ['the same with _fields=id,url,name,status', '/v2/sites?per_page=100&_fields=id,url,name,status', 1],
+  ['GET /v2/updates, 200 sites', '/v2/updates', 3],
+];
+const RUNS: typeof PAGES = [
+  ['search with 100 hits', '/abilities/svc/list-sites-v1/run?input[search]=bakery&input[per_page]=100', 1],
+  ['get-sites-basic, 1,000 sites', '/abilities/svc/get-sites-basic-v1/run', 4],
+];
+
+export const scenario: Scenario = {
+  number: 16,
+  name: 'lists',
+  title: 'CPU of the server for a page of a list over HTTP, its growth with the fleet, and the first list of tools',
+  async run({ quick, dir }) {
+    const small = await serverOf(dir, 1_000);
+    const rounds = quick ? 5 : 15;
+    const measures: Measure[] = [];
+    const { key, login } = small.ready;
+    for (const [pages, authorization] of [
+      [PAGES, key],
+      [RUNS, login],
+    ] as const) {
+      for (const [name, path, ms] of pages) {
+        const requests = await perRequest(small, get(path, authorization));
+        const costs: number[] = [];
+        for (let round = 0; round < rounds; round++) costs.push(await requests.slice());
+        requests.close();
+        measures.push(figure(`${name}: ms of CPU`, { atMost: ms }, costs, `${requests.bytes} bytes, uncompressed`));
+      }
+    }
+    const updates = await perRequest(small, get('/v2/updates', key));
+    const tag = /^etag: *(\S+)/im.exec(updates.headers)?.[1] ?? '';
+    const held = await perRequest(small, get('/v2/updates', key, { 'if-none-match': tag }));
+    const options = { rounds, warmups: 2 };
+    const unchanged = await compare(held.slice, updates.slice, options);
+    measures.push(measureOf('304 of /v2/updates against the answer', { atMost: 0.5 }, unchanged, 'ms of CPU'));
+    const large = await serverOf(dir, 10_000);
+    const grown = await perRequest(large, get('/v2/updates', large.ready.key));
+    const growth = await compare(grown.slice, updates.slice, options);
+    measures.push(measureOf('/v2/updates of 10,000 sites against 1,000', { atMost: 1.3 }, growth, 'ms of CPU'));
+    for (const one of [updates, held, grown]) one.close();
+    await large.close();
+    await small.close();
+    return [...measures, ...(await firstTools(dir, quick ? 3 : 9))];
+  },
+};
+
+async function serverOf(dir: string, sites: number): Promise<Server> {
+  const db = await seededCopy(dir, sites, 'lists');
+  return startHelper<ServerReady>(new URL('../lib/server-process.js', import.meta.url), { db });
+}
+
+function get(path: string, authorization: string, more: Readonly<Record<string, string>> = {}): Exchange {
+  return { method: 'GET', path, headers: { authorization, ...more } };
+}
+
+const WARMUPS = 30;
+const REQUESTS = 20;
+
+interface Requests {
+  /** Milliseconds of the server's own CPU for one of them: what else this machine does is not in it. */
+  slice: Slice;
+  headers: string;
+  bytes: number;
+  close(): void;
+}
+
+/** The same request again and again over one connection, once it is warm. */
+async function perRequest(server: Server, exchange: Exchange): Promise<Requests> {
+  const { url } = server.ready;
+  const connection = await Connection.open(url);
+  const wire = wireOf(new URL(url).host, exchange);
+  const request = async () => {
+    const reply = await connection.send(wire);
+    return reply.status === 304 ? reply : checked(reply);
+  };
+  for (let i = 0; i < WARMUPS; i++) await request();
+  const { body, headers } = await request();
+  const slice = async () => {
+    const before = await server.ask<number>('cpu');
+    for (let i = 0; i < REQUESTS; i++) await request();
+    return ((await server.ask<number>('cpu')) - before) / REQUESTS;
+  };
+  return { slice, headers, bytes: body.length, close: () => connection.close() };
+}
+
+/** From `initialize` to the first list of tools in a fresh process, and the size of the list. */
+async function firstTools(dir: string, rounds: number): Promise<Measure[]> {
+  const times: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round++) {
+    const server = new StdioProcess(stdioOurs(dir));
+    await server.request(INITIALIZE, 0);
+    server.notify(INITIALIZED);
+    const began = performance.now();
+    bytes = (await server.request(message('legacy', 1, 'tools/list'), 1)).length;
+    times.push(performance.now() - began);
+    await server.close();
+  }
+  return [
+    figure('first tools/list after initialize: ms', { atMost: 15 }, times, 'fresh processes, stdio'),
+    figure('tools/list in KB, with output schemas', { atMost: 50 }, [bytes / 1_000], 'uncompressed'),
+  ];
+}
