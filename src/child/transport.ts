@@ -64,11 +64,7 @@ export class Transport {
     const { origin } = request.url;
     if (taken.has(origin)) return perform(pool, request);
     taken.add(origin);
-    try {
-      return await perform(single, request);
-    } finally {
-      taken.delete(origin);
-    }
+    return perform(single, request, () => taken.delete(origin));
   }
 
   /** Over a connection of its own, so that the answer can name the address that gave it. */

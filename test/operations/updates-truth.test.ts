@@ -270,6 +270,19 @@ describe('a call on a slow site', () => {
     expect(await app.call('update-site-plugins', OF)).not.toHaveProperty('job_id');
   });
 
+  it('does not hang up on the site, whose WordPress would die in the middle of the update', async () => {
+    site.faults = { flushesUpdates: true, latencyMs: (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0) };
+    const { job_id } = await app.call('update-site-plugins', OF);
+    await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
+    expect(site.faults.maintenance).toBeUndefined();
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'completed',
+      summary: { total_updated: 3, total_errors: 0 },
+    });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
   it('throws where an answer has no place for it, with the job', async () => {
     site.faults.latencyMs = (name) => (name === 'upgrade' ? 2 * LIMIT : 0);
     const error = await app.fail('update-site-core', OF);
