@@ -221,6 +221,26 @@ describe('what sites do wrong', () => {
     expect(hungUp).toBe(false);
   });
 
+  it('a change under way holds the end of the service up, for a while', async () => {
+    const answers: (() => void)[] = [];
+    const { url } = await site((response) => answers.push(() => response.end(frame({ upgrade: 'SUCCESS' }))));
+    const sites = children({ callTimeoutMs: 400 });
+    const updated = sites.upgradeCore(at(url), { timeoutMs: 60_000 });
+    await expect.poll(() => answers.length).toBe(1);
+    const closed = sites.close();
+    answers[0]?.();
+    expect(await updated).toMatchObject({ claimed: true });
+    await closed;
+
+    const others = children({ callTimeoutMs: 400 });
+    const lost = expect(others.upgradeCore(at(url), { timeoutMs: 60_000 })).rejects.toMatchObject({
+      kind: 'cancelled',
+    });
+    await expect.poll(() => answers.length).toBe(2);
+    await others.close();
+    await lost;
+  });
+
   it('an endless body is cut at the limit', async () => {
     let closed = false;
     const { url } = await site((response) => {
