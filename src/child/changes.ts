@@ -1,5 +1,6 @@
 /** Reads the two change logs of a child's answer: what was changed on the site, by whom, and what became of it (child protocol §6.7). */
 
+import { siteWord } from '../../schemas/site-text.js';
 import { detailOf, objectName, textAt } from './change-objects.js';
 import { actionOfType, contextOfType, isNoChange, phraseOf, settingOf } from './change-phrases.js';
 import type { SnapshotChange } from './child.js';
@@ -84,7 +85,7 @@ function logEntryOf(key: string, item: unknown): SnapshotChange | null {
     action: actionOfType(type, action),
     created: get(item, 'created_on'),
     item: name,
-    detail: detailOf(meta, name) || (action === 'created' && role !== '' ? `role ${role}` : ''),
+    detail: detailOf(meta, name) || roleDetail(type, action, meta),
     summary: setting === '' ? promotion(meta) || phraseOf(type).replace('{post}', post) : settingPhrase(action),
     slug: textAt(meta, 'plugindata.slug', 256) || textAt(meta, 'slug', 256),
     login: plainText(get(item, 'username'), 100),
@@ -105,13 +106,25 @@ function roleOf(meta: unknown): string {
   return textAt(meta, 'newrole', 100) || textAt(meta, 'newuserdata.userroles', 100);
 }
 
+const ROLE_CHANGED = 1615;
+
+/** A role where an entry has not both the old and the new one. */
+function roleDetail(type: number, action: string, meta: unknown): string {
+  const [role, old] = [roleOf(meta), textAt(meta, 'oldrole', 100)];
+  if (type !== ROLE_CHANGED) return action === 'created' && role !== '' ? `role ${role}` : '';
+  if (role !== '') return `to ${siteWord(role)}`;
+  // WordPress' REST API takes all roles away, which the child logs, and then adds the new ones, which it does not.
+  return old === '' ? '' : `from ${siteWord(old)}, the new role is not in the log of the site`;
+}
+
 /** A role change that makes an administrator must not read like any edit; '' for every other entry. */
 function promotion(meta: unknown): string {
   const administers = (path: string) => /(^|,)\s*administrator\s*(,|$)/i.test(textAt(meta, path, 200));
   // The default role of new users has these keys as well, and no user.
   if (textAt(meta, 'changeusername', 100) === '') return '';
   if (administers('newrole') && !administers('oldrole')) return 'Promoted to administrator';
-  return administers('oldrole') && !administers('newrole') ? 'Demoted from administrator' : '';
+  const known = textAt(meta, 'newrole', 100) !== '';
+  return known && administers('oldrole') && !administers('newrole') ? 'Demoted from administrator' : '';
 }
 
 function settingPhrase(action: string): string {

@@ -196,6 +196,8 @@ export class ChildClient {
         maxBytes: this.settings.maxBodyBytes,
         atLimit: 'fail',
         ...this.#wire(call, url, trip),
+        // WordPress sends its headers when an update begins, is silent while it works, and dies in the middle when its client hangs up.
+        ...(call.read ? {} : { bodyTimeoutMs: call.timeoutMs, finish: true }),
       });
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;

@@ -19,9 +19,11 @@ export interface WireRequest {
   maxBytes: number;
   /** At the limit: fail with `too_large`, or keep what came. */
   atLimit: 'fail' | 'keep';
-  /** Between two pieces of the body / the whole exchange, milliseconds. The child sends its headers when all is done. */
+  /** Between two pieces of the body / the whole exchange, milliseconds. */
   bodyTimeoutMs: number;
   deadlineMs: number;
+  /** Once sent, it goes on until its deadline, also when its caller gives up: nothing hangs up on a site in the middle of a change. */
+  finish?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -43,10 +45,17 @@ export interface WireAnswer {
   address: string;
 }
 
-/** Sends the request and decompresses what came, within the limits of the request. Rejects with ChildFailure. */
-export async function perform(dispatcher: Dispatcher, request: WireRequest): Promise<WireAnswer> {
+/**
+ * Sends the request and decompresses what came, within the limits of the request. Rejects with ChildFailure.
+ * @param over called when the connection is free again: later than the rejection when a caller gave up on what is to `finish`
+ */
+export async function perform(
+  dispatcher: Dispatcher,
+  request: WireRequest,
+  over: () => void = () => undefined,
+): Promise<WireAnswer> {
   const { answer, encoding } = await new Promise<{ answer: WireAnswer; encoding: string }>((resolve, reject) => {
-    new Exchange(request, resolve, reject).start(dispatcher, request);
+    new Exchange(request, { resolve, reject, over }).start(dispatcher, request);
   });
   if (encoding === '' || encoding === 'identity' || encoding === 'none') return answer;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
@@ -59,8 +68,11 @@ export async function perform(dispatcher: Dispatcher, request: WireRequest): Pro
   }
 }
 
-type Resolve = (value: { answer: WireAnswer; encoding: string }) => void;
-type Reject = (error: ChildFailure) => void;
+interface Outcome {
+  resolve: (value: { answer: WireAnswer; encoding: string }) => void;
+  reject: (error: ChildFailure) => void;
+  over: () => void;
+}
 
 /**
  * One request on its way. Settles exactly once, at the latest at the deadline, even while still connecting.
@@ -71,9 +83,10 @@ type Reject = (error: ChildFailure) => void;
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: WireRequest;
   readonly #began = performance.now();
-  /** Both null once it has settled. */
-  #resolve: Resolve | null;
-  #reject: Reject | null;
+  /** Null once it has settled. */
+  #outcome: Outcome | null;
+  /** Null once it was called. */
+  #over: (() => void) | null;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -86,10 +99,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   #contentType = '';
   #headersMs = 0;
 
-  constructor(request: WireRequest, resolve: Resolve, reject: Reject) {
+  constructor(request: WireRequest, outcome: Outcome) {
     this.#request = { ...request, headers: {}, body: null };
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#outcome = outcome;
+    this.#over = outcome.over;
   }
 
   start(dispatcher: Dispatcher, { headers, body }: WireRequest): void {
@@ -99,7 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#timer = setTimeout(() => this.#fail(this.#late()), deadlineMs);
+    this.#timer = setTimeout(() => this.#end(this.#late()), deadlineMs);
     const options = {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -162,29 +175,32 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#succeed();
+    this.#release();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#fail(networkFailure(error, this.#request.url.host, this.#sent));
+    this.#release();
   }
 
   get #settled(): boolean {
-    return this.#resolve === null;
+    return this.#outcome === null;
   }
 
   get #sent(): boolean {
     return this.#controller !== undefined;
   }
 
-  readonly #onAbort = (): void => this.#fail(this.#cancelled());
+  readonly #onAbort = (): void => {
+    if (this.#request.finish === true && this.#sent) this.#settle()?.reject(this.#cancelled());
+    else this.#end(this.#cancelled());
+  };
 
   #succeed(): void {
-    const resolve = this.#resolve;
-    if (resolve === null) return;
+    if (this.#outcome === null) return;
     const body =
       this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.#settle();
-    resolve({
+    this.#settle()?.resolve({
       answer: {
         status: this.#status,
         location: this.#location,
@@ -201,19 +217,30 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ChildFailure): void {
-    const reject = this.#reject;
-    if (reject === null) return;
-    this.#settle();
-    reject(failure);
+    if (!this.#settled) this.#end(failure);
+  }
+
+  /** Hangs up as well, also on what has settled and was left to finish. */
+  #end(failure: ChildFailure): void {
+    const outcome = this.#settle();
+    this.#release();
+    outcome?.reject(failure);
     this.#controller?.abort(failure);
   }
 
-  #settle(): void {
-    this.#resolve = null;
-    this.#reject = null;
+  #settle(): Outcome | null {
+    const outcome = this.#outcome;
+    this.#outcome = null;
     this.#chunks.length = 0;
-    clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    return outcome;
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer);
+    const over = this.#over;
+    this.#over = null;
+    over?.();
   }
 
   #cancelled(): ChildFailure {

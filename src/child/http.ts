@@ -27,7 +27,7 @@ export interface ChildSitesOptions extends PaceLimits {
   connectTimeoutMs?: number;
   /** Longest silence within a body. Default 15 s. */
   bodyTimeoutMs?: number;
-  /** A whole call. Default 30 s. */
+  /** A whole call, and how long `close` waits for changes under way. Default 30 s. */
   callTimeoutMs?: number;
   /** A call that installs, deletes or updates. Default 5 minutes. */
   updateTimeoutMs?: number;
@@ -58,7 +58,12 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const { allowPrivate } = options;
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const resolver = new Resolver({ allowPrivate, lookup: options.lookup, timeoutMs: connectTimeoutMs, now });
-  const transport = new Transport({ resolver, allowPrivate, connectTimeoutMs });
+  const transport = new Transport({
+    resolver,
+    allowPrivate,
+    connectTimeoutMs,
+    finishMs: options.callTimeoutMs ?? 30_000,
+  });
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
   const quota = options.quota ?? UNSHARED;
   const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);

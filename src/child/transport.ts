@@ -8,6 +8,8 @@ export interface TransportOptions {
   resolver: Resolver;
   allowPrivate: PrivateReach;
   connectTimeoutMs: number;
+  /** How long `close` waits for changes under way. */
+  finishMs: number;
 }
 
 interface Way {
@@ -26,6 +28,9 @@ export class Transport {
   /** One per way of connecting, made when first used: a socket of one way must never serve another. */
   readonly #ways = new Map<string, Way>();
   readonly #alone = new Set<Client>();
+  /** Changes under way. */
+  #changing = 0;
+  #changesOver: () => void = () => undefined;
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -62,13 +67,20 @@ export class Transport {
   async exchange(request: WireRequest): Promise<WireAnswer> {
     const { single, pool, taken } = this.#way(request);
     const { origin } = request.url;
-    if (taken.has(origin)) return perform(pool, request);
+    const over = request.finish === true ? this.#beginChange() : () => undefined;
+    if (taken.has(origin)) return perform(pool, request, over);
     taken.add(origin);
-    try {
-      return await perform(single, request);
-    } finally {
+    return perform(single, request, () => {
       taken.delete(origin);
-    }
+      over();
+    });
+  }
+
+  #beginChange(): () => void {
+    this.#changing++;
+    return () => {
+      if (--this.#changing === 0) this.#changesOver();
+    };
   }
 
   /** Over a connection of its own, so that the answer can name the address that gave it. */
@@ -92,8 +104,16 @@ export class Transport {
     }
   }
 
-  /** Ends all connections; calls under way fail with `cancelled`. */
+  /** Ends all connections, changes under way after a while; calls fail with `cancelled`. */
   async close(): Promise<void> {
+    if (this.#changing > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#changesOver = resolve;
+        timer = setTimeout(resolve, this.#options.finishMs);
+      });
+      clearTimeout(timer);
+    }
     const all = [...[...this.#ways.values()].flatMap(({ single, pool }) => [single, pool]), ...this.#alone];
     await Promise.all(all.map((one) => one.destroy()));
   }

@@ -187,7 +187,13 @@ const VARIABLES: readonly Variable[] = [
   variable('LOG_DAYS', 'log_days', 1096, integer(1, 36_500), 'The log of what was done is kept this many days.'),
   variable('CONCURRENCY', 'concurrency', 50, integer(1, 1000), 'Sites worked on at the same time.'),
   variable('PER_HOST', 'per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
-  variable('SITE_TIMEOUT_MS', 'site_timeout_ms', 30_000, integer(100, HOUR), 'Longest call to one site.'),
+  variable(
+    'SITE_TIMEOUT_MS',
+    'site_timeout_ms',
+    30_000,
+    integer(100, HOUR),
+    'Longest call to one site that installs nothing. A stop waits as long for changes under way.',
+  ),
   variable(
     'DIRECT_CALL_MS',
     'direct_call_ms',

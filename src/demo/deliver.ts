@@ -17,7 +17,7 @@ export function deliver(response: ServerResponse, answer: Answer, faults: Faults
     return;
   }
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
-  response.writeHead(answer.status, { ...answer.headers, 'content-length': body.length });
+  if (!response.headersSent) response.writeHead(answer.status, { ...answer.headers, 'content-length': body.length });
   if (headOnly) response.end();
   else if (faults.slowBody) dribble(response, body, faults.slowBody === true ? DRIBBLE : faults.slowBody);
   else response.end(body);

@@ -52,6 +52,11 @@ export interface Faults {
   dieMidUpdate?: boolean | undefined;
   /** A gateway answers 504 to updates. PHP goes on: the update is done at once, or after so many later requests. */
   gatewayTimeout?: true | number | undefined;
+  /**
+   * WordPress sends what it has while it updates, as the real one does: the headers come at once, and PHP dies in maintenance mode
+   * when its client hangs up. Needs a latency.
+   */
+  flushesUpdates?: boolean | undefined;
   /** Plugins whose update is fatal when it is loaded: everything after it is answered HTTP 500. */
   killedBy?: readonly string[] | undefined;
   /** Plugins that are fatal when they are activated: the call dies there, and those behind them have no turn. */
@@ -96,6 +101,7 @@ const NAMES: Record<keyof Faults, true> = {
   dieMidUpdate: true,
   maintenanceAfterUpdate: true,
   gatewayTimeout: true,
+  flushesUpdates: true,
   killedBy: true,
   renames: true,
   fatalOnActivation: true,

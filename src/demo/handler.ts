@@ -4,6 +4,7 @@ import { answerControl, CONTROL_PATH } from './control.js';
 import type { Counters } from './counters.js';
 import { deliver } from './deliver.js';
 import { latencyOf } from './faults.js';
+import { UPDATES } from './functions/index.js';
 import type { Place } from './listeners.js';
 import type { CompleteOptions } from './options.js';
 import { type Params, parseForm, text } from './params.js';
@@ -102,7 +103,8 @@ export class FleetHandler {
     };
     const send = () => deliver(response, this.guarded(answer), site.faults, method === 'HEAD');
     const wait = latencyOf(site.faults, site.random, name, site.index);
-    if (wait > 0) this.later(wait, send);
+    if (wait > 0 && site.faults.flushesUpdates && UPDATES.has(name)) this.whileFlushing(site, response, wait, send);
+    else if (wait > 0) this.later(wait, send);
     else send();
   }
 
@@ -116,7 +118,17 @@ export class FleetHandler {
     }
   }
 
-  /** PHP goes on when its client has gone, so the work is done even if nobody waits for the answer any more. */
+  /** PHP that has sent something notices at the next piece that its client has gone, and dies there. */
+  private whileFlushing(site: DemoSite, response: ServerResponse, wait: number, send: () => void): void {
+    response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' });
+    response.write(' ');
+    this.later(wait, () => {
+      if (response.destroyed) site.faults.maintenance = true;
+      else send();
+    });
+  }
+
+  /** PHP that has sent nothing goes on when its client has gone, so the work is done even if nobody waits for the answer any more. */
   private later(wait: number, work: () => void): void {
     const timer = setTimeout(() => {
       this.timers.delete(timer);

@@ -68,7 +68,7 @@ function fromWire(error: WireError): ServiceError {
 }
 
 /** How long the thread may take to save its work when the process ends. */
-const CLOSE_MS = 15_000;
+const CLOSE_MS = 45_000;
 
 interface Pending {
   resolve(value: unknown): void;

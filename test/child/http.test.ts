@@ -187,6 +187,60 @@ describe('what sites do wrong', () => {
     await expect(children().stats(at(url), request, { timeoutMs: 200 })).rejects.toMatchObject({ kind: 'timed_out' });
   });
 
+  it('silence after the headers ends a read, but no update: WordPress sends them when it begins', async () => {
+    const { url } = await site((response, { body }) => {
+      response.flushHeaders();
+      // undici counts such silence in steps of a second.
+      if (body.includes('function=upgrade')) setTimeout(() => response.end(frame({ upgrade: 'SUCCESS' })), 1_800);
+    });
+    const sites = children({ bodyTimeoutMs: 150, callTimeoutMs: 60_000 });
+    const silent = expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
+    expect(await sites.upgradeCore(at(url))).toMatchObject({ claimed: true });
+    await silent;
+  });
+
+  it('is left to finish when it changes something and its caller gives up; the next call takes another connection', async () => {
+    let hungUp = false;
+    let finish = (): void => undefined;
+    const { url, seen } = await site((response, { body }) => {
+      response.on('close', () => {
+        hungUp ||= !response.writableFinished;
+      });
+      if (body.includes('function=upgrade')) finish = () => response.end(frame({ upgrade: 'SUCCESS' }));
+      else response.end(frame(stats));
+    });
+    const sites = children();
+    const caller = new AbortController();
+    const call = sites.upgradeCore(at(url), { signal: caller.signal });
+    await expect.poll(() => seen.length).toBe(1);
+    caller.abort();
+    await expect(call).rejects.toMatchObject({ kind: 'cancelled', mayHaveRun: true });
+    expect(await sites.stats(at(url), request)).toMatchObject({ child_version: '6.1' });
+    finish();
+    expect(await sites.stats(at(url), request)).toMatchObject({ child_version: '6.1' });
+    expect(hungUp).toBe(false);
+  });
+
+  it('a change under way holds the end of the service up, for a while', async () => {
+    const answers: (() => void)[] = [];
+    const { url } = await site((response) => answers.push(() => response.end(frame({ upgrade: 'SUCCESS' }))));
+    const sites = children({ callTimeoutMs: 400 });
+    const updated = sites.upgradeCore(at(url), { timeoutMs: 60_000 });
+    await expect.poll(() => answers.length).toBe(1);
+    const closed = sites.close();
+    answers[0]?.();
+    expect(await updated).toMatchObject({ claimed: true });
+    await closed;
+
+    const others = children({ callTimeoutMs: 400 });
+    const lost = expect(others.upgradeCore(at(url), { timeoutMs: 60_000 })).rejects.toMatchObject({
+      kind: 'cancelled',
+    });
+    await expect.poll(() => answers.length).toBe(2);
+    await others.close();
+    await lost;
+  });
+
   it('an endless body is cut at the limit', async () => {
     let closed = false;
     const { url } = await site((response) => {

@@ -16,7 +16,7 @@ const resolver = new Resolver({
   timeoutMs: 5_000,
   now: () => performance.now(),
 });
-export const transport = new Transport({ resolver, allowPrivate: true, connectTimeoutMs: 5_000 });
+export const transport = new Transport({ resolver, allowPrivate: true, connectTimeoutMs: 5_000, finishMs: 0 });
 
 export function clientOf(site: WordPress, privateKey: string, now: () => number = Date.now): GuardClient {
   const at = { url: site.url, private_key: privateKey, http_user: null, http_pass: null, ssl_verify: true };

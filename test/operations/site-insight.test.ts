@@ -77,6 +77,15 @@ describe('what a look told', () => {
         user(1615, 'modified', { changeusername: 'tom', oldrole: 'Author', newrole: 'Editor' }),
         'Changed role of user: tom (from Author to Editor)',
       ],
+      // WordPress' REST API, and what the child makes of it: the role that is given back is in no entry.
+      [
+        user(1615, 'modified', { changeusername: 'eve', oldrole: 'Administrator', newrole: '' }),
+        'Changed role of user: eve (from Administrator, the new role is not in the log of the site)',
+      ],
+      [
+        user(1615, 'modified', { changeusername: 'eve', oldrole: '', newrole: 'Author' }),
+        'Changed role of user: eve (to Author)',
+      ],
       [
         user(1640, 'modified', { changeusername: 'tom', oldemail: 't@a.example', newemail: 't@b.example' }),
         'Changed email address of user: tom (from t@a.example to t@b.example)',

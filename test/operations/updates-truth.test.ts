@@ -141,6 +141,30 @@ describe('a connection that breaks while an update runs', () => {
     ]);
   });
 
+  it('tells of a site that shows an error page since, and raises the alert, though the outcome is unknown', async () => {
+    const [killer = ''] = slugs;
+    site.faults = { gatewayTimeout: true, killedBy: [killer] };
+    const { updated, errors } = await app.call('update-site-plugins', { ...OF, slugs: [killer] });
+    expect(updated).toEqual([]);
+    expect(errors).toMatchObject([
+      {
+        type: 'plugin',
+        slug: killer,
+        code: 'svc_site_offline',
+        message: expect.stringMatching(/connection broke.*the site has answered HTTP 500 since: .*unknown/),
+      },
+      {
+        type: 'site',
+        code: 'svc_site_offline',
+        message: expect.stringMatching(
+          / 2\.0 was sent, but the site has answered HTTP 500 since: it is probably broken/,
+        ),
+      },
+    ]);
+    const facts = () => app.cell("SELECT facts FROM alert WHERE kind = 'site.http_check_failed'");
+    await expect.poll(facts).toContain('"http_status":500');
+  });
+
   it('never says "the old version still" of a site that did not answer', async () => {
     const [a = '', b = ''] = slugs;
     Object.defineProperty(site.faults, 'http500', {
@@ -167,6 +191,12 @@ describe('a main file that an update renames', () => {
     expect(answer.errors).toMatchObject([{ type: 'plugin', slug: renamed, code: 'svc_activation_failed' }]);
     expect(answer.errors[0].message).toContain('inactive');
     expect(answer.errors[0].message).toContain('activate-site-plugins');
+    const { changes } = await app.call('get-site-changes', { ...OF, source: 'dashboard', per_page: 2 });
+    const name = plugin(renamed)?.name;
+    expect(changes.map((each: { description: string }) => each.description)).toEqual([
+      `Deactivated plugin: ${name}`,
+      `Updated plugin: ${name} (from 1.0 to 2.0)`,
+    ]);
     expect(await app.call('activate-site-plugins', { ...OF, slugs: [renamed] })).toMatchObject({
       activated: [renamed],
     });
@@ -268,6 +298,33 @@ describe('a call on a slow site', () => {
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
     expect(await app.call('update-site-plugins', OF)).not.toHaveProperty('job_id');
+  });
+
+  it('does not hang up on the site, whose WordPress would die in the middle of the update', async () => {
+    site.faults = { flushesUpdates: true, latencyMs: (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0) };
+    const { job_id } = await app.call('update-site-plugins', OF);
+    await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
+    expect(site.faults.maintenance).toBeUndefined();
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'completed',
+      summary: { total_updated: 3, total_errors: 0 },
+    });
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
+  it('tells each item when the site does not come back, and sends nothing more', async () => {
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins', 'themes'] });
+    await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
+    site.faults.maintenance = true;
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'failed', failed: 1, errors: [{ site_id: 1, code: 'svc_site_offline' }] });
+    expect(
+      status.items.map(({ type, code, message }: Entry) => [type, code, /\.maintenance.*10 minutes/.test(message)]),
+    ).toEqual([...slugs.map(() => ['plugin', 'svc_site_offline', true]), ['theme', 'svc_site_offline', false]]);
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
   it('throws where an answer has no place for it, with the job', async () => {

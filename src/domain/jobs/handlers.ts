@@ -172,8 +172,10 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     await settleBeforeResume(ctx, target);
     requireContactable(target);
     const asked = await offersOf(ctx, target, params);
-    const before = asked.length === 0 ? { updated: [], errors: [] } : await finishCutOff(ctx, target, asked);
+    const before = asked.length === 0 ? null : await finishCutOff(ctx, target, asked);
+    if (before?.silent === true) return before;
     const rest = await this.run(ctx, target, params);
+    if (before === null) return rest;
     return { ...rest, updated: [...before.updated, ...rest.updated], errors: [...before.errors, ...rest.errors] };
   },
   outcomeOf({ updated, errors }) {

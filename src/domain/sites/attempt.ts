@@ -48,6 +48,16 @@ export function inMaintenance(silence: ServiceError | null): boolean {
   return silence?.cause instanceof ChildFailure && silence.cause.kind === 'maintenance';
 }
 
+/** The HTTP status of the answer that said nothing; 0 = no answer. */
+export function statusOf(silence: ServiceError | null): number {
+  return silence?.cause instanceof ChildFailure ? silence.cause.httpStatus : 0;
+}
+
+/** `has answered HTTP 500 since`. */
+export function sinceThen(httpStatus: number): string {
+  return httpStatus === 0 ? 'has not answered since' : `has answered HTTP ${httpStatus} since`;
+}
+
 /** Stores the inventory that came along with an answer; without one the site is asked. */
 export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };

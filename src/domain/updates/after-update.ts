@@ -1,11 +1,11 @@
 /** Whether a site still works after updates: a visit of its front page, and what the child answered. */
 
 import { siteWord } from '../../../schemas/site-text.js';
-import { ChildFailure } from '../../child/child.js';
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { checksAfterUpdate } from '../settings/effects.js';
-import { inMaintenance } from '../sites/attempt.js';
+import { inMaintenance, sinceThen, statusOf } from '../sites/attempt.js';
 import { checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from './apply.js';
@@ -16,24 +16,26 @@ const OFFLINE: ErrorCode = 'svc_site_offline';
  * Looks at a site after updates, and answers what is wrong with it since, as errors about the whole site. An alert names what was
  * installed.
  * @param silence why the child could not be read after the last update; null when it answered
+ * @param unseen what was sent last, when the connection broke and the site did not show what became of it
  */
 export async function inspectSite(
   ctx: Ctx,
   target: LoadedSite,
   updated: readonly Applied[],
   silence: ServiceError | null,
+  unseen: readonly FleetOffer[] = [],
 ): Promise<ApplyError[]> {
-  const visit = updated.length === 0 ? null : await visitFrontPage(ctx, target);
-  const wrong = problem(visit, silence, updated);
+  const touched = updated.length + unseen.length > 0;
+  const visit = touched ? await visitFrontPage(ctx, target) : null;
+  const wrong = problem(visit, silence, { updated, unseen });
   // As bad as before the update: not its doing.
   const before = target.site.http_status;
   const known = silence === null && visit !== null && visit.http_status === before;
-  if (updated.length > 0 && !known && (wrong !== null || visit?.reachable === false)) {
-    const http_status = statusOf(visit, silence);
+  if (touched && !known && (wrong !== null || (updated.length > 0 && visit?.reachable === false))) {
     ctx.events.emit({
       name: 'site.http_check_failed',
       site_id: target.site.id,
-      facts: { http_status, items: itemsOf(updated) },
+      facts: { http_status: shownStatus(visit, silence), items: itemsOf([...updated, ...unseen]) },
     });
   }
   return wrong === null || known ? [] : [failed(target, 'site', '', OFFLINE, wrong)];
@@ -68,35 +70,37 @@ function isDead({ http_status }: FrontPage): boolean {
 }
 
 /** What is wrong since the updates, in a sentence; null when the site works, or nothing says that it does not. */
-function problem(visit: FrontPage | null, silence: ServiceError | null, updated: readonly Applied[]): string | null {
+function problem(
+  visit: FrontPage | null,
+  silence: ServiceError | null,
+  { updated, unseen }: { updated: readonly Applied[]; unseen: readonly FleetOffer[] },
+): string | null {
   if (inMaintenance(silence)) {
     return "The site is stuck in WordPress' maintenance mode since the update: delete the file .maintenance in the folder of WordPress. WordPress itself ignores it after 10 minutes.";
   }
-  if (updated.length === 0) return null;
-  const one = updated.length === 1;
-  const installed = `${itemsOf(updated)} ${one ? 'was' : 'were'} installed`;
-  const guess = `it is probably broken by ${one ? 'this update' : 'one of these updates'}.`;
+  const status = shownStatus(visit, silence);
   const dead = visit !== null && isDead(visit);
-  if (silence === null)
-    return dead ? `${installed}, but the front page of the site ${sinceThen(visit)}: ${guess}` : null;
-  if (visit === null || dead)
-    return `${installed}, but the site ${sinceThen({ http_status: statusOf(visit, silence) })}: ${guess}`;
-  return `${installed}, but the child plugin does not answer since, although the front page is shown. ${silence.message}`;
+  // Of a site that is silent altogether, the update itself has said so; an error page is more than that.
+  if (updated.length === 0 && (unseen.length === 0 || !dead || status === 0)) return null;
+  const done = [
+    ...(updated.length === 0 ? [] : [`${itemsOf(updated)} ${updated.length === 1 ? 'was' : 'were'} installed`]),
+    ...(unseen.length === 0 ? [] : [`the update to ${itemsOf(unseen)} was sent`]),
+  ].join(' and ');
+  const what = done.replace(/^the /, 'The ');
+  const guess = `it is probably broken by ${updated.length + unseen.length === 1 ? 'this update' : 'one of these updates'}.`;
+  if (silence === null) return dead ? `${what}, but the front page of the site ${sinceThen(status)}: ${guess}` : null;
+  if (visit === null || dead) return `${what}, but the site ${sinceThen(status)}: ${guess}`;
+  return `${what}, but the child plugin does not answer since, although the front page is shown. ${silence.message}`;
 }
 
-function sinceThen({ http_status }: Pick<FrontPage, 'http_status'>): string {
-  return http_status === 0 ? 'has not answered since' : `has answered HTTP ${http_status} since`;
-}
-
-function statusOf(visit: FrontPage | null, silence: ServiceError | null): number {
-  if (visit !== null && (silence === null || visit.http_status > 0)) return visit.http_status;
-  return silence?.cause instanceof ChildFailure ? silence.cause.httpStatus : 0;
+function shownStatus(visit: FrontPage | null, silence: ServiceError | null): number {
+  return visit !== null && (silence === null || visit.http_status > 0) ? visit.http_status : statusOf(silence);
 }
 
 const NAMED = 5;
 
 /** `Akismet 5.4, Jetpack 14.1 and 3 more`. */
-function itemsOf(updated: readonly Applied[]): string {
+function itemsOf(updated: readonly Pick<Applied, 'name' | 'new_version'>[]): string {
   const named = updated.slice(0, NAMED).map(({ name, new_version }) => `${siteWord(name)} ${siteWord(new_version)}`);
   const more = updated.length - named.length;
   return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');

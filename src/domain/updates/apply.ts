@@ -47,6 +47,8 @@ export interface ApplyResult {
   interrupted?: boolean;
   /** Why the site could not be read after the last of them; null when it answered, or nothing was sent. */
   silence?: ServiceError | null;
+  /** Sent last, and the site did not show what became of them. */
+  unseen?: readonly FleetOffer[];
 }
 
 /** Updates may unpack large archives on slow hosts. */
@@ -65,8 +67,9 @@ export async function applyOffers(
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
     const apply = (items: readonly FleetOffer[]) => applyInOrder(ctx, target, items, timeoutMs);
-    const { silence = null, ...result } = await applySafely(ctx, target, offers, apply);
-    if (result.interrupted !== true) result.errors.push(...(await inspectSite(ctx, target, result.updated, silence)));
+    const { silence = null, unseen = [], ...result } = await applySafely(ctx, target, offers, apply);
+    if (result.interrupted !== true)
+      result.errors.push(...(await inspectSite(ctx, target, result.updated, silence, unseen)));
     return result;
   });
 }
@@ -83,6 +86,7 @@ export async function applyInOrder(
 ): Promise<ApplyResult> {
   const result: ApplyResult = { updated: [], errors: [] };
   let silence: ServiceError | null = null;
+  let unseen: readonly FleetOffer[] = [];
   for (const type of UPDATE_TYPES) {
     const ofType = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
     if (ofType.length === 0) continue;
@@ -97,18 +101,20 @@ export async function applyInOrder(
     result.updated.push(...part.updated);
     result.errors.push(...part.errors);
     if (part.interrupted) return { ...result, interrupted: true };
-    silence = part.silence;
+    ({ silence, unseen } = part);
   }
-  return { ...result, silence };
+  return { ...result, silence, unseen };
 }
 
 interface TypeResult extends ApplyResult {
   silence: ServiceError | null;
+  /** Sent, and the site did not show what became of them. */
+  unseen: FleetOffer[];
 }
 
-const CUT_OFF: TypeResult = { updated: [], errors: [], silence: null, interrupted: true };
+const CUT_OFF: TypeResult = { updated: [], errors: [], silence: null, unseen: [], interrupted: true };
 
-function notTried(target: LoadedSite, type: UpdateType, offer: FleetOffer): ApplyError {
+export function notTried(target: LoadedSite, type: UpdateType, offer: FleetOffer): ApplyError {
   const message = 'Not tried: the site has not answered since the updates before this one.';
   return failed(target, type, offer.slug, 'svc_site_offline', message);
 }
@@ -129,7 +135,7 @@ async function applyType(
     const failure = updateError(ctx, target, type, error);
     if (isCancelled(failure)) throw failure;
     const errors = offers.map((offer) => failed(target, type, offer.slug, failure.code, failure.message));
-    result = { updated: [], errors, silence: null };
+    result = { updated: [], errors, silence: null, unseen: [] };
   }
   await ctx.store.updates.applied(
     target.site.id,
@@ -144,17 +150,22 @@ async function applyType(
 export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
   for (const { site_id, slug, old_version, new_version } of updated)
     ctx.events.emit({ name: `${type}.updated`, site_id, facts: { slug, old_version, new_version } });
-  for (const { site_id, slug, code } of errors)
-    ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
+  for (const { site_id, slug, code } of errors) {
+    // Said of what was installed: the update switched it off.
+    if (code === 'svc_activation_failed' && (type === 'plugin' || type === 'theme'))
+      ctx.events.emit({ name: `${type}.deactivated`, site_id, facts: { slug } });
+    else ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
+  }
 }
 
 function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: Judged): TypeResult {
-  const result: TypeResult = { updated: [], errors: [], silence };
+  const result: TypeResult = { updated: [], errors: [], silence, unseen: [] };
   for (const { offer, verdict } of verdicts) {
     if ('open' in verdict) {
       result.interrupted = true;
     } else if ('failure' in verdict) {
       result.errors.push(failed(target, type, offer.slug, verdict.failure.code, verdict.failure.message));
+      if (verdict.failure.code === 'svc_site_offline') result.unseen.push(offer);
     } else {
       const { slug, name, current_version: old_version } = offer;
       result.updated.push({ ...siteFields(target), type, slug, name, old_version, new_version: verdict.version });

@@ -11,7 +11,7 @@ import type {
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import { type Attempt, connectionBroke, type Seen } from '../sites/attempt.js';
+import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../sites/attempt.js';
 import { siteCallError } from '../sites/load.js';
 
 export type Verdict =
@@ -151,7 +151,10 @@ function notSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): Serv
   if (connectionBroke(failure)) {
     const broke = `The connection broke while the update ran (${failure.httpStatus > 0 ? `HTTP ${failure.httpStatus}` : 'no answer'})`;
     if (unread !== null)
-      return new ServiceError('svc_site_offline', `${broke}, and the site has not answered since: ${unknown}.`);
+      return new ServiceError(
+        'svc_site_offline',
+        `${broke}, and the site ${sinceThen(statusOf(unread.silence))}: ${unknown}.`,
+      );
     const version = offer.current_version === '' ? 'the old version' : `version ${siteWord(offer.current_version)}`;
     return new ServiceError('svc_update_failed', `${broke}, and the site reports ${version} still.`);
   }
