@@ -1,5 +1,6 @@
 /** Keeps what was done through this service: listens to events and writes those that are somebody's deed in batches. */
 
+import { setImmediate } from 'node:timers/promises';
 import { plainText } from '../../../schemas/text.js';
 import type { Event, EventFacts, EventName, Origin } from '../../core/events.js';
 import type { Log } from '../../core/log.js';
@@ -27,6 +28,8 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
     for (let i = 0; i < entries.length; i += BATCH) {
       try {
         await parts.store.actionLog.add(entries.slice(i, i + BATCH));
+        // A call may name thousands of items: others have their turn between two batches.
+        if (entries.length >= BATCH) await setImmediate();
       } catch (error) {
         parts.log.error({ err: error, entries: entries.length - i }, 'the log of actions could not be written');
         return;
