@@ -20,6 +20,7 @@ import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
+import { VERSION } from '../core/version.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
@@ -42,6 +43,7 @@ import { createStore, type Store } from '../store/store.js';
 import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
+import type { WebhookSender } from '../webhook/sender.js';
 
 export interface KeyPair {
   private_key: string;
@@ -142,6 +144,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
+  const webhooks = await openWebhooks(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
@@ -159,6 +162,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       probe,
       auditor,
       mailer,
+      webhooks,
       clock,
       config,
       log,
@@ -283,7 +287,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       closing.abort();
       await Promise.all([runner.stop(), schedule.stop(), tools, looking]);
       await Promise.all([recorder.flush(), mails.settled()]);
-      await Promise.all([child.close(), probe.close(), mailer.close()]);
+      await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
       await db.close();
@@ -373,6 +377,11 @@ async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
   if (smtp_url === null) return noMailer();
   const { createMailer } = await import('../mail/smtp.js');
   return createMailer({ url: smtp_url, from: mail_from });
+}
+
+async function openWebhooks(config: Config): Promise<WebhookSender> {
+  const { createWebhookSender } = await import('../webhook/http.js');
+  return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
 }
 
 /** Where the service answers when no public address is set. */

@@ -227,5 +227,5 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',
   costs: 'Costs of sites and clients.',
-  alerts: 'Alerts of monitors, certificates and domains.',
+  alerts: 'Alerts of monitors, certificates and domains, and who is told of them.',
 };

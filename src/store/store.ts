@@ -15,6 +15,8 @@ import type { Db } from './driver/db.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
 import { createMail } from './mail/mail.js';
+import { createAlertDeliveries } from './monitoring/alert-deliveries.js';
+import { createAlertRecipients } from './monitoring/alert-recipients.js';
 import { createAlerts } from './monitoring/alerts.js';
 import { createCertificates } from './monitoring/certificates.js';
 import { createMonitorClaims } from './monitoring/claims.js';
@@ -85,6 +87,8 @@ export function createStore(db: Db, vault: Vault) {
     certificates: createCertificates(db),
     domains: createDomains(db),
     alerts: createAlerts(db),
+    alertRecipients: createAlertRecipients(db, vault),
+    alertDeliveries: createAlertDeliveries(db),
     instance: createInstance(db),
     idempotency: createIdempotency(db, vault),
   };

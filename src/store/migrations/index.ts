@@ -13,6 +13,7 @@ import { jobItems } from './0011_job_items.js';
 import { siteState } from './0012_site_state.js';
 import { siteFindings } from './0013_site_findings.js';
 import { actionLog } from './0014_action_log.js';
+import { alertRecipients } from './0023_alert_recipients.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -29,4 +30,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 12, name: 'site_state', sql: siteState },
   { id: 13, name: 'site_findings', sql: siteFindings },
   { id: 14, name: 'action_log', sql: actionLog },
+  { id: 23, name: 'alert_recipients', sql: alertRecipients },
 ];
