@@ -7,6 +7,7 @@ import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
+import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 import { assertWritable } from './writable.js';
 
@@ -33,6 +34,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     const credentials = await firstLogin(service, config);
     release();
     announce(url, credentials, options.json);
+    await warnWhenSilent(service, log);
     log.info({ url, db: config.db.replace(/\/\/[^@/]*@/, '//'), read_only: config.read_only }, 'serving');
     await whenAborted(stop);
     log.info({}, 'stopping');
