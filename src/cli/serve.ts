@@ -30,11 +30,11 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     const url = config.base_url ?? listener.url;
     service.setBaseUrl(url);
     await service.start();
+    await warnWhenSilent(service, log);
     // Last of all, and shown at once: logins created before a failing step would never be shown.
     const credentials = await firstLogin(service, config);
     release();
     announce(url, credentials, options.json);
-    await warnWhenSilent(service, log);
     log.info({ url, db: config.db.replace(/\/\/[^@/]*@/, '//'), read_only: config.read_only }, 'serving');
     await whenAborted(stop);
     log.info({}, 'stopping');
