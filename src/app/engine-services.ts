@@ -24,7 +24,7 @@ import { VERSION } from '../core/version.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
-import { applyConnectionSettings } from '../domain/settings/effects.js';
+import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
@@ -40,6 +40,7 @@ import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
 import { createStore, type Store } from '../store/store.js';
+import { fleetFamilies } from '../telemetry/fleet-metrics.js';
 import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
@@ -125,6 +126,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const metrics = parts.metrics ?? createMetrics('engine');
+  if (parts.serves === true) await metrics.open();
   const { db, store } = await openWriter(parts, instrumentStorage(metrics, log, clock));
   const events = createEvents(clock, log);
   const closing = new AbortController();
@@ -200,7 +202,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       (await callable(id)).call(input, withOperation(context, id)),
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
-      ...metrics.collect(),
+      ...(await metrics.collect()),
+      ...(await fleetMetrics(context)),
       ...(await workloadMetrics({ store, child, now: context.clock.now(), members: sharedLimits?.members() ?? 1 })),
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
@@ -300,6 +303,16 @@ const LOOK_AFTER: ReadonlySet<string> = new Set(['site.added', 'site.reconnected
 
 /** Between looks for syncs: a sync of the whole fleet tells of each site. */
 const LOOK_PAUSE_MS = 60_000;
+
+/** Figures about the sites and what waits to be told. */
+async function fleetMetrics(ctx: Ctx) {
+  const { active } = await monitoringDefaults(ctx);
+  const [figures, deliveries] = await Promise.all([
+    ctx.store.fleetFigures.read(ctx.clock.now(), active),
+    ctx.store.alertDeliveries.counts(),
+  ]);
+  return fleetFamilies(figures, deliveries);
+}
 
 /** As often as monitors are run: a process that died is noticed after three of these at most. */
 const MEMBERS_BEAT_MS = 10_000;

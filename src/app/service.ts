@@ -35,7 +35,7 @@ import {
   replicaNotReady,
 } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
-import { createMetrics, type MetricFamily, processMetrics, renderMetrics } from '../telemetry/metrics.js';
+import { buildInfo, createMetrics, type MetricFamily } from '../telemetry/metrics.js';
 import { createReadiness } from '../telemetry/readiness.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
 import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
@@ -193,14 +193,15 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     ],
   });
   const metricsText = async () => {
-    const beside = inline === null ? metrics.collect() : [];
+    const { renderMetrics } = await import('../telemetry/prometheus.js');
+    const beside = inline === null ? await metrics.collect() : [];
     // An engine that was not started yet has no figures.
     const engineSide = inline !== null || thread !== null;
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
     // The engine asks the database for some of its numbers. When that is away, the others tell so.
     const working = (await Promise.resolve(asked).catch(() => [])) as MetricFamily[];
     const replica = reader?.replica ? replicaMetrics(reader.replica.status()) : [];
-    return renderMetrics([...processMetrics(VERSION), ...beside, ...replica, ...working]);
+    return renderMetrics([[buildInfo(VERSION)], beside, replica, working]);
   };
 
   return {
@@ -217,7 +218,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp()]);
+      const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp(), metrics.open()]);
       if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
       const built = createHttpApp({

@@ -24,6 +24,7 @@ import { createDomains } from './monitoring/domains.js';
 import { createMonitors } from './monitoring/monitors.js';
 import { createMonitorNetwork } from './monitoring/own-network.js';
 import { createMonitorResults } from './monitoring/results.js';
+import { createFleetFigures } from './reports/fleet-figures.js';
 import { createReportData } from './reports/report-data.js';
 import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
@@ -64,6 +65,7 @@ export function createStore(db: Db, vault: Vault) {
     changes: createChangeList(db),
     mail: createMail(db),
     reportData: createReportData(db),
+    fleetFigures: createFleetFigures(db),
     timeTasks: createTimeTasks(db),
     timeBuckets: createTimeBuckets(db),
     timeSettings: createTimeSettings(db),
