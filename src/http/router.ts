@@ -3,7 +3,14 @@
 import { Hono } from 'hono';
 import { ServiceError } from '../core/errors.js';
 import { requireMetricsAccess } from './metrics-access.js';
-import { type Envelope, errorResponse, installPipeline, loggedErrorResponse, type PipelineParts, type RequestFacts } from './pipeline.js';
+import {
+  type Envelope,
+  errorResponse,
+  installPipeline,
+  loggedErrorResponse,
+  type PipelineParts,
+  type RequestFacts,
+} from './pipeline.js';
 import type { HttpEnv } from './request-info.js';
 
 /** An app and the path it is mounted at; its own routes may already carry the whole path. */

@@ -13,7 +13,11 @@ export function fleetFamilies(
     Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
   return [
     gauge('sitefleet_sites', 'Sites by status.', ...by('status', sites)),
-    gauge('sitefleet_updates_pending', 'Updates on offer that are not ignored, by level of the version.', ...levels(updates)),
+    gauge(
+      'sitefleet_updates_pending',
+      'Updates on offer that are not ignored, by level of the version.',
+      ...levels(updates),
+    ),
     gauge('sitefleet_monitors', 'Monitors by state.', ...by('state', monitors)),
     gauge('sitefleet_certificates', 'Certificates by the days that are left.', ...by('days_left', certificates)),
     ...(first_expiry === null

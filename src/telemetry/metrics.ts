@@ -72,5 +72,8 @@ function family(
 
 /** The running version, as a label. */
 export function buildInfo(version: string): MetricFamily {
-  return gauge('sitefleet_build_info', 'The running version.', { labels: { version, node: process.version }, value: 1 });
+  return gauge('sitefleet_build_info', 'The running version.', {
+    labels: { version, node: process.version },
+    value: 1,
+  });
 }

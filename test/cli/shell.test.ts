@@ -66,7 +66,9 @@ describe('operations', () => {
       expect(help).toContain(shellWord(JSON.stringify(exampleOf(operation))));
     }
     // What deletes is shown as a preview.
-    expect(exampleOf(operations.find(({ id }) => id === 'svc/delete-site-v1') as never)).toMatchObject({ dry_run: true });
+    expect(exampleOf(operations.find(({ id }) => id === 'svc/delete-site-v1') as never)).toMatchObject({
+      dry_run: true,
+    });
     expect((await programs.run(env, ['call', '--help'])).out).toContain('Usage: sitefleet call');
     const unknown = await programs.run(env, ['call', 'list-sitse', '--help']);
     expect([unknown.code, unknown.out]).toEqual([1, '']);
@@ -163,7 +165,10 @@ describe('doctor', () => {
   });
 
   it('fails for what keeps it from working', async () => {
-    const wrong = await findings({ SITEFLEET_SECRET_KEY: 'ab'.repeat(32), SITEFLEET_SMTP_URL: 'smtp://u:p@127.0.0.1:9' });
+    const wrong = await findings({
+      SITEFLEET_SECRET_KEY: 'ab'.repeat(32),
+      SITEFLEET_SMTP_URL: 'smtp://u:p@127.0.0.1:9',
+    });
     expect(wrong.code).toBe(1);
     expect(wrong.of('Key')).toMatchObject({ status: 'fail', detail: expect.stringContaining('does not open') });
     expect(wrong.of('Mail')).toMatchObject({
