@@ -1,6 +1,7 @@
 /** What an operator sees: numbers that move with what happens, readiness that says why not, and neither for strangers. */
 
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
@@ -105,6 +106,24 @@ describe('metrics', () => {
       expect(text).toContain(`\n${name} `);
     for (const name of ['nodejs_eventloop_lag_p99_seconds', 'nodejs_heap_size_used_bytes', 'nodejs_version_info'])
       expect(text).toMatch(new RegExp(`^${name}[ {]`, 'm'));
+  });
+
+  it('are all there that the dashboard shows', async () => {
+    await app.db.run("INSERT INTO site_certificate (site_id, status, valid_to, last_check) VALUES (1, 'valid', ?, 0)", [
+      app.clock.now() + 86_400_000,
+    ]);
+    const names = new Set([...(await numbers()).keys()].map((name) => name.replace(/\{.*/, '')));
+    const dashboard = readFileSync('docs/monitoring/grafana.json', 'utf8');
+    const shown = new Set(dashboard.match(/\b(?:sitefleet|http|process|nodejs)_[a-z0-9_]+/g));
+    expect(shown.size).toBeGreaterThan(12);
+    expect([...shown].filter((name) => !names.has(name))).toEqual([]);
+    const panels = (JSON.parse(dashboard) as { panels: { id: number }[] }).panels.map(({ id }) => id);
+    expect(new Set(panels).size).toBe(panels.length);
+    const [days] = [...(await numbers())].filter(([name]) => name.startsWith('sitefleet_certificates'));
+    expect(days).toEqual(['sitefleet_certificates{days_left="0-7"}', 1]);
+    expect((await numbers()).get('sitefleet_certificate_first_expiry_timestamp_seconds')).toBe(
+      app.clock.now() / 1000 + 86_400,
+    );
   });
 
   it('name no site and no caller', async () => {
