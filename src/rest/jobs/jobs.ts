@@ -34,7 +34,6 @@ export const jobs: readonly Route[] = [
     on: 'POST',
     path: '/jobs/{job_id}/cancel',
     needs: 'write',
-    login: 'either',
     summary: 'Cancel a job',
     description:
       'What was done stays done. Sites that were not finished are listed in `errors` with `svc_cancelled`; one that is under way may still finish. 409 for a job that has ended.',
