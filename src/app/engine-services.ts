@@ -20,11 +20,12 @@ import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
+import { VERSION } from '../core/version.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
 import { settleInterrupted } from '../domain/safety/unsettled.js';
-import { applyConnectionSettings } from '../domain/settings/effects.js';
+import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
 import type { SiteGuards } from '../guard/guards.js';
@@ -41,9 +42,11 @@ import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
 import { createStore, type Store } from '../store/store.js';
+import { fleetFamilies } from '../telemetry/fleet-metrics.js';
 import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
+import type { WebhookSender } from '../webhook/sender.js';
 
 export interface KeyPair {
   private_key: string;
@@ -125,6 +128,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
   const metrics = parts.metrics ?? createMetrics('engine');
+  if (parts.serves === true) await metrics.open();
   const { db, store } = await openWriter(parts, instrumentStorage(metrics, log, clock));
   const events = createEvents(clock, log);
   const closing = new AbortController();
@@ -145,6 +149,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
+  const webhooks = await openWebhooks(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
@@ -163,6 +168,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       probe,
       auditor,
       mailer,
+      webhooks,
       clock,
       config,
       log,
@@ -200,7 +206,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       (await callable(id)).call(input, withOperation(context, id)),
     loaded: async () => undefined,
     metrics: async (_payload, context) => [
-      ...metrics.collect(),
+      ...(await metrics.collect()),
+      ...(await fleetMetrics(context)),
       ...(await workloadMetrics({ store, child, now: context.clock.now(), members: sharedLimits?.members() ?? 1 })),
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
@@ -294,7 +301,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       closing.abort();
       await Promise.all([runner.stop(), schedule.stop(), tools, looking]);
       await Promise.all([recorder.flush(), mails.settled()]);
-      await Promise.all([child.close(), probe.close(), mailer.close()]);
+      await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
       await db.close();
@@ -307,6 +314,16 @@ const LOOK_AFTER: ReadonlySet<string> = new Set(['site.added', 'site.reconnected
 
 /** Between looks for syncs: a sync of the whole fleet tells of each site. */
 const LOOK_PAUSE_MS = 60_000;
+
+/** Figures about the sites and what waits to be told. */
+async function fleetMetrics(ctx: Ctx) {
+  const { active } = await monitoringDefaults(ctx);
+  const [figures, deliveries] = await Promise.all([
+    ctx.store.fleetFigures.read(ctx.clock.now(), active),
+    ctx.store.alertDeliveries.counts(),
+  ]);
+  return fleetFamilies(figures, deliveries);
+}
 
 /** As often as monitors are run: a process that died is noticed after three of these at most. */
 const MEMBERS_BEAT_MS = 10_000;
@@ -392,6 +409,11 @@ async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
   if (smtp_url === null) return noMailer();
   const { createMailer } = await import('../mail/smtp.js');
   return createMailer({ url: smtp_url, from: mail_from });
+}
+
+async function openWebhooks(config: Config): Promise<WebhookSender> {
+  const { createWebhookSender } = await import('../webhook/http.js');
+  return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
 }
 
 /** Where the service answers when no public address is set. */

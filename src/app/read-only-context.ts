@@ -13,6 +13,7 @@ import type { SiteGuards } from '../guard/guards.js';
 import { noMailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
 import type { Store } from '../store/store.js';
+import type { WebhookSender } from '../webhook/sender.js';
 
 export interface ReadOnlyContextParts {
   store: Store;
@@ -31,6 +32,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
     mailer: noMailer(parts.config.smtp_url !== null),
+    webhooks: unavailable<WebhookSender>('the network'),
     locks: createSiteLocks(),
   };
   return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({

@@ -35,7 +35,8 @@ import {
   replicaNotReady,
 } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
-import { createMetrics, type MetricFamily, processMetrics, renderMetrics } from '../telemetry/metrics.js';
+import { buildInfo, createMetrics, type MetricFamily } from '../telemetry/metrics.js';
+import type { renderMetrics } from '../telemetry/prometheus.js';
 import { createReadiness } from '../telemetry/readiness.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
 import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
@@ -195,15 +196,15 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       integrity?.reason() ?? null,
     ],
   });
-  const metricsText = async () => {
-    const beside = inline === null ? metrics.collect() : [];
+  const metricsText = async (render: typeof renderMetrics) => {
+    const beside = inline === null ? await metrics.collect() : [];
     // An engine that was not started yet has no figures.
     const engineSide = inline !== null || thread !== null;
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
     // The engine asks the database for some of its numbers. When that is away, the others tell so.
     const working = (await Promise.resolve(asked).catch(() => [])) as MetricFamily[];
     const replica = reader?.replica ? replicaMetrics(reader.replica.status()) : [];
-    return renderMetrics([...processMetrics(VERSION), ...beside, ...replica, ...working]);
+    return render([[buildInfo(VERSION)], beside, replica, working]);
   };
 
   return {
@@ -220,9 +221,14 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, shared] = await Promise.all([import('./http-app.js'), mcp()]);
+      const [{ createHttpApp }, { renderMetrics }, shared] = await Promise.all([
+        import('./http-app.js'),
+        import('../telemetry/prometheus.js'),
+        mcp(),
+        metrics.open(),
+      ]);
       if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
-      const counts = { token: config.metrics_token, request: metrics.request, text: metricsText };
+      const counts = { token: config.metrics_token, request: metrics.request, text: () => metricsText(renderMetrics) };
       const built = createHttpApp({
         ...surfaces,
         mcp: shared,

@@ -1,33 +1,50 @@
-/** `sitefleet call`: one operation from the shell. */
+/** `sitefleet call` and `sitefleet ops`: the operations from the shell. */
 
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { createService, type Service } from '../app/service.js';
+import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
-import { errorBody, ServiceError } from '../core/errors.js';
+import { asServiceError, errorBody, ServiceError } from '../core/errors.js';
+import type { Progress } from '../core/progress.js';
 import { closestNames } from '../mcp/closest-name.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { createLog } from '../telemetry/log.js';
+import { answerText } from './answer-text.js';
+import { printOperationHelp, printOperations, shortName } from './operation-help.js';
 import { print, printJson, say } from './output.js';
+import { type Bar, progressBar } from './progress.js';
 import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';
 
+export interface CallOptions {
+  /** JSON also on a terminal. */
+  json?: boolean;
+  /** Tables also where no terminal is. */
+  table?: boolean;
+}
+
 /**
- * Prints the answer as JSON on stdout; on failure the error body on stderr, with exit code 1.
+ * Prints the answer on stdout: JSON, on a terminal lists as tables. On failure the error body goes to stderr, with exit code 1.
+ * After Ctrl-C it says which sites were done.
  * @param name id with or without `svc/` and `-v1`, or the tool name
  * @param input JSON object, or `-` to read it from stdin
  */
-export async function call(config: Config, name: string, input: string): Promise<void> {
+export async function call(config: Config, name: string, input: string, options: CallOptions = {}): Promise<void> {
   const signal = stopSignal();
   // In one thread: a single call keeps no other caller waiting.
   const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
+  const watch = watchProgress(name);
   try {
     const operation = findOperation(service.operations, name);
     const raw = parseInput(input === '-' ? await text(process.stdin) : input);
-    const answer = await run(service, operation, raw, signal);
-    if (process.stdout.isTTY) print(JSON.stringify(answer, null, 2));
-    else printJson(answer);
+    const caller = { actor: localActor('cli'), request_id: randomUUID(), signal, progress: watch.progress };
+    const answer = await service.invoke(operation, raw, caller);
+    watch.stop();
+    show(answer, options);
   } catch (error) {
+    watch.stop();
+    const { sites } = asServiceError(error).data;
+    if (signal.aborted && sites !== undefined) say(stoppedText(sites as StoppedSites));
     say(JSON.stringify(errorBody(error)));
     process.exitCode = 1;
   } finally {
@@ -35,8 +52,48 @@ export async function call(config: Config, name: string, input: string): Promise
   }
 }
 
-function run(service: Service, operation: GroupedOperation, raw: unknown, signal: AbortSignal) {
-  return service.invoke(operation, raw, { actor: localActor('cli'), request_id: randomUUID(), signal });
+function show(answer: Record<string, unknown>, { json, table }: CallOptions): void {
+  const asTable = table === true || (process.stdout.isTTY && json !== true) ? answerText(answer) : null;
+  if (asTable !== null) print(asTable);
+  else if (process.stdout.isTTY) print(JSON.stringify(answer, null, 2));
+  else printJson(answer);
+}
+
+/** A bar where a person watches, from the first news on: a short call tells none. */
+function watchProgress(name: string): { progress(news: Progress): void; stop(): void } {
+  let bar: Bar | undefined;
+  let shown = 0;
+  return {
+    progress({ done, total }) {
+      if (total < 2) return;
+      bar ??= progressBar(name, total);
+      for (; shown < done; shown++) bar.step();
+    },
+    stop: () => bar?.stop(),
+  };
+}
+
+interface StoppedSites {
+  done: number[];
+  failed: number[];
+  not_done: number[];
+}
+
+function stoppedText({ done, failed, not_done }: StoppedSites): string {
+  const list = (ids: readonly number[]) => (ids.length === 0 ? 'none' : ids.join(', '));
+  return `Stopped.\n  Done      ${list(done)}\n  Failed    ${list(failed)}\n  Not done  ${list(not_done)}`;
+}
+
+/** Lists the operations. */
+export async function listOperations(options: { json?: boolean }): Promise<void> {
+  const { operations } = await import('../../tools/index.js');
+  printOperations(operations, options.json === true);
+}
+
+/** Prints what an operation takes, with an example. */
+export async function helpOfOperation(name: string): Promise<void> {
+  const { operations } = await import('../../tools/index.js');
+  printOperationHelp(findOperation(operations, name));
 }
 
 function findOperation(operations: readonly GroupedOperation[], name: string): GroupedOperation {
@@ -45,12 +102,9 @@ function findOperation(operations: readonly GroupedOperation[], name: string): G
     .map((id) => operations.find((operation) => operation.id === `svc/${id}`))
     .find((operation) => operation !== undefined);
   if (found !== undefined) return found;
-  const close = closestNames(
-    name,
-    operations.map(({ id }) => id.replace('svc/', '')),
-  );
+  const close = closestNames(name, operations.map(shortName));
   throw new ServiceError('rest_ability_not_found', `There is no operation ${JSON.stringify(name.slice(0, 100))}.`, {
-    advice: close.length === 0 ? 'Names are like list-sites-v1.' : `Did you mean ${close.join(' or ')}?`,
+    advice: `${close.length === 0 ? 'Names are like list-sites-v1.' : `Did you mean ${close.join(' or ')}?`} "sitefleet ops" lists them.`,
   });
 }
 

@@ -3,13 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cron } from 'croner';
 import type { Config } from '../config/types.js';
-import { TIMED_OUT } from '../domain/jobs/jobs.js';
+import { cancelJob, TIMED_OUT } from '../domain/jobs/jobs.js';
 import { timetable } from '../scheduler/timetable.js';
 import { createLeases } from '../store/cluster/leases.js';
 import { createMembers } from '../store/cluster/members.js';
 import { createRuns } from '../store/cluster/runs.js';
 import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
+import { inService } from './in-service.js';
 import { withDatabase } from './open-database.js';
 import { printJson, printTable, say } from './output.js';
 import { progressBar } from './progress.js';
@@ -77,6 +78,14 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
     }
     if (job.status === 'failed') process.exitCode = 1;
   });
+}
+
+/** Ends a job; what it did stays. */
+export async function cancelQueued(config: Config, id: string, options: { json?: boolean }): Promise<void> {
+  const job = await inService(config, (ctx) => cancelJob(ctx, id));
+  if (options.json === true) printJson(job);
+  else
+    say(`Cancelled: ${job.succeeded} of ${job.total} sites had succeeded, ${job.failed} failed or were not finished.`);
 }
 
 export async function listSchedule(config: Config, options: { json?: boolean }): Promise<void> {

@@ -1,8 +1,10 @@
 /** The commands. Each loads only what it needs. */
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { readConfig } from '../config/config.js';
 import type { Config } from '../config/types.js';
+import type { CallOptions } from './call.js';
+import type { Shell } from './completion.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 
 keepStdoutClean();
@@ -66,13 +68,28 @@ program
   });
 
 program
+  .command('ops')
+  .description('list the operations')
+  .option('--json', 'print JSON, with an example of each')
+  .action(async (options: { json?: boolean }) => (await import('./call.js')).listOperations(options));
+
+program
   .command('call')
-  .description('run one operation')
-  .argument('<operation>', 'for example list-sites-v1')
+  .description('run one operation; "call <operation> --help" says what it takes')
+  .argument('[operation]', 'for example list-sites-v1; "ops" lists them')
   .argument('[input]', 'JSON object, or - for stdin', '{}')
-  .action(async (name: string, input: string) => {
-    const { call } = await import('./call.js');
-    await call(readConfig(), name, input);
+  .option('--json', 'print JSON, also on a terminal')
+  .option('--table', 'print lists as tables, also where no terminal is')
+  // Ours, so that it can be about the operation.
+  .helpOption(false)
+  .option('-h, --help', 'what the command, or the operation, takes')
+  .action(async (name: string | undefined, input: string, options: CallOptions & { help?: boolean }, self: Command) => {
+    if (name === undefined) {
+      if (options.help !== true) self.error('error: name an operation; "sitefleet ops" lists them');
+      return self.outputHelp();
+    }
+    const { call, helpOfOperation } = await import('./call.js');
+    await (options.help === true ? helpOfOperation(name) : call(readConfig(), name, input, options));
   });
 
 program
@@ -83,6 +100,21 @@ program
   .action(async (options: { since?: string; json?: boolean }) =>
     (await import('./brief.js')).showBrief(readConfig(), options),
   );
+
+program
+  .command('doctor')
+  .description('look at everything a working service needs; exit code 1 when something fails')
+  .option('--site <site>', 'id, or a part of the name or address, of the site to reach; default: the first one')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean; site?: string }) =>
+    (await import('./doctor.js')).doctor(readConfig(), options),
+  );
+
+program
+  .command('completion')
+  .description('print a script that completes commands and operations in a shell')
+  .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+  .action(async (shell: Shell) => (await import('./completion.js')).printCompletion(shell, program));
 
 program
   .command('migrate')
@@ -183,6 +215,15 @@ jobs
     (await import('./jobs.js')).watchJob(readConfig(), id, options),
   );
 
+jobs
+  .command('cancel')
+  .description('end a job; what it did stays')
+  .argument('<id>')
+  .option('--json', 'print JSON')
+  .action(async (id: string, options: { json?: boolean }) =>
+    (await import('./jobs.js')).cancelQueued(readConfig(), id, options),
+  );
+
 program
   .command('schedule')
   .description('what happens by the clock')
@@ -205,6 +246,20 @@ mail
   .description('mails that wait, were sent, or failed')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./mail.js')).showOutbox(readConfig(), options));
+
+const alert = program.command('alert').description('who is told of alerts');
+alert
+  .command('list')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: boolean }) => (await import('./alert.js')).showRecipients(readConfig(), options));
+alert
+  .command('test')
+  .description('send a made-up alert to everybody who would be told; exit code 1 when somebody does not get it')
+  .option('--kind <kind>', 'of the alert, such as certificate.expiring', 'monitor.down')
+  .option('--json', 'print JSON')
+  .action(async (options: { kind: string; json?: boolean }) =>
+    (await import('./alert.js')).testAlerts(readConfig(), options),
+  );
 
 const user = program.command('user').description('who may log in');
 user

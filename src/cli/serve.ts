@@ -7,6 +7,7 @@ import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
+import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 import { assertWritable } from './writable.js';
 
@@ -29,6 +30,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     const url = config.base_url ?? listener.url;
     service.setBaseUrl(url);
     await service.start();
+    await warnWhenSilent(service, log);
     // Last of all, and shown at once: logins created before a failing step would never be shown.
     const credentials = await firstLogin(service, config);
     release();

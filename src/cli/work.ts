@@ -5,6 +5,7 @@ import type { Config } from '../config/types.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { printJson, say } from './output.js';
+import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 import { assertWritable } from './writable.js';
 
@@ -20,6 +21,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   await service.start();
   if (options.json) printJson({ ready: true });
   else say('Sitefleet works on queued jobs; the schedule runs in one of the processes. Ctrl+C stops.');
+  await warnWhenSilent(service, log);
   log.info({ db: config.db.replace(/\/\/[^@/]*@/, '//') }, 'working');
   await whenAborted(stop);
   log.info({}, 'stopping');

@@ -13,6 +13,7 @@ import type { SiteGuards } from '../guard/guards.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
 import type { Store } from '../store/store.js';
+import type { WebhookSender } from '../webhook/sender.js';
 
 export interface Ctx {
   readonly store: Store;
@@ -21,6 +22,8 @@ export interface Ctx {
   readonly guards: SiteGuards;
   readonly auditor: Auditor;
   readonly mailer: Mailer;
+  /** Webhooks and chat services that are told of alerts. */
+  readonly webhooks: WebhookSender;
   /** Monitors, certificates, registries: the other outgoing network. */
   readonly probe: Probe;
   readonly clock: Clock;

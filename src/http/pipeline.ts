@@ -20,11 +20,20 @@ export interface Envelope {
   wrap(error: ServiceError): Response;
 }
 
+/** One request, as it is counted. */
+export interface RequestFacts {
+  /** The way in, from a short list: never a path of the caller's. */
+  surface: string;
+  method: string;
+  status: number;
+  ms: number;
+}
+
 export interface PipelineParts {
   config: GateRules;
   log: Log;
   newRequestId(): string;
-  metrics?: { request(status: number): void } | undefined;
+  metrics?: { request(facts: RequestFacts): void } | undefined;
   /** Largest body in bytes. */
   maxBody?: number;
 }
@@ -51,6 +60,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
   app.use(async (c, next) => {
     // Requests made inside this process may come without bindings.
     c.env ??= {} as HttpEnv['Bindings'];
+    const began = performance.now();
     const request = c.req.raw;
     const { incoming } = c.env;
     const path = pathOf(request.url);
@@ -68,8 +78,12 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     if (response instanceof Response) c.res = response;
     completeHeaders(c.res, c.env.outgoing, info.request_id);
     shared?.complete(c.res.headers, request);
-    metrics?.request(c.res.status);
-    logRequest(log, request.method, path, info, c.res.status);
+    const { status } = c.res;
+    const ms = performance.now() - began;
+    const method = METHODS.has(request.method) ? request.method : 'other';
+    metrics?.request({ surface: surfaceOf(path), method, status, ms });
+    const facts = { method: request.method, path, status, ms: Math.round(ms), address: info.address };
+    logRequest(log, open.has(path), { request_id: info.request_id, ...facts });
   });
 }
 
@@ -79,9 +93,33 @@ function ambiguous(): ServiceError {
   });
 }
 
-/** Without the query, in which credentials have been seen. */
-function logRequest(log: Log, method: string, path: string, { request_id }: RequestInfo, status: number): void {
-  log.debug({ request_id, method, path, status }, 'request');
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The way in that a path belongs to. */
+function surfaceOf(path: string): string {
+  const [, first = ''] = path.split('/', 2);
+  return SURFACES.get(first) ?? 'other';
+}
+
+const SURFACES: ReadonlyMap<string, string> = new Map([
+  ['mcp', 'mcp'],
+  ['v2', 'rest'],
+  ['wp-json', 'abilities'],
+  ['abilities', 'abilities'],
+  ['healthz', 'health'],
+  ['readyz', 'health'],
+  ['metrics', 'metrics'],
+]);
+
+/** The longest path in a line of the log. */
+const PATH_SHOWN = 500;
+
+/**
+ * The access log: one line a request. Without the query, in which credentials have been seen, and without any header. What asks
+ * every few seconds whether we live would drown the rest: it is told at `debug`.
+ */
+function logRequest(log: Log, probe: boolean, { path, ...facts }: { path: string } & Record<string, unknown>): void {
+  log[probe ? 'debug' : 'info']({ ...facts, path: path.slice(0, PATH_SHOWN) }, 'request');
 }
 
 export function loggedErrorResponse(

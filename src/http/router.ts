@@ -3,7 +3,14 @@
 import { Hono } from 'hono';
 import { ServiceError } from '../core/errors.js';
 import { requireMetricsAccess } from './metrics-access.js';
-import { type Envelope, errorResponse, installPipeline, loggedErrorResponse, type PipelineParts } from './pipeline.js';
+import {
+  type Envelope,
+  errorResponse,
+  installPipeline,
+  loggedErrorResponse,
+  type PipelineParts,
+  type RequestFacts,
+} from './pipeline.js';
 import type { HttpEnv } from './request-info.js';
 
 /** An app and the path it is mounted at; its own routes may already carry the whole path. */
@@ -17,7 +24,7 @@ export interface Mount {
 export interface HttpMetrics {
   /** The bearer token that may read; null = anyone on this machine. */
   token: string | null;
-  request(status: number): void;
+  request(facts: RequestFacts): void;
   /** The text format of Prometheus. */
   text(): Promise<string>;
 }

@@ -26,14 +26,18 @@ export interface Mailer {
   readonly configured: boolean;
   /** Resolves when the server has taken the mail for all recipients. Rejects with MailFailure. */
   send(mail: OutgoingMail): Promise<void>;
+  /** Connects and logs in, and sends nothing. Rejects with MailFailure. */
+  verify(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Where nothing may be sent: without a mail server, and in the serving thread. */
 export function noMailer(configured = false): Mailer {
+  const refuse = () => Promise.reject(new MailFailure('Mail cannot be sent from here.', false));
   return {
     configured,
-    send: () => Promise.reject(new MailFailure('Mail cannot be sent from here.', false)),
+    send: refuse,
+    verify: refuse,
     close: async () => undefined,
   };
 }

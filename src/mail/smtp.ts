@@ -23,6 +23,14 @@ export function createMailer({ url, from }: SmtpParts): Mailer {
       transport ??= createTransport(optionsOf(server));
       await sendOver(transport, sender, mail);
     },
+    async verify() {
+      transport ??= createTransport(optionsOf(server));
+      try {
+        await transport.verify();
+      } catch (error) {
+        throw failureOf(error);
+      }
+    },
     async close() {
       transport?.close();
       transport = null;
@@ -62,6 +70,15 @@ interface SmtpError {
   code?: unknown;
 }
 
+function failureOf(error: unknown): MailFailure {
+  const { responseCode, code } = error as SmtpError;
+  const status = typeof responseCode === 'number' ? responseCode : 0;
+  // A refused login is the operator's to mend: the mail waits for it.
+  const permanent = status >= 500 && status < 600 && code !== 'EAUTH';
+  const what = status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
+  return new MailFailure(code === 'EAUTH' ? 'The mail server refused the login.' : what, permanent, error);
+}
+
 async function sendOver(transport: Transporter, sender: string, mail: OutgoingMail): Promise<void> {
   let rejected: readonly unknown[];
   try {
@@ -76,12 +93,7 @@ async function sendOver(transport: Transporter, sender: string, mail: OutgoingMa
     });
     rejected = (sent as { rejected?: unknown[] }).rejected ?? [];
   } catch (error) {
-    const { responseCode, code } = error as SmtpError;
-    const status = typeof responseCode === 'number' ? responseCode : 0;
-    // A refused login is the operator's to mend: the mail waits for it.
-    const permanent = status >= 500 && status < 600 && code !== 'EAUTH';
-    const what = status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
-    throw new MailFailure(code === 'EAUTH' ? 'The mail server refused the login.' : what, permanent, error);
+    throw failureOf(error);
   }
   // The others have it: another try would send it to them twice.
   if (rejected.length > 0) throw new MailFailure(`The mail server refused ${rejected.length} of the recipients.`, true);

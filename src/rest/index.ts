@@ -7,6 +7,7 @@ import { comments } from './content/comments.js';
 import { posts } from './content/posts.js';
 import { costs } from './costs/costs.js';
 import { jobs } from './jobs/jobs.js';
+import { alertRecipients } from './monitoring/alert-recipients.js';
 import { ssl } from './monitoring/certificates.js';
 import { domains, domainsExtra } from './monitoring/domains.js';
 import { alertsExtra, monitors } from './monitoring/monitors.js';
@@ -53,6 +54,7 @@ export const extra: readonly Route[] = [
   ...domainsExtra,
   ...alertsExtra,
   ...safetyExtra,
+  ...alertRecipients,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

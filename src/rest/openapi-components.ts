@@ -227,6 +227,6 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',
   costs: 'Costs of sites and clients.',
-  alerts: 'Alerts of monitors, certificates and domains.',
+  alerts: 'Alerts of monitors, certificates and domains, and who is told of them.',
   quarantine: 'Versions that broke a site and are held back from all others.',
 };

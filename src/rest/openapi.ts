@@ -1,6 +1,7 @@
 /** The OpenAPI description, generated from the rows that also validate requests, so the two cannot differ. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ALERT_KIND_NAMES, ALERT_KINDS, webhookBody } from '../../schemas/alerts.js';
 import { type JsonSchema, jsonSchema } from '../operation/contract.js';
 import { GROUPS, type Naming, nameRecords, PARAMETERS, RESPONSES, SECURITY_SCHEMES } from './openapi-components.js';
 import type { HttpMethod, Route } from './route.js';
@@ -12,6 +13,8 @@ export interface OpenApi {
   security: Record<string, never[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
+  /** What is posted to recipients of alerts, by kind. */
+  webhooks: Record<string, unknown>;
   components: Record<string, unknown>;
 }
 
@@ -69,6 +72,7 @@ export async function openApi(routes: readonly Route[], version: string): Promis
     security: [{ key: [] }],
     tags: [...new Set(routes.map(groupOf))].map((name) => ({ name, description: GROUPS[name] ?? '' })),
     paths,
+    webhooks: describedWebhooks(),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       parameters: PARAMETERS,
@@ -76,6 +80,43 @@ export async function openApi(routes: readonly Route[], version: string): Promis
       schemas: naming.schemas,
     },
   };
+}
+
+const WEBHOOK_HEADERS = {
+  'webhook-id': 'The same for every try of one message.',
+  'webhook-timestamp': 'When it was sent, in seconds since the epoch.',
+  'webhook-signature': '`v1,` and the signature as base64, by the secret of the recipient (Standard Webhooks).',
+};
+
+function describedWebhooks(): OpenApi['webhooks'] {
+  const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }));
+  return Object.fromEntries(
+    ALERT_KIND_NAMES.map((kind) => [
+      kind,
+      {
+        post: {
+          operationId: `webhook_${kind.replace('.', '_')}`,
+          summary: ALERT_KINDS[kind].about,
+          tags: ['alerts'],
+          // Our key is not sent to receivers: the signature is what they check.
+          security: [],
+          parameters,
+          requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(webhookBody(kind)) } } },
+          responses: {
+            '2XX': { description: 'Taken.' },
+            '410': { description: 'Gone: the recipient is switched off.' },
+            default: { description: 'Not taken. It is tried again over three days.' },
+          },
+        },
+      },
+    ]),
+  );
 }
 
 /** Each with the other spellings in which it is taken. */

@@ -1,6 +1,7 @@
 /** The timetable: every scheduled task. Patterns are croner's, with seconds; all runs are bounded. */
 
 import type { Members } from '../cluster/members.js';
+import { deliverAlerts } from '../domain/alerts/deliveries.js';
 import { runAudits } from '../domain/audits/queue.js';
 import type { Ctx } from '../domain/context.js';
 import { dropImportKeys } from '../domain/import/keys.js';
@@ -82,6 +83,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Writes about new alerts, and sends what waits in the outbox.',
     pattern: '10,30,50 * * * * *',
     run: sendMail,
+  },
+  {
+    name: 'alert-deliveries',
+    about: 'Tells webhooks and chats of new alerts, and tries again what was not taken.',
+    pattern: '0,20,40 * * * * *',
+    run: deliverAlerts,
   },
   {
     name: 'daily-digest',

@@ -17,6 +17,8 @@ import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
 import { createMail } from './mail/mail.js';
+import { createAlertDeliveries } from './monitoring/alert-deliveries.js';
+import { createAlertRecipients } from './monitoring/alert-recipients.js';
 import { createAlerts } from './monitoring/alerts.js';
 import { createCertificates } from './monitoring/certificates.js';
 import { createMonitorClaims } from './monitoring/claims.js';
@@ -24,6 +26,7 @@ import { createDomains } from './monitoring/domains.js';
 import { createMonitors } from './monitoring/monitors.js';
 import { createMonitorNetwork } from './monitoring/own-network.js';
 import { createMonitorResults } from './monitoring/results.js';
+import { createFleetFigures } from './reports/fleet-figures.js';
 import { createReportData } from './reports/report-data.js';
 import { createChanges } from './safety/changes.js';
 import { createGuards } from './safety/guards.js';
@@ -78,6 +81,7 @@ export function createStore(db: Db, vault: Vault) {
     changes: createChangeList(db),
     mail: createMail(db),
     reportData: createReportData(db),
+    fleetFigures: createFleetFigures(db),
     timeTasks: createTimeTasks(db),
     timeBuckets: createTimeBuckets(db),
     timeSettings: createTimeSettings(db),
@@ -101,6 +105,8 @@ export function createStore(db: Db, vault: Vault) {
     certificates: createCertificates(db),
     domains: createDomains(db),
     alerts: createAlerts(db),
+    alertRecipients: createAlertRecipients(db, vault),
+    alertDeliveries: createAlertDeliveries(db),
     instance: createInstance(db),
     idempotency: createIdempotency(db, vault),
   };

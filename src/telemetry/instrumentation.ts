@@ -8,7 +8,7 @@ import { type FileGuard, guardFile } from '../store/driver/file-guard.js';
 import type { DbCall } from '../store/driver/instrumented-db.js';
 import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';
 import type { Store } from '../store/store.js';
-import { gauge, type MetricFamily, type Metrics } from './metrics.js';
+import { counter, gauge, type MetricFamily, type Metrics } from './metrics.js';
 
 /** Failures of storage as such; the others are answers, such as a name that is taken. */
 const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
@@ -110,10 +110,6 @@ export function replicaNotReady({ state, age_ms }: ReplicaStatus): string | null
 /** Metrics of an embedded replica. */
 export function replicaMetrics({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): MetricFamily[] {
   const states = Object.keys(REPLICA).map((each) => ({ labels: { state: each }, value: each === state ? 1 : 0 }));
-  const counter = (name: string, help: string, ...samples: Parameters<typeof gauge>[2][]): MetricFamily => ({
-    ...gauge(name, help, ...samples),
-    type: 'counter',
-  });
   return [
     gauge('sitefleet_db_replica_state', 'Whether reads come from the replica.', ...states),
     gauge('sitefleet_db_replica_age_seconds', 'Since the last sync of the replica began.', {

@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequestFacts } from '../../src/http/pipeline.js';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
@@ -50,16 +51,16 @@ function ways(): Hono<HttpEnv> {
   return app;
 }
 
-const counted: number[] = [];
+const counted: RequestFacts[] = [];
 const lines: Record<string, unknown>[] = [];
 
 function shell(): Hono<HttpEnv> {
   return createRouter({
     config: { host: '127.0.0.1', base_url: null, trust_proxy: false },
-    log: { ...silent, debug: (facts) => void lines.push(facts) },
+    log: { ...silent, info: (facts) => void lines.push(facts) },
     newRequestId: () => 'made',
     ready: async () => ({ ok: true, reasons: [] }),
-    metrics: { token: null, request: (status) => void counted.push(status), text: async () => '' },
+    metrics: { token: null, request: (facts) => void counted.push(facts), text: async () => '' },
     mounts: [{ at: '/', app: ways() }],
     maxBody: 1000,
   });
@@ -138,11 +139,17 @@ describe.each<[string, Ask]>([
     lines.length = 0;
     await with_('/plain?token=secret');
     await with_('/nowhere');
-    expect(counted).toEqual([200, 404]);
-    expect(lines).toEqual([
-      { request_id: 'given-1', method: 'GET', path: '/plain', status: 200 },
-      { request_id: 'given-1', method: 'GET', path: '/nowhere', status: 404 },
+    const ms = expect.any(Number);
+    expect(counted).toEqual([
+      { surface: 'other', method: 'GET', status: 200, ms },
+      { surface: 'other', method: 'GET', status: 404, ms },
     ]);
+    const common = { request_id: 'given-1', method: 'GET', address: '127.0.0.1', ms };
+    expect(lines).toEqual([
+      { ...common, path: '/plain', status: 200 },
+      { ...common, path: '/nowhere', status: 404 },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
   it('to a body over the limit is a refusal, announced or not', async () => {

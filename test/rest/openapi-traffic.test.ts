@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deliverAlerts } from '../../src/domain/alerts/deliveries.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
 import { createProbe } from '../../src/probe/create.js';
 import { routes } from '../../src/rest/index.js';
@@ -11,6 +12,7 @@ import type { Route } from '../../src/rest/route.js';
 import { bareSite } from '../support/bare-site.js';
 import { START } from '../support/harness.js';
 import { fakePagespeed } from '../support/pagespeed.js';
+import { receiver } from '../support/receiver.js';
 import { type RestApp, restApp } from './client.js';
 import { schemaCoverage } from './schema-coverage.js';
 import { type Recorded, recorder } from './traffic.js';
@@ -72,18 +74,19 @@ beforeAll(async () => {
   const kept = await run.records(record);
   const shop = await addShop();
   await run.watchers(record, shop);
-  await run.audits(record, async () => {
-    const ctx = app.service.ctx({
-      actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-      request_id: 'test',
-      signal: new AbortController().signal,
-    });
-    await runAudits(ctx);
+  const ctx = app.service.ctx({
+    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
+    request_id: 'test',
+    signal: new AbortController().signal,
   });
+  await run.audits(record, () => runAudits(ctx));
   await run.reports(record);
   await run.time(record);
   await run.settings(record);
   await run.monitors(record, app);
+  const hook = await receiver();
+  await run.alertRecipients(record, hook.url, () => deliverAlerts(ctx));
+  await hook.close();
   await run.posts(record);
   await run.safety(record, app);
   await run.removals(record, kept);

@@ -308,6 +308,37 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   await get('/alerts');
 }
 
+/** After the monitors, whose alerts are delivered. */
+export async function alertRecipients({ get, each, send }: Recorder, url: string, deliver: () => Promise<unknown>) {
+  const base = '/alerts/recipients';
+  const hours = { quiet_from: '01:00', quiet_to: '02:00' };
+  const made = await each('POST', `${base}/add`, {}, { type: 'webhook', name: 'Hook', url, sites: [1], ...hours });
+  const one = { recipient_id: made.body.data.id };
+  const nowhere = 'http://127.0.0.1:9/';
+  await each(
+    'POST',
+    `${base}/add`,
+    {},
+    { type: 'slack', name: 'Team', url: nowhere, kinds: 'monitor.down,monitor.up' },
+  );
+  await send('POST', `${base}/add`, {}, { type: 'telegram', name: 'Bot' });
+  await get(base);
+  await each('PUT', `${base}/{recipient_id}/edit`, one, { name: 'Hook two', ...hours });
+  await each('POST', `${base}/{recipient_id}/test`, one);
+  await each('POST', `${base}/{recipient_id}/test`, { recipient_id: one.recipient_id + 1 });
+  await send('POST', `${base}/{recipient_id}/test`, { recipient_id: 99 });
+  await deliver();
+  await get(base);
+  const { data } = (await get('/alerts/deliveries')).body as { data: { id: number; status: string }[] };
+  await get('/alerts/deliveries', {}, '?status=dead');
+  for (const status of ['sent', 'queued']) {
+    const delivery_id = data.find((delivery) => delivery.status === status)?.id ?? 99_999;
+    await send('POST', '/alerts/deliveries/{delivery_id}/resend', { delivery_id });
+  }
+  await send('POST', '/alerts/deliveries/{delivery_id}/resend', { delivery_id: 99_999 });
+  await each('DELETE', `${base}/{recipient_id}/delete`, one);
+}
+
 export async function posts({ get, each }: Recorder) {
   const site = { id_or_domain: 1 };
   const one = '/posts/{id_or_domain}/{post_id}';
@@ -445,12 +476,15 @@ export async function tools({ get, each }: Recorder) {
 
 /** Over the threshold of this server. */
 export async function jobs({ get, send }: Recorder) {
+  let cancelled = 'sync_none';
   for (const action of ['sync', 'check']) {
     const { body } = await send('POST', `/sites/${action}`, {});
     await get('/jobs/{job_id}', { job_id: body.job_id ?? 'none' });
+    cancelled = body.job_id ?? cancelled;
   }
   await send('POST', '/updates/update', {});
   await get('/jobs/{job_id}', { job_id: 'x' });
+  for (const job_id of [cancelled, cancelled, 'x']) await send('POST', '/jobs/{job_id}/cancel', { job_id });
 }
 
 /** What calls without a path name and what is not there, and what is read of a suspended site. */

@@ -1,5 +1,7 @@
 /** What an operator sees: numbers that move with what happens, readiness that says why not, and neither for strangers. */
 
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
@@ -32,8 +34,8 @@ async function numbers(): Promise<Map<string, number>> {
       expect([name, typed.has(name)]).toEqual([name, false]);
       typed.add(name);
     }
-    if (line.startsWith('#')) continue;
-    const match = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)+\})?) (-?[0-9.e+-]+)$/.exec(line);
+    if (line === '' || line.startsWith('#')) continue;
+    const match = /^([a-z0-9_]+(?:\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)+\})?) (-?[0-9.e+-]+)$/.exec(line);
     expect([line, match !== null]).toEqual([line, true]);
     expect(values.has(match?.[1] ?? '')).toBe(false);
     values.set(match?.[1] ?? '', Number(match?.[2]));
@@ -77,14 +79,51 @@ describe('metrics', () => {
     expect(now.get('sitefleet_jobs_unfinished')).toBe(1);
     expect(now.get('sitefleet_jobs_oldest_age_seconds')).toBe(7);
     expect(now.get('sitefleet_child_calls_running')).toBe(0);
+    expect(now.get('sitefleet_sites{status="connected"}')).toBe(1);
+    const sites = [...now].filter(([name]) => name.startsWith('sitefleet_sites{'));
+    expect(sites.reduce((sum, [, n]) => sum + n, 0)).toBe(3);
+    const pending = [...now].filter(([name]) => name.startsWith('sitefleet_updates_pending{type="plugin"'));
+    const offered = (await app.call('list-updates', { types: ['plugins'], per_page: 1 })).total;
+    expect(pending.reduce((sum, [, n]) => sum + n, 0)).toBe(offered);
+    expect(now.get('sitefleet_alert_deliveries{state="dead"}')).toBe(0);
     const [dbTime] = [...now].filter(([name]) => name.startsWith('sitefleet_db_seconds_total'));
     expect(dbTime?.[1]).toBeGreaterThan(0);
-    expect([...now.keys()].filter((name) => name.startsWith('sitefleet_event_loop_lag_seconds'))).toHaveLength(3);
+    expect([...now.keys()].filter((name) => name.startsWith('sitefleet_event_loop_lag_'))).toHaveLength(3);
     expect(now.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
     // Buckets ascend, and the last holds all.
     const buckets = [...now].filter(([name]) => /^sitefleet_child_call_seconds_bucket/.test(name)).map(([, n]) => n);
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b));
     expect(buckets.at(-1)).toBe(now.get('sitefleet_child_call_seconds_count'));
+  });
+
+  it('are as Prometheus wants them: promtool has nothing to say', async () => {
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    await numbers();
+    const text = await (await get('/metrics', { Authorization: `Bearer ${TOKEN}` })).text();
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    expect([status, stdout, stderr]).toEqual([0, '', '']);
+    for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds'])
+      expect(text).toContain(`\n${name} `);
+    for (const name of ['nodejs_eventloop_lag_p99_seconds', 'nodejs_heap_size_used_bytes', 'nodejs_version_info'])
+      expect(text).toMatch(new RegExp(`^${name}[ {]`, 'm'));
+  });
+
+  it('are all there that the dashboard shows', async () => {
+    await app.db.run("INSERT INTO site_certificate (site_id, status, valid_to, last_check) VALUES (1, 'valid', ?, 0)", [
+      app.clock.now() + 86_400_000,
+    ]);
+    const names = new Set([...(await numbers()).keys()].map((name) => name.replace(/\{.*/, '')));
+    const dashboard = readFileSync('docs/monitoring/grafana.json', 'utf8');
+    const shown = new Set(dashboard.match(/\b(?:sitefleet|http|process|nodejs)_[a-z0-9_]+/g));
+    expect(shown.size).toBeGreaterThan(12);
+    expect([...shown].filter((name) => !names.has(name))).toEqual([]);
+    const panels = (JSON.parse(dashboard) as { panels: { id: number }[] }).panels.map(({ id }) => id);
+    expect(new Set(panels).size).toBe(panels.length);
+    const [days] = [...(await numbers())].filter(([name]) => name.startsWith('sitefleet_certificates'));
+    expect(days).toEqual(['sitefleet_certificates{days_left="0-7"}', 1]);
+    expect((await numbers()).get('sitefleet_certificate_first_expiry_timestamp_seconds')).toBe(
+      app.clock.now() / 1000 + 86_400,
+    );
   });
 
   it('name no site and no caller', async () => {

@@ -32,6 +32,7 @@ const own = {
   secret_key: randomBytes(32).toString('hex'),
   db_token: made('dbtoken'),
   metrics_token: made('metrics'),
+  bot_token: '4711:secret-of-the-bot',
   smtp_password: made('smtp'),
   admin_password: made('admin'),
   login: made('login p@ss/wörd:'),
@@ -124,6 +125,10 @@ async function fullRun(): Promise<void> {
   first.faults.httpAuth = { user: own.http_user, pass: own.http_pass };
   const { http_user, http_pass, unique_id: uniqueid } = own;
   await ask('PUT', '/v2/sites/1/edit', bearer(), { http_user, http_pass, uniqueid });
+  const recipient = { type: 'telegram', name: 'Bot', url: 'http://127.0.0.1:9/', token: own.bot_token, chat_id: '1' };
+  await ask('POST', '/v2/alerts/recipients/add', bearer(), recipient);
+  await ask('POST', '/v2/alerts/recipients/1/test', bearer(), {});
+  await ask('GET', '/v2/alerts/recipients', bearer());
   await everyOperation(app, SITES, async ({ name, input }) => {
     const run = `/wp-json/wp-abilities/v1/abilities/svc/${name}-v1/run`;
     const answer = await app.call(name, input).catch((error: unknown) => {

@@ -162,6 +162,24 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
   };
 }
 
+const CANCELLED =
+  'The job was cancelled before this site was finished. If it was under way, it may still finish: sync it.';
+
+/**
+ * Ends a job; what it did stays. Sites that were not finished are told as failed with `svc_cancelled`. Throws
+ * `svc_job_not_found`, and `svc_rest_conflict` for a job that has ended.
+ */
+export async function cancelJob(ctx: Ctx, id: string): Promise<JobView> {
+  const job = await jobStatus(ctx, id, 1, 1);
+  if (!(await ctx.store.jobs.cancel(id, CANCELLED, ctx.clock.now())))
+    throw new ServiceError('svc_rest_conflict', `The job has ended: ${job.status}.`, {
+      field: 'job_id',
+      advice: 'There is nothing left to cancel.',
+    });
+  ctx.events.emit({ name: 'job.failed', facts: { job_id: id, type: job.type } });
+  return jobStatus(ctx, id, 1, 50);
+}
+
 /** Kinds of jobs that tell what they did item by item. */
 const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension', 'check']);
 

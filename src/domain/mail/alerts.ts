@@ -5,7 +5,7 @@ import type { AlertKind } from '../../core/events.js';
 import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import { wordpressTime } from '../common/time-zones.js';
 import { shownUrl } from '../sites/urls.js';
-import { type MailContent, oneLine, renderHtml, renderText, withTokens } from './layout.js';
+import { type MailContent, type MailLook, oneLine, renderHtml, renderText, type Tone, withTokens } from './layout.js';
 
 export interface MailHead {
   subject: string;
@@ -44,6 +44,27 @@ export function isAlertKind(kind: string): kind is AlertKind {
 }
 
 type Facts = Record<string, unknown>;
+
+const WARNINGS: ReadonlySet<AlertKind> = new Set([
+  'monitor.flapping',
+  'certificate.expiring',
+  'domain.expiring',
+  'site.unhealthy',
+]);
+
+export function toneOf(kind: AlertKind): Tone {
+  return kind === 'monitor.up' ? 'good' : WARNINGS.has(kind) ? 'warning' : 'bad';
+}
+
+/** An alert in words, for channels other than mail. All texts are one line; names and reasons may be a stranger's. */
+export function wordsOf(alert: MailedAlert): { subject: string; text: string; url: string; facts: Facts } {
+  const facts = factsOf(alert);
+  return { subject: subjectOf(alert, facts), text: sentence(alert, facts), url: urlOf(alert, facts), facts };
+}
+
+function urlOf(alert: MailedAlert, facts: Facts): string {
+  return shownUrl(alert.site_url ?? (typeof facts.url === 'string' ? facts.url : ''));
+}
 
 /** What happened, in one sentence. */
 function sentence(alert: MailedAlert, facts: Facts): string {
@@ -103,21 +124,23 @@ const ROWS = 200;
 export type AlertMail = NewMail & { alert_ids: number[] };
 
 /** The mails that alerts of one type and the same recipients become. */
-export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): AlertMail[] {
+export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], look: MailLook): AlertMail[] {
   if (alerts.length <= SINGLE)
-    return alerts.map((alert) => ({ ...mailOf(type, head, alert, zone), alert_ids: [alert.id] }));
-  return [{ ...together(type, head, alerts, zone), alert_ids: alerts.map(({ id }) => id) }];
+    return alerts.map((alert) => ({ ...mailOf(type, head, alert, look), alert_ids: [alert.id] }));
+  return [{ ...together(type, head, alerts, look), alert_ids: alerts.map(({ id }) => id) }];
 }
 
-function mailOf(type: MailType, head: MailHead, alert: MailedAlert, zone: string): NewMail {
+function mailOf(type: MailType, head: MailHead, alert: MailedAlert, { zone, page }: MailLook): NewMail {
   const facts = factsOf(alert);
   const what = subjectOf(alert, facts);
-  const url = shownUrl(alert.site_url ?? (typeof facts.url === 'string' ? facts.url : ''));
+  const url = urlOf(alert, facts);
   const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
   const told = sentence(alert, facts);
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
     lines: [told],
+    links: [{ label: 'Open the site', url }, ...pageLinks(page)],
+    tone: toneOf(alert.kind),
     tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
   };
   // The standard subject names only the site: what happened belongs into it.
@@ -141,7 +164,7 @@ function details(alert: MailedAlert, facts: Facts, url: string, zone: string): s
 }
 
 /** Many at once: when a host fails, nobody wants two hundred mails. */
-function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[], zone: string): NewMail {
+function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[], { zone, page }: MailLook): NewMail {
   // A site may have gone down and come back among them.
   const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
   const count = sites === 1 ? '1 site' : `${sites} sites`;
@@ -151,6 +174,8 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
     lines: [`${alerts.length} alerts came together.`],
+    links: pageLinks(page),
+    tone: alerts.every(({ kind }) => kind === 'monitor.up') ? 'good' : 'bad',
     tables: [
       {
         title: 'Alerts',
@@ -162,6 +187,11 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
   };
   const subject = oneLine(`${withTokens(head.subject, tokens)} – ${alerts.length} alerts`, 150);
   return composeMail(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
+}
+
+/** The way to our own page, where there is one. */
+export function pageLinks(page: string | null): { label: string; url: string }[] {
+  return page === null ? [] : [{ label: 'Open Sitefleet', url: page }];
 }
 
 export function composeMail(

@@ -3,10 +3,9 @@
 import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
-import { dashboardZone } from '../settings/effects.js';
-import { composeMail, type MailHead } from './alerts.js';
+import { composeMail, type MailHead, pageLinks } from './alerts.js';
 import { type MailContent, type MailTable, oneLine } from './layout.js';
-import { mailToSend } from './settings.js';
+import { mailLook, mailToSend } from './settings.js';
 
 /** Not before this hour of the dashboard's day. */
 const HOUR = 7;
@@ -18,7 +17,7 @@ const TYPES = ['WordPress', 'plugin', 'theme', 'translation'];
 export async function dailyDigest(ctx: Ctx): Promise<string> {
   if (!ctx.mailer.configured) return 'no mail server is set';
   const now = ctx.clock.now();
-  const zone = await dashboardZone(ctx);
+  const { zone, page } = await mailLook(ctx);
   if (wallOf(now, zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
   if (head === null) return 'nobody wants it';
@@ -27,7 +26,7 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
   const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;
   const digest = await ctx.store.mail.digest(since, ROWS);
   if (isEmpty(digest)) return 'nothing to tell';
-  const queued = await ctx.store.mail.queue(digestMail(digest, head, { since, now, zone }), now);
+  const queued = await ctx.store.mail.queue(digestMail(digest, head, { since, now, zone, page }), now);
   return queued ? 'queued' : 'queued before';
 }
 
@@ -41,14 +40,16 @@ interface Times {
   since: number;
   now: number;
   zone: string;
+  page: string | null;
 }
 
 export function digestMail(digest: Digest, head: MailHead, times: Times) {
-  const { now, zone } = times;
+  const { now, zone, page } = times;
   const day = wordpressTime(now, zone).slice(0, 10);
   const content: MailContent = {
     heading: oneLine(`${head.heading}, ${day}`),
     lines: [summary(digest)],
+    links: pageLinks(page),
     tables: tables(digest, times),
   };
   return composeMail(

@@ -4,10 +4,9 @@ import type { MailType } from '../../../schemas/mail.js';
 import type { MailFailure } from '../../mail/mailer.js';
 import type { MailRow, WaitingAlert } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
-import { dashboardZone } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { type AlertMail, isAlertKind, type MailedAlert, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
-import { listMails, mailToSend } from './settings.js';
+import { listMails, mailLook, mailToSend } from './settings.js';
 
 export { previewMail } from './preview.js';
 
@@ -75,13 +74,13 @@ function isMailFailure(error: unknown): error is MailFailure {
 async function queueAlerts(ctx: Ctx): Promise<void> {
   const alerts = await ctx.store.mail.waitingAlerts(ALERTS_AT_ONCE);
   if (alerts.length === 0) return;
-  const zone = await dashboardZone(ctx);
+  const look = await mailLook(ctx);
   const now = ctx.clock.now();
   const fresh = alerts.filter((alert) => now - alert.at <= STALE_MS);
   const mails: AlertMail[] = [];
   for (const { type, recipients, alerts: group } of grouped(fresh)) {
     const head = await headOf(ctx, type, recipients);
-    if (head !== null) mails.push(...mailsOf(type, head, group, zone));
+    if (head !== null) mails.push(...mailsOf(type, head, group, look));
   }
   await ctx.store.mail.queueAlerts(
     mails,

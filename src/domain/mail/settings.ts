@@ -4,7 +4,8 @@ import { MAIL_KINDS, type MailKind, type MailSetting, type MailType } from '../.
 import { ServiceError } from '../../core/errors.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import type { Ctx } from '../context.js';
-import { checksAfterUpdate } from '../settings/effects.js';
+import { checksAfterUpdate, dashboardZone } from '../settings/effects.js';
+import type { MailLook } from './layout.js';
 
 type Source = Pick<Ctx, 'store' | 'config'>;
 
@@ -42,6 +43,12 @@ function view(type: MailType, kind: MailKind, stored: Stored): MailSetting {
     recipients: (stored.recipients ?? []).join(','),
     disable: stored.disable ?? 0,
   };
+}
+
+/** The zone of its times, and our own page, which only a public address leads to. */
+export async function mailLook(ctx: Source): Promise<MailLook> {
+  const { base_url } = ctx.config;
+  return { zone: await dashboardZone(ctx), page: base_url === null ? null : `${base_url}/` };
 }
 
 /** Head of one mail; null when it is off, not available, or has no recipients. */

@@ -43,7 +43,7 @@ export async function runOnSites<P, R>(
         return { site, outcome };
       }),
     );
-    ctx.signal.throwIfAborted();
+    if (ctx.signal.aborted) throw givenUp(outcomes);
     for (const { site, outcome } of outcomes) {
       const cut =
         'result' in outcome ? handler.interrupted?.(outcome.result) === true : outcome.error.code === 'svc_cancelled';
@@ -56,6 +56,23 @@ export async function runOnSites<P, R>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The caller gave up: what was done by then is told, for sites keep it. */
+function givenUp(
+  outcomes: readonly { site: SiteRow; outcome: { result: unknown } | { error: ServiceError } }[],
+): ServiceError {
+  const sites = { done: [] as number[], failed: [] as number[], not_done: [] as number[] };
+  for (const { site, outcome } of outcomes) {
+    const list = 'result' in outcome ? 'done' : outcome.error.code === 'svc_cancelled' ? 'not_done' : 'failed';
+    sites[list].push(site.id);
+  }
+  const { done, failed } = sites;
+  return new ServiceError(
+    'svc_cancelled',
+    `The call was cancelled: of ${outcomes.length} sites ${done.length} were done and ${failed.length} failed by then.`,
+    { advice: 'A site that was under way may still finish: sync it before you repeat the call.', data: { sites } },
+  );
 }
 
 async function runOne<P, R>(

@@ -1,9 +1,9 @@
-/** The route of a job's status, at the `status_url` of every queued answer (operations §7.3). */
+/** The routes of a job: its status, at the `status_url` of every queued answer (operations §7.3), and its end. */
 
 import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
-import { isJobId, jobStatus } from '../../domain/jobs/jobs.js';
+import { cancelJob, isJobId, jobStatus } from '../../domain/jobs/jobs.js';
 import { paging } from '../params.js';
 import { type Route, route } from '../route.js';
 
@@ -28,16 +28,33 @@ export const jobs: readonly Route[] = [
       ...(status === 'queued' || status === 'processing' ? { 'Retry-After': String(POLL_S) } : {}),
     }),
     answer: async ({ job_id, page, per_page }, ctx) => {
-      if (!isJobId(job_id)) {
-        throw new ServiceError('svc_invalid_job_id', 'This is not the id of a job.', {
-          field: 'job_id',
-          advice: 'Use the job_id of a queued answer.',
-        });
-      }
+      requireJobId(job_id);
       const status = await jobStatus(ctx, job_id, page, per_page);
       return status.items_total === undefined
         ? { ...status }
         : { ...status, pages: Math.ceil(status.items_total / per_page) };
     },
   }),
+  route({
+    on: 'POST',
+    path: '/jobs/{job_id}/cancel',
+    needs: 'write',
+    summary: 'Cancel a job',
+    description:
+      'What was done stays done. Sites that were not finished are listed in `errors` with `svc_cancelled`; one that is under way may still finish. 409 for a job that has ended.',
+    params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
+    returns: jobStatusShape.extend({ message: z.string() }),
+    answer: async ({ job_id }, ctx) => {
+      requireJobId(job_id);
+      return { message: 'The job was cancelled.', ...(await cancelJob(ctx, job_id)) };
+    },
+  }),
 ];
+
+function requireJobId(id: string): void {
+  if (isJobId(id)) return;
+  throw new ServiceError('svc_invalid_job_id', 'This is not the id of a job.', {
+    field: 'job_id',
+    advice: 'Use the job_id of a queued answer.',
+  });
+}

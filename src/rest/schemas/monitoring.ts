@@ -142,7 +142,9 @@ export const alertShape = z.object({
   kind: z.string(),
   site_id: int(),
   time: z.string(),
-  delivered: z.boolean().describe('A mail that tells of it went out. false as well when nobody was to get one.'),
+  delivered: z
+    .boolean()
+    .describe('A mail or message that tells of it went out. false as well when nobody was to get one.'),
   delivered_at: textOrNull(),
   facts: z.record(z.union([scalar, z.array(scalar)])).describe('By kind.'),
 });

@@ -289,6 +289,31 @@ export function createJobs(db: Db) {
       return rows.map((row) => String(row.id));
     },
 
+    /**
+     * Ends a job at once. A process that works on it loses its lease, and with it its calls. False when it has ended already, or
+     * is not there.
+     */
+    async cancel(id: string, message: string, now: number): Promise<boolean> {
+      const open = `EXISTS (SELECT 1 FROM job WHERE id = ? AND completed_at IS NULL)`;
+      const results = await db.batch([
+        sql(
+          `UPDATE job_site SET state = ${FAILED}, code = 'svc_cancelled', message = ?, finished_at = ?
+           WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) AND ${open}`,
+          message,
+          now,
+          id,
+          id,
+        ),
+        sql(
+          `UPDATE job SET status = 'failed', completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
+           WHERE id = ? AND completed_at IS NULL`,
+          now,
+          id,
+        ),
+      ]);
+      return results.at(-1)?.changes === 1;
+    },
+
     /** Deletes jobs that ended before `before`; returns how many. */
     async expire(before: number): Promise<number> {
       return (await db.run('DELETE FROM job WHERE completed_at IS NOT NULL AND completed_at < ?', [before])).changes;

@@ -15,6 +15,7 @@ import { siteFindings } from './0013_site_findings.js';
 import { actionLog } from './0014_action_log.js';
 import { safety } from './0017_safety.js';
 import { listRevisions } from './0020_list_revisions.js';
+import { alertRecipients } from './0023_alert_recipients.js';
 import { search } from './0025_search.js';
 import { ignoredUntil } from './0026_ignored_until.js';
 
@@ -35,6 +36,7 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 14, name: 'action_log', sql: actionLog },
   { id: 17, name: 'safety', sql: safety },
   { id: 20, name: 'list_revisions', sql: listRevisions },
+  { id: 23, name: 'alert_recipients', sql: alertRecipients },
   { id: 25, name: 'search', sql: search },
   { id: 26, name: 'ignored_until', sql: ignoredUntil },
 ];

@@ -25,6 +25,12 @@ export const SEALED: readonly SealedTable[] = [
   },
   { table: 'setting', keys: ['key'], columns: ['value'], place: (row) => `setting:${row.key}` },
   {
+    table: 'alert_recipient',
+    keys: ['uid'],
+    columns: ['target'],
+    place: (row) => `alert_recipient:${row.uid}:target`,
+  },
+  {
     table: 'idempotency',
     keys: ['principal', 'key'],
     columns: ['body'],

@@ -46,6 +46,8 @@ export interface Commands {
   fleet(options: object): Promise<Started<FleetSaid>>;
   /** Any command, to its end. */
   run(env: Readonly<Record<string, string>>, args: readonly string[], stdin?: string): Promise<Ended>;
+  /** The same, answered at once: the test may signal it. */
+  begin(env: Readonly<Record<string, string>>, args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> };
   /** Ends what still runs. */
   close(): Promise<void>;
 }
@@ -78,19 +80,25 @@ export async function commands(): Promise<Commands> {
     return { child, said: JSON.parse(texts.out.slice(0, texts.out.indexOf('\n'))) as T, errors: () => texts.err };
   };
 
+  const begin: Commands['begin'] = (env, args) => {
+    const child = spawned([join(folder, 'cli.js'), ...args], env);
+    const texts = collected(child);
+    const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...texts }) as Ended);
+    return { child, ended };
+  };
+
   return {
     folder,
     serve: (env, before = [], port = 0) =>
       start<Served>([...before, join(folder, 'cli.js'), 'serve', '--port', String(port), '--json'], env),
     fleet: (options) => start<FleetSaid>([join(folder, 'fleet.js'), JSON.stringify(options)], {}),
     async run(env, args, stdin = '') {
-      const child = spawned([join(folder, 'cli.js'), ...args], env);
-      const texts = collected(child);
+      const { child, ended } = begin(env, args);
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(stdin);
-      const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-      return { code, signal, ...texts };
+      return ended;
     },
+    begin,
     async close() {
       await Promise.all(started.splice(0).map(killProcess));
     },

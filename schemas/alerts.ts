@@ -1,0 +1,76 @@
+/** Kinds of alerts, what each tells, and the recipients they are sent to. */
+
+import { z } from './zod.js';
+
+const monitor = {
+  url: z.string(),
+  name: z.string(),
+  http_code: z.number().int().nullable().describe('null = no answer.'),
+  msg: z.string().describe('Why, in one sentence.'),
+};
+const certificate = {
+  url: z.string(),
+  name: z.string(),
+  valid_to: z.string().nullable().describe('ISO 8601.'),
+  days_left: z.number().int(),
+  issuer: z.string().nullable(),
+  problem: z.string(),
+};
+const domain = { domain_name: z.string(), site_ids: z.array(z.number().int()) };
+const registration = {
+  ...domain,
+  expiry_date: z.string().nullable().describe('ISO 8601.'),
+  expires: z.number().int().describe('Days left, negative once expired.'),
+  registrar: z.string().nullable(),
+};
+
+/** Every kind of alert: what it means, and the facts that come with it. */
+export const ALERT_KINDS = {
+  'monitor.down': { about: 'A site is down.', facts: z.object(monitor) },
+  'monitor.up': { about: 'A site is up again.', facts: z.object(monitor) },
+  'monitor.flapping': { about: 'A site keeps changing between up and down.', facts: z.object(monitor) },
+  'certificate.expiring': { about: 'A certificate expires soon.', facts: z.object(certificate) },
+  'certificate.expired': { about: 'A certificate has expired.', facts: z.object(certificate) },
+  'certificate.invalid': { about: 'A certificate is not valid.', facts: z.object(certificate) },
+  'domain.expiring': { about: 'The registration of a domain ends soon.', facts: z.object(registration) },
+  'domain.expired': { about: 'The registration of a domain has ended.', facts: z.object(registration) },
+  'domain.not_found': {
+    about: 'The registry no longer knows a domain.',
+    facts: z.object({ ...domain, problem: z.string() }),
+  },
+  'site.unhealthy': {
+    about: 'The health score of a site is under the threshold.',
+    facts: z.object({ health_score: z.number().int().nullable(), threshold: z.number().int().optional() }),
+  },
+  'site.http_check_failed': {
+    about: 'The front page of a site answered unexpectedly after an update.',
+    facts: z.object({
+      http_status: z.number().int().describe('0 = no answer.'),
+      items: z.string().describe('What was installed.'),
+    }),
+  },
+} as const;
+
+export type AlertKindName = keyof typeof ALERT_KINDS;
+export const ALERT_KIND_NAMES = Object.keys(ALERT_KINDS) as [AlertKindName, ...AlertKindName[]];
+
+export const RECIPIENT_TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
+export type RecipientType = (typeof RECIPIENT_TYPES)[number];
+
+const siteShape = z.object({ id: z.number().int(), name: z.string(), url: z.string() });
+
+/** The body of a webhook of one kind (Standard Webhooks). */
+export function webhookBody(kind: AlertKindName) {
+  return z.object({
+    type: z.literal(kind),
+    timestamp: z.string().describe('When it happened, ISO 8601.'),
+    data: z.object({
+      alert_id: z.number().int().describe('0 for a test.'),
+      test: z.boolean().describe('Sent on request, with made-up facts.'),
+      text: z.string().describe('What happened, in one sentence.'),
+      site: siteShape.nullable().describe('null for a domain with several sites, and for a deleted site.'),
+      link: z.string().nullable().describe('Where it is shown, when the service has a public address.'),
+      facts: ALERT_KINDS[kind].facts.partial(),
+    }),
+  });
+}

@@ -1,0 +1,77 @@
+/** `sitefleet alert`: who is told of alerts, and a test of it. */
+
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/types.js';
+import { listRecipients, MOST_RECIPIENTS } from '../domain/alerts/recipients.js';
+import { audienceOf, type TestOutcome, testRecipient } from '../domain/alerts/test-alert.js';
+import type { Ctx } from '../domain/context.js';
+import { isAlertKind } from '../domain/mail/alerts.js';
+import { previewMail } from '../domain/mail/mail.js';
+import { CommandError } from './accounts.js';
+import { inService } from './in-service.js';
+import { printJson, printTable, say } from './output.js';
+
+interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
+  /** Null for mail. */
+  recipient_id: number | null;
+}
+
+/** Sends a made-up alert to everybody who would be told, now. Exit code 1 when somebody did not get it, or nobody would. */
+export async function testAlerts(config: Config, options: { kind: string; json?: boolean }): Promise<void> {
+  const { kind } = options;
+  if (!isAlertKind(kind))
+    throw new CommandError(`There is no alert of the kind ${kind}. "mail preview" names them all.`);
+  const { outcomes, warning } = await inService(config, async (ctx) => {
+    const audience = await audienceOf(ctx);
+    const outcomes: Outcome[] = [];
+    for (const id of audience.recipients) outcomes.push(await testRecipient(ctx, id, kind));
+    if (audience.addresses.length > 0) outcomes.push(await testMail(ctx, kind, audience.addresses));
+    return { outcomes, warning: audience.warning };
+  });
+  if (options.json === true) printJson(outcomes);
+  else
+    printTable(
+      ['Recipient', 'Type', 'Delivered', 'Error'],
+      outcomes.map(({ recipient, type, delivered, error }) => [recipient, type, delivered, error]),
+    );
+  if (warning !== '') say(warning);
+  if (outcomes.length === 0 || outcomes.some(({ delivered }) => !delivered)) process.exitCode = 1;
+}
+
+async function testMail(ctx: Ctx, kind: string, addresses: readonly string[]): Promise<Outcome> {
+  const { subject, text, html } = await previewMail(ctx, kind);
+  const base = { recipient_id: null, recipient: addresses.join(', '), type: 'mail' };
+  try {
+    const messageId = `<test.${randomBytes(12).toString('hex')}@sitefleet.invalid>`;
+    await ctx.mailer.send({ messageId, to: addresses, subject: `Test: ${subject}`, text, html });
+    return { ...base, delivered: true, error: '' };
+  } catch (error) {
+    return { ...base, delivered: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export async function showRecipients(config: Config, options: { json?: boolean }): Promise<void> {
+  const { items, addresses, warning } = await inService(config, async (ctx) => ({
+    ...(await listRecipients(ctx, 1, MOST_RECIPIENTS)),
+    ...(await audienceOf(ctx)),
+  }));
+  if (options.json === true) return printJson({ recipients: items, addresses });
+  const mails = addresses.map((address) => ['', address, 'mail', '', '', '', '', '']);
+  printTable(
+    ['Id', 'Name', 'Type', 'Kinds', 'Sites', 'Quiet', 'Active', 'Last error'],
+    [
+      ...items.map((one) => [
+        one.id,
+        one.name,
+        one.type,
+        one.kinds.join(', ') || 'all',
+        one.sites.join(', ') || 'all',
+        one.quiet_from === null ? '' : `${one.quiet_from}–${one.quiet_to}`,
+        one.active,
+        one.last_error,
+      ]),
+      ...mails,
+    ],
+  );
+  if (warning !== '') say(warning);
+}

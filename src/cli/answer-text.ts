@@ -1,0 +1,40 @@
+/** Answers of operations as people read them: lists as tables, what else there is line by line. */
+
+import { tableText } from './output.js';
+
+/** Wider cells are cut. */
+const CELL = 60;
+
+type Item = Record<string, unknown>;
+
+/** Null when an answer has no list: it is then shown as JSON. */
+export function answerText(answer: Record<string, unknown>): string | null {
+  const lists = Object.entries(answer).filter((entry): entry is [string, Item[]] => isList(entry[1]));
+  if (lists.length === 0) return null;
+  const rest = Object.entries(answer).filter(([name]) => !lists.some(([list]) => list === name));
+  const tables = lists.map(([name, items]) => {
+    const title = lists.length === 1 ? [] : [`${name}:`];
+    return [...title, items.length === 0 ? '(none)' : tableOf(items)].join('\n');
+  });
+  const lines = rest.map(([name, value]) => `${name}: ${cellText(value)}`);
+  return [...tables, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
+}
+
+function isList(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+  );
+}
+
+function tableOf(items: readonly Item[]): string {
+  const columns = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const rows = items.map((item) => columns.map((name) => cellText(item[name])));
+  return tableText([columns, ...rows]);
+}
+
+/** One line, without what a terminal would obey. */
+function cellText(value: unknown): string {
+  const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line;
+}

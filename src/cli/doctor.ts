@@ -1,0 +1,195 @@
+/** `sitefleet doctor`: looks at everything a working service needs, changes nothing, and says what to do. */
+
+import { createSecureContext } from 'node:tls';
+import { databaseFile } from '../config/config.js';
+import { presentKeys, presentVault } from '../config/secret-key.js';
+import type { Config } from '../config/types.js';
+import { systemClock } from '../core/clock.js';
+import { VERSION } from '../core/version.js';
+import { audienceOf } from '../domain/alerts/test-alert.js';
+import { type Mailer, noMailer } from '../mail/mailer.js';
+import { createMailer } from '../mail/smtp.js';
+import { probeHttp } from '../probe/http.js';
+import { Names } from '../probe/names.js';
+import type { Db } from '../store/driver/db.js';
+import { openDb } from '../store/driver/open.js';
+import { createStore, type Store } from '../store/store.js';
+import { mustExist } from './database.js';
+import { inspect, reportText } from './inspect.js';
+import { print, printJson } from './output.js';
+import { stopSignal } from './stop.js';
+
+/** `warn` is worth a look; `fail` keeps something from working. */
+export interface Finding {
+  what: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+}
+
+/** Signatures and leases survive this; access tokens and webhooks allow five minutes. */
+const CLOCK_TOLERANCE_MS = 60_000;
+const SITE_TIMEOUT_MS = 15_000;
+
+/** Exit code 1 when something fails. */
+export async function doctor(config: Config, options: { json?: boolean; site?: string }): Promise<void> {
+  const signal = stopSignal();
+  const findings: Finding[] = [versions()];
+  try {
+    mustExist(config);
+    const token = config.db_token === null ? {} : { token: config.db_token };
+    const db = await openDb(config.db, { mode: 'reader', ...token });
+    try {
+      findings.push(...(await lookOver(config, db, options.site, signal)));
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    findings.push({ what: 'Database', status: 'fail', detail: messageOf(error) });
+  }
+  if (options.json === true) printJson(findings);
+  else for (const { what, status, detail } of findings) print(`${status.padEnd(5)} ${what.padEnd(10)} ${detail}`);
+  if (findings.some(({ status }) => status === 'fail')) process.exitCode = 1;
+}
+
+function versions(): Finding {
+  const { node, platform, arch } = { node: process.version, platform: process.platform, arch: process.arch };
+  const old = Number(node.slice(1).split('.')[0]) < 20;
+  const detail = `Sitefleet ${VERSION}, Node ${node}, ${platform} ${arch}`;
+  return {
+    what: 'Versions',
+    status: old ? 'fail' : 'ok',
+    detail: old ? `${detail}: Node 20 or newer is needed` : detail,
+  };
+}
+
+async function lookOver(config: Config, db: Db, site: string | undefined, signal: AbortSignal): Promise<Finding[]> {
+  const vault = presentVault(config);
+  const report = await inspect(db, vault);
+  const place = databaseFile(config.db) ?? config.db.replace(/\/\/[^@/]*@/, '//');
+  const database: Finding = {
+    what: 'Database',
+    status: report.ok || (report.secrets?.unreadable ?? 0) > 0 ? 'ok' : 'fail',
+    detail: `${place}, step ${report.schema.step} of ${report.schema.newest}`,
+  };
+  if (database.status === 'fail')
+    return [{ ...database, detail: `${place}\n${reportText(report)}` }, keyOf(config, report)];
+  if (vault === undefined) return [database, keyOf(config, report)];
+  const store = createStore(db, vault);
+  return [
+    database,
+    keyOf(config, report),
+    await scheduleOf(store),
+    await mailOf(config),
+    await alertsOf(config, store),
+    ...(await sitesOf(config, store, site, signal)),
+  ];
+}
+
+function keyOf(config: Config, { secrets }: Awaited<ReturnType<typeof inspect>>): Finding {
+  const [key] = presentKeys(config);
+  if (key === undefined)
+    return {
+      what: 'Key',
+      status: (secrets?.sealed ?? 0) > 0 ? 'fail' : 'warn',
+      detail: `no secret key is there: ${config.secret_key_file ?? 'SITEFLEET_SECRET_KEY'}`,
+    };
+  const lost = secrets?.unreadable ?? 0;
+  if (lost > 0)
+    return {
+      what: 'Key',
+      status: 'fail',
+      detail: `${key.id} does not open ${lost} of ${secrets?.sealed} secrets: "sitefleet check"`,
+    };
+  return { what: 'Key', status: 'ok', detail: `${key.id} opens all ${secrets?.sealed ?? 0} secrets` };
+}
+
+async function scheduleOf(store: Store): Promise<Finding> {
+  const owner = await store.leases.owner('schedule', systemClock.now());
+  return owner === null
+    ? {
+        what: 'Schedule',
+        status: 'warn',
+        detail: 'no process runs it now: start "sitefleet serve" or "sitefleet work"',
+      }
+    : { what: 'Schedule', status: 'ok', detail: `run by ${owner}` };
+}
+
+async function mailOf(config: Config): Promise<Finding> {
+  if (config.smtp_url === null)
+    return { what: 'Mail', status: 'warn', detail: 'no mail server is set (SITEFLEET_SMTP_URL): no mail is sent' };
+  const mailer = createMailer({ url: config.smtp_url, from: config.mail_from });
+  const { host } = new URL(config.smtp_url);
+  try {
+    await mailer.verify();
+    return { what: 'Mail', status: 'ok', detail: `${host} takes the login` };
+  } catch (error) {
+    return { what: 'Mail', status: 'fail', detail: `${host}: ${messageOf(error)}` };
+  } finally {
+    await mailer.close();
+  }
+}
+
+async function alertsOf(config: Config, store: Store): Promise<Finding> {
+  const mailer: Mailer = noMailer(config.smtp_url !== null);
+  const { addresses, recipients, warning } = await audienceOf({ store, config, mailer });
+  if (warning !== '') return { what: 'Alerts', status: 'warn', detail: warning };
+  const detail = `told to ${addresses.length} mail addresses and ${recipients.length} webhooks and chats`;
+  return { what: 'Alerts', status: 'ok', detail };
+}
+
+/** A site by its id or a part of its name or address; the first one when none is named. */
+async function sitesOf(
+  config: Config,
+  store: Store,
+  wanted: string | undefined,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const byId = wanted !== undefined && /^\d{1,15}$/.test(wanted);
+  const filter = byId ? { ids: [Number(wanted)] } : { search: wanted ?? '' };
+  const { items } = await store.sites.list(filter, 1, 1);
+  const [site] = items;
+  if (site === undefined)
+    return [
+      wanted === undefined
+        ? { what: 'Site', status: 'warn', detail: 'there is none yet: "sitefleet call add-site --help"' }
+        : { what: 'Site', status: 'fail', detail: `no site matches ${wanted}` },
+    ];
+  const names = new Names({ allowPrivate: config.allow_private_sites });
+  const parts = { names, context: createSecureContext(), userAgent: `Sitefleet/${VERSION}` };
+  const asked = systemClock.now();
+  const answer = await probeHttp(
+    parts,
+    {
+      url: site.url,
+      method: 'GET',
+      http_user: null,
+      http_pass: null,
+      ssl_verify: true,
+      timeoutMs: SITE_TIMEOUT_MS,
+      expected: [],
+      maxBytes: 0,
+      signal,
+    },
+    '*/*',
+  );
+  if (answer.http_status === 0)
+    return [{ what: 'Site', status: 'fail', detail: `${site.url}: ${answer.failure?.message ?? 'no answer'}` }];
+  const detail = `${site.url} answers with HTTP ${answer.http_status}; it is ${site.status} here`;
+  const status = site.status === 'connected' && answer.http_status < 500 ? 'ok' : 'warn';
+  return [{ what: 'Site', status, detail }, clockOf(answer.headers.date, asked, systemClock.now(), site.url)];
+}
+
+/** The clock of this machine against that of a site, by the header `Date`, which has whole seconds. */
+function clockOf(header: string | undefined, asked: number, answered: number, url: string): Finding {
+  const theirs = Date.parse(header ?? '');
+  if (Number.isNaN(theirs)) return { what: 'Clock', status: 'warn', detail: `${url} does not say what time it is` };
+  const apart = theirs < asked - 1000 ? asked - theirs : theirs > answered ? theirs - answered : 0;
+  const seconds = Math.round(apart / 1000);
+  return apart > CLOCK_TOLERANCE_MS
+    ? { what: 'Clock', status: 'warn', detail: `${seconds} s apart from that of ${url}: one of the two is wrong` }
+    : { what: 'Clock', status: 'ok', detail: `agrees with that of ${url}` };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

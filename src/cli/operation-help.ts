@@ -1,0 +1,114 @@
+/** The operations for people at a shell: their list, and the help of one, made from its schema, with an example that can be run. */
+
+import { contractOf, type JsonSchema } from '../operation/contract.js';
+import type { GroupedOperation } from '../operation/operation.js';
+import { print, printJson, printTable, tableText } from './output.js';
+
+/** `svc/list-sites-v1` as it is typed. */
+export function shortName({ id }: Pick<GroupedOperation, 'id'>): string {
+  return id.replace('svc/', '');
+}
+
+const CHANGES = { read: 'reads', write: 'changes', destroy: 'deletes' } as const;
+
+export function printOperations(operations: readonly GroupedOperation[], json: boolean): void {
+  if (json) {
+    printJson(
+      operations.map((operation) => ({
+        name: shortName(operation),
+        id: operation.id,
+        group: operation.group,
+        effect: operation.effect,
+        title: operation.title,
+        description: operation.about,
+        example: exampleOf(operation),
+      })),
+    );
+    return;
+  }
+  printTable(
+    ['Operation', 'Group', 'Effect', 'What'],
+    operations.map((operation) => [shortName(operation), operation.group, CHANGES[operation.effect], operation.title]),
+  );
+}
+
+export function printOperationHelp(operation: GroupedOperation): void {
+  print(operationHelp(operation));
+}
+
+/** What an operation does, what it takes, and a call of it. */
+export function operationHelp(operation: GroupedOperation): string {
+  const { input_schema } = contractOf(operation);
+  const required = new Set((input_schema.required as string[] | undefined) ?? []);
+  const fields = Object.entries((input_schema.properties ?? {}) as Record<string, JsonSchema>);
+  const rows = fields.map(([name, schema]) => [
+    `  ${name}`,
+    typeText(schema),
+    required.has(name) ? 'required' : 'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
+    typeof schema.description === 'string' ? schema.description : '',
+  ]);
+  const { instructions } = operation;
+  return [
+    `${shortName(operation)}: ${operation.title} (${CHANGES[operation.effect]})`,
+    [operation.about, instructions].filter((text) => text !== '').join('\n'),
+    rows.length === 0 ? 'Takes no input.' : `Input:\n${tableText(rows)}`,
+    `Example:\n  sitefleet call ${shortName(operation)} ${shellWord(JSON.stringify(exampleOf(operation)))}`,
+  ].join('\n\n');
+}
+
+/** In single quotes, within which a shell leaves all but the quote itself alone. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function typeText(schema: JsonSchema): string {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => String(value)).join('|');
+  if (schema.const !== undefined) return String(schema.const);
+  if (Array.isArray(schema.anyOf)) return [...new Set((schema.anyOf as JsonSchema[]).map(typeText))].join('|');
+  if (schema.type === 'array') {
+    const item = typeText((schema.items ?? {}) as JsonSchema);
+    return item === '' ? 'list' : `list of ${item}`;
+  }
+  return [schema.type]
+    .flat()
+    .filter((type) => typeof type === 'string')
+    .join('|');
+}
+
+/** An input that the operation takes: what it requires, and a preview instead of a deletion. */
+export function exampleOf(operation: GroupedOperation): Record<string, unknown> {
+  const { input_schema } = contractOf(operation);
+  const properties = (input_schema.properties ?? {}) as Record<string, JsonSchema>;
+  const required = (input_schema.required as string[] | undefined) ?? [];
+  const shown = Object.keys(properties).filter((name) => required.includes(name) || SHOWN.has(name));
+  const entries = shown.map((name) => [name, sampleOf(name, properties[name] ?? {})]);
+  const preview = operation.effect === 'destroy' && 'dry_run' in properties ? [['dry_run', true]] : [];
+  return Object.fromEntries([...entries, ...preview]) as Record<string, unknown>;
+}
+
+/** Not required, and yet what most calls name. */
+const SHOWN: ReadonlySet<string> = new Set(['site_ids_or_domains', 'admin_password']);
+
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  url: 'https://example.com/',
+  site_id_or_domain: 'example.com',
+  site_ids_or_domains: ['example.com'],
+  client_id_or_email: 'ada@example.com',
+  email: 'ada@example.com',
+  client_email: 'ada@example.com',
+  admin: 'LOGIN',
+  admin_password: 'PASSWORD',
+  job_id: 'sync_0a1b2c3d',
+};
+
+function sampleOf(name: string, schema: JsonSchema): unknown {
+  if (Object.hasOwn(SAMPLES, name)) return SAMPLES[name];
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (Array.isArray(schema.anyOf)) return sampleOf(name, (schema.anyOf as JsonSchema[])[0] ?? {});
+  if (schema.type === 'array') return [sampleOf(name.replace(/s$/, ''), (schema.items ?? {}) as JsonSchema)];
+  if (schema.type === 'integer' || schema.type === 'number') return 1;
+  if (schema.type === 'boolean') return true;
+  if (schema.type === 'object') return {};
+  if (/slug/.test(name)) return 'akismet/akismet.php';
+  return `${name.replaceAll('_', ' ')}`;
+}

@@ -1,0 +1,15 @@
+/** Said at the start: that nobody would be told of an alert. */
+
+import { randomUUID } from 'node:crypto';
+import type { Service } from '../app/service.js';
+import type { Log } from '../core/log.js';
+import { audienceOf } from '../domain/alerts/test-alert.js';
+import { localActor } from './stdio.js';
+
+/** A line of the log when an alert would reach nobody. */
+export async function warnWhenSilent(service: Service, log: Log): Promise<void> {
+  const signal = new AbortController().signal;
+  const ctx = service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal });
+  const { warning } = await audienceOf(ctx);
+  if (warning !== '') log.warn({}, warning);
+}

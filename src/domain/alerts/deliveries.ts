@@ -1,0 +1,217 @@
+/** Alerts to webhooks and chats: who gets which, sending with tries over three days, and what could not be delivered. */
+
+import type { RecipientType } from '../../../schemas/alerts.js';
+import { ServiceError } from '../../core/errors.js';
+import type { DeliveryStatus, DueDelivery, UnroutedAlert } from '../../store/monitoring/alert-deliveries.js';
+import type { AlertTarget, RecipientRow } from '../../store/monitoring/alert-recipients.js';
+import type { PostFailure } from '../../webhook/sender.js';
+import { pooled } from '../common/pool.js';
+import type { Ctx } from '../context.js';
+import { isAlertKind, type MailedAlert } from '../mail/alerts.js';
+import { mailLook } from '../mail/settings.js';
+import { isoTime } from '../sites/sites.js';
+import { chatPost, type MessageOptions, webhookPost } from './messages.js';
+import { isQuiet } from './quiet-hours.js';
+import { MOST_RECIPIENTS } from './recipients.js';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Waits after each failed try, as Standard Webhooks advises: together a little over three days. */
+const BACKOFF_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
+];
+const LEASE_MS = 5 * MINUTE_MS;
+const ALERTS_AT_ONCE = 1000;
+const PER_RUN = 100;
+const RECIPIENTS_AT_ONCE = 8;
+/** Beyond so many, alerts that come together become one message of a chat. */
+const SINGLE = 5;
+/** An alert that was stored longer ago is no news: it goes to nobody. */
+const STALE_MS = 24 * HOUR_MS;
+
+/** Decides who is told of new alerts, and sends what is due. */
+export async function deliverAlerts(ctx: Ctx): Promise<string> {
+  const recipients = await ctx.store.alertRecipients.active(MOST_RECIPIENTS);
+  await route(ctx, recipients);
+  if (recipients.length === 0) return 'there are no recipients';
+  const { zone, page } = await mailLook(ctx);
+  const awake = recipients.filter((recipient) => !isQuiet(recipient, ctx.clock.now(), zone));
+  let sent = 0;
+  let failed = 0;
+  await pooled(awake, RECIPIENTS_AT_ONCE, async (recipient) => {
+    const outcome = await deliverTo(ctx, recipient, { page, test: false });
+    sent += outcome.sent;
+    failed += outcome.failed;
+  });
+  return sent + failed === 0 ? 'nothing due' : `${sent} sent, ${failed} not`;
+}
+
+async function route(ctx: Ctx, recipients: readonly RecipientRow[]): Promise<void> {
+  const alerts = await ctx.store.alertDeliveries.unrouted(ALERTS_AT_ONCE);
+  if (alerts.length === 0) return;
+  const now = ctx.clock.now();
+  const fresh = alerts.filter((alert) => now - alert.at <= STALE_MS && isAlertKind(alert.kind));
+  const deliveries = recipients.flatMap((recipient) => {
+    const isFor = filterOf(recipient);
+    return fresh.filter(isFor).map(({ id }) => ({ alert_id: id, recipient_id: recipient.id }));
+  });
+  const ids = alerts.map(({ id }) => id);
+  await ctx.store.alertDeliveries.route(ids, deliveries, now);
+}
+
+/** A recipient of certain sites is not told of what belongs to none, such as a domain of several. */
+function filterOf({ kinds, site_ids }: RecipientRow): (alert: UnroutedAlert) => boolean {
+  const wanted = new Set(JSON.parse(kinds) as string[]);
+  const sites = new Set(JSON.parse(site_ids) as number[]);
+  return ({ kind, site_id }) =>
+    (wanted.size === 0 || wanted.has(kind)) && (sites.size === 0 || (site_id !== null && sites.has(site_id)));
+}
+
+interface Outcome {
+  sent: number;
+  failed: number;
+}
+
+async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOptions): Promise<Outcome> {
+  const now = ctx.clock.now();
+  const { alertDeliveries, alertRecipients } = ctx.store;
+  const lapsed = now - ctx.clock.steps(LEASE_MS).forward;
+  const due = await alertDeliveries.claim(recipient.id, PER_RUN, now, now + LEASE_MS, lapsed);
+  if (due.length === 0) return { sent: 0, failed: 0 };
+  const target = await alertRecipients.target(recipient);
+  let sent = 0;
+  const batches = batchesOf(recipient, due);
+  for (const [index, batch] of batches.entries()) {
+    // Claimed by a lease that is half over: the rest is for the next run.
+    const late = ctx.clock.now() - now > LEASE_MS / 2 || ctx.signal.aborted;
+    const failure = late ? null : await tryBatch(ctx, recipient, target, batch, options);
+    if (!late && failure === null) {
+      await alertDeliveries.sent(batch, recipient.id, ctx.clock.now());
+      sent += batch.length;
+      continue;
+    }
+    // A receiver that fails once is left alone for this run.
+    const rest = batches.slice(late ? index : index + 1).flat();
+    await alertDeliveries.release(rest.map(({ id }) => id));
+    if (failure !== null) await noteFailure(ctx, recipient, batch, failure);
+    return { sent, failed: late ? 0 : batch.length };
+  }
+  return { sent, failed: 0 };
+}
+
+function batchesOf({ type }: RecipientRow, due: readonly DueDelivery[]): DueDelivery[][] {
+  return type === 'webhook' || due.length <= SINGLE ? due.map((one) => [one]) : [[...due]];
+}
+
+async function tryBatch(
+  ctx: Ctx,
+  recipient: RecipientRow,
+  target: AlertTarget,
+  batch: readonly DueDelivery[],
+  options: MessageOptions,
+): Promise<PostFailure | null> {
+  const alerts = batch.map((one) => ({ ...one, id: one.alert_id }) as MailedAlert);
+  return postAlerts(ctx, recipient, target, alerts, options);
+}
+
+/** Sends alerts as one message. Null when it was taken. */
+export async function postAlerts(
+  ctx: Ctx,
+  recipient: RecipientRow,
+  target: AlertTarget,
+  alerts: readonly MailedAlert[],
+  options: MessageOptions,
+): Promise<PostFailure | null> {
+  const type = recipient.type as RecipientType;
+  const [first] = alerts;
+  if (first === undefined) return null;
+  const { url, headers, body } =
+    type === 'webhook' ? webhookPost(target, first, options) : chatPost(type, target, alerts, options);
+  const at = ctx.clock.now();
+  const id = options.test ? `test_${recipient.uid}_${at}` : `alert_${recipient.uid}_${first.id}`;
+  const sign = target.secret === undefined ? undefined : { id, at, secret: target.secret };
+  try {
+    await ctx.webhooks.post({ url, headers, body: JSON.stringify(body), sign, signal: ctx.signal });
+    return null;
+  } catch (error) {
+    if (isPostFailure(error)) return error;
+    throw error;
+  }
+}
+
+/** By its name: the class belongs to the port, which no verb imports. */
+function isPostFailure(error: unknown): error is PostFailure {
+  return error instanceof Error && error.name === 'PostFailure';
+}
+
+async function noteFailure(
+  ctx: Ctx,
+  recipient: RecipientRow,
+  batch: readonly DueDelivery[],
+  failure: PostFailure,
+): Promise<void> {
+  const now = ctx.clock.now();
+  const { message, gone, retryAfterMs } = failure;
+  const facts = { recipient_id: recipient.id, type: recipient.type, host: recipient.host, reason: message };
+  if (gone) {
+    await ctx.store.alertDeliveries.giveUp(recipient.id, message, now);
+    ctx.log.error(facts, 'a recipient of alerts is gone and was switched off');
+    return;
+  }
+  const tried = batch.map(({ id, attempts }) => {
+    const wait = BACKOFF_MS[attempts - 1];
+    return { id, nextTryAt: wait === undefined ? null : now + Math.max(wait, retryAfterMs ?? 0) };
+  });
+  await ctx.store.alertDeliveries.notSent(tried, recipient.id, message, now);
+  const dead = tried.filter(({ nextTryAt }) => nextTryAt === null).length;
+  if (dead > 0) ctx.log.error({ ...facts, alerts: dead }, 'alerts could not be delivered and were given up');
+  else ctx.log.warn({ ...facts, alerts: tried.length }, 'alerts could not be delivered and will be tried again');
+}
+
+export interface DeliveryFilter {
+  status?: DeliveryStatus | undefined;
+  recipient_id?: number | undefined;
+}
+
+/** Deliveries, newest first. */
+export async function listDeliveries(ctx: Ctx, filter: DeliveryFilter, page: number, perPage: number) {
+  const { items, total } = await ctx.store.alertDeliveries.list(
+    { status: filter.status, recipient_id: filter.recipient_id, denied: ctx.actor.denied_sites },
+    page,
+    perPage,
+  );
+  const shown = items.map((row) => ({
+    id: row.id,
+    alert_id: row.alert_id,
+    kind: row.kind,
+    site_id: row.site_id,
+    recipient_id: row.recipient_id,
+    recipient: row.recipient,
+    status: row.status,
+    attempts: row.attempts,
+    next_try: row.status === 'queued' ? isoTime(row.next_try_at) : null,
+    last_error: row.last_error,
+    queued: isoTime(row.created_at),
+    ended: isoTime(row.ended_at),
+  }));
+  return { items: shown, total };
+}
+
+/** Queues a delivery that has ended again. */
+export async function resendDelivery(ctx: Ctx, id: number): Promise<void> {
+  const done = await ctx.store.alertDeliveries.resend(id, ctx.actor.denied_sites, ctx.clock.now());
+  if (done === undefined)
+    throw new ServiceError('svc_alert_delivery_not_found', `There is no delivery ${id}.`, {
+      field: 'delivery_id',
+      advice: 'GET /v2/alerts/deliveries?status=dead lists those that were given up.',
+    });
+  if (!done)
+    throw new ServiceError('svc_rest_conflict', `Delivery ${id} is under way.`, {
+      field: 'delivery_id',
+      advice: 'It is tried by itself; its next_try says when.',
+    });
+}

@@ -1,0 +1,238 @@
+/** What is posted to each kind of recipient. Pure. Texts of sites are shown as they are: they format nothing and mention nobody. */
+
+import type { RecipientType } from '../../../schemas/alerts.js';
+import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
+import { type MailedAlert, toneOf, wordsOf } from '../mail/alerts.js';
+import { oneLine, type Tone } from '../mail/layout.js';
+import { isoTime } from '../sites/sites.js';
+
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** What a message says, apart from the service that shows it. */
+interface Words {
+  title: string;
+  lines: string[];
+  /** Of the site concerned; '' when there are several. */
+  url: string;
+  page: string | null;
+  tone: Tone;
+  at: number;
+}
+
+export interface MessageOptions {
+  /** Our own page, when it has a public address. */
+  page: string | null;
+  test: boolean;
+}
+
+/** Lines of a message that tells of many alerts. */
+const LINES = 20;
+const MARK: Readonly<Record<Tone, string>> = { bad: '🔴', good: '🟢', warning: '🟠' };
+const COLOUR: Readonly<Record<Tone, string>> = { bad: '#dc2626', good: '#16a34a', warning: '#d97706' };
+
+/** The body of a webhook, one alert each (Standard Webhooks). */
+export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, test }: MessageOptions): Post {
+  const { text, facts } = wordsOf(alert);
+  const { site_id: id, site_name: name, site_url: url } = alert;
+  return {
+    url: target.url,
+    headers: {},
+    body: {
+      type: alert.kind,
+      timestamp: isoTime(alert.at),
+      data: {
+        alert_id: alert.id,
+        test,
+        text,
+        site: id === null || name === null ? null : { id, name: oneLine(name), url: url ?? '' },
+        link: page,
+        facts: cleaned(facts),
+      },
+    },
+  };
+}
+
+/** Texts within are cleaned and bounded as in the words. */
+function cleaned(facts: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value, 2048) : value]),
+  );
+}
+
+/** One message to a chat: of one alert, or of many that come together. */
+export function chatPost(
+  type: Exclude<RecipientType, 'webhook'>,
+  target: AlertTarget,
+  alerts: readonly MailedAlert[],
+  options: MessageOptions,
+): Post {
+  return CHATS[type](target, wordsFor(alerts, options));
+}
+
+function wordsFor(alerts: readonly MailedAlert[], { page, test }: MessageOptions): Words {
+  const told = alerts.map((alert) => ({ ...wordsOf(alert), tone: toneOf(alert.kind), at: alert.at }));
+  const [first] = told;
+  const prefix = test ? 'Test: ' : '';
+  if (first === undefined) throw new RangeError('A message tells of at least one alert.');
+  if (told.length === 1) {
+    const { subject, text, url, tone, at } = first;
+    return { title: `${prefix}${subject}`, lines: [text], url, page, tone, at };
+  }
+  const left = told.length - LINES;
+  return {
+    title: `${prefix}${told.length} alerts`,
+    lines: [...told.slice(0, LINES).map(({ text }) => text), ...(left > 0 ? [`And ${left} more.`] : [])],
+    url: '',
+    page,
+    tone: told.some(({ tone }) => tone === 'bad')
+      ? 'bad'
+      : told.some(({ tone }) => tone === 'warning')
+        ? 'warning'
+        : 'good',
+    at: Math.max(...told.map(({ at }) => at)),
+  };
+}
+
+const CHATS: Readonly<Record<Exclude<RecipientType, 'webhook'>, (target: AlertTarget, words: Words) => Post>> = {
+  slack,
+  discord,
+  teams,
+  telegram,
+  ntfy,
+};
+
+function linksOf({ url, page }: Words): { label: string; url: string }[] {
+  return [
+    ...(/^https?:\/\//.test(url) ? [{ label: 'Open the site', url }] : []),
+    ...(page === null ? [] : [{ label: 'Open Sitefleet', url: page }]),
+  ];
+}
+
+/** Three characters are special to Slack, and `<!channel>` would wake everybody. */
+function slackText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function slack({ url }: AlertTarget, words: Words): Post {
+  const plain = (text: string) => ({ type: 'plain_text', text, emoji: false });
+  const links = linksOf(words);
+  const buttons = links.map((link) => ({ type: 'button', text: plain(link.label), url: link.url }));
+  const text = `${MARK[words.tone]} ${words.title}: ${words.lines[0]}`;
+  return {
+    url,
+    headers: {},
+    body: {
+      text: slackText(text),
+      attachments: [
+        {
+          color: COLOUR[words.tone],
+          blocks: [
+            { type: 'header', text: plain(words.title.slice(0, 150)) },
+            { type: 'section', text: plain(words.lines.join('\n').slice(0, 3000)) },
+            ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
+          ],
+        },
+      ],
+    },
+  };
+}
+
+/** Markdown of a text is shown as it is written. */
+function discordText(text: string): string {
+  return text.replace(/[\\*_~`|>#()[\]<-]/g, '\\$&');
+}
+
+function discord({ url }: AlertTarget, words: Words): Post {
+  const links = linksOf(words).map((link) => `[${link.label}](<${link.url}>)`);
+  const description = [...words.lines.map(discordText), ...(links.length === 0 ? [] : ['', links.join(' · ')])];
+  return {
+    url,
+    headers: {},
+    body: {
+      username: 'Sitefleet',
+      allowed_mentions: { parse: [] },
+      embeds: [
+        {
+          title: discordText(`${words.title}`).slice(0, 256),
+          description: description.join('\n').slice(0, 4096),
+          color: Number.parseInt(COLOUR[words.tone].slice(1), 16),
+          timestamp: isoTime(words.at),
+        },
+      ],
+    },
+  };
+}
+
+/** An adaptive card, as workflows take it. Runs of text know no markdown, unlike text blocks. */
+function teams({ url }: AlertTarget, words: Words): Post {
+  const colour = { bad: 'attention', good: 'good', warning: 'warning' }[words.tone];
+  const line = (text: string, more: object = {}) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...more }],
+  });
+  return {
+    url,
+    headers: {},
+    body: {
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          content: {
+            $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+            type: 'AdaptiveCard',
+            version: '1.4',
+            body: [
+              line(words.title, { weight: 'bolder', size: 'medium', color: colour }),
+              ...words.lines.map((text) => line(text)),
+            ],
+            actions: linksOf(words).map((link) => ({ type: 'Action.OpenUrl', title: link.label, url: link.url })),
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** Without a parse mode, so that the text is shown as it is. */
+function telegram({ url, token, chat_id }: AlertTarget, words: Words): Post {
+  const buttons = linksOf(words)
+    // Telegram refuses the whole message for a button to an address without a dot.
+    .filter((link) => new URL(link.url).hostname.includes('.'))
+    .map((link) => [{ text: link.label, url: link.url }]);
+  return {
+    url: `${url.replace(/\/$/, '')}/bot${token}/sendMessage`,
+    headers: {},
+    body: {
+      chat_id,
+      text: `${MARK[words.tone]} ${words.title}\n\n${words.lines.join('\n')}`.slice(0, 4096),
+      link_preview_options: { is_disabled: true },
+      ...(buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: buttons } }),
+    },
+  };
+}
+
+/** As JSON to the server's root: headers, the other way, carry no accents. */
+function ntfy({ url, token }: AlertTarget, words: Words): Post {
+  const { origin, pathname } = new URL(url);
+  const parts = pathname.split('/').filter((part) => part !== '');
+  const topic = decodeURIComponent(parts.pop() ?? '');
+  const links = linksOf(words);
+  return {
+    url: `${origin}/${parts.join('/')}`,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    body: {
+      topic,
+      title: words.title.slice(0, 250),
+      message: words.lines.join('\n').slice(0, 3500),
+      priority: { bad: 4, good: 3, warning: 3 }[words.tone],
+      tags: [{ bad: 'red_circle', good: 'green_circle', warning: 'orange_circle' }[words.tone]],
+      ...(links[0] === undefined ? {} : { click: links[0].url }),
+      actions: links.map((link) => ({ action: 'view', label: link.label, url: link.url })),
+    },
+  };
+}

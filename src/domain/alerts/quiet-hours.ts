@@ -1,0 +1,30 @@
+/** Quiet hours of a recipient: from a time of day to another, which may lie on the next day. Pure. */
+
+import { wallOf } from '../common/time-zones.js';
+
+export interface QuietHours {
+  /** Minutes of the day; null = no quiet hours. */
+  quiet_from: number | null;
+  quiet_to: number | null;
+}
+
+/** Whether an instant lies in the quiet hours, by the clock of a zone. */
+export function isQuiet({ quiet_from, quiet_to }: QuietHours, at: number, zone: string): boolean {
+  if (quiet_from === null || quiet_to === null || quiet_from === quiet_to) return false;
+  const { hour, minute } = wallOf(at, zone);
+  const now = hour * 60 + minute;
+  return quiet_from < quiet_to ? now >= quiet_from && now < quiet_to : now >= quiet_from || now < quiet_to;
+}
+
+/** `HH:MM` as minutes of the day. */
+export function minutesOf(time: string): number {
+  const [hours = '0', minutes = '0'] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+/** Minutes of the day as `HH:MM`. */
+export function timeOf(minutes: number | null): string | null {
+  if (minutes === null) return null;
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

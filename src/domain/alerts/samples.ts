@@ -1,0 +1,37 @@
+/** A made-up alert of each kind, for previews and tests. */
+
+import type { AlertKind } from '../../core/events.js';
+import type { MailedAlert } from '../mail/alerts.js';
+
+const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z', registrar: 'Example Registrar' };
+const CERTIFICATE = { valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' };
+
+const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
+  'monitor.down': { http_code: 503, msg: 'The server answered with HTTP 503.' },
+  'monitor.up': { http_code: 200 },
+  'monitor.flapping': {},
+  'site.unhealthy': { health_score: 64 },
+  'site.http_check_failed': { http_status: 500, items: 'Akismet 5.4' },
+  'certificate.expiring': { ...CERTIFICATE, days_left: 7 },
+  'certificate.expired': CERTIFICATE,
+  'certificate.invalid': { ...CERTIFICATE, problem: 'It does not name this host.' },
+  'domain.expiring': { ...DOMAIN, expires: 30 },
+  'domain.expired': DOMAIN,
+  'domain.not_found': { domain_name: DOMAIN.domain_name, problem: 'The registry does not know the domain.' },
+};
+
+/** All kinds; the first of a mail type stands for it. */
+export const SAMPLE_KINDS = Object.keys(SAMPLES) as AlertKind[];
+
+export function sampleAlert(kind: AlertKind, now: number): MailedAlert {
+  return {
+    id: 0,
+    key: 'sample',
+    kind,
+    site_id: 1,
+    at: now,
+    facts: JSON.stringify(SAMPLES[kind]),
+    site_name: 'Example',
+    site_url: 'https://example.com/',
+  };
+}

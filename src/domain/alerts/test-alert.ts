@@ -1,0 +1,68 @@
+/** Test alerts: a made-up alert to each recipient, and whether anybody at all would be told of a real one. */
+
+import { MAIL_KINDS } from '../../../schemas/mail.js';
+import type { AlertKind } from '../../core/events.js';
+import type { Ctx } from '../context.js';
+import { listMails, mailLook } from '../mail/settings.js';
+import { postAlerts } from './deliveries.js';
+import { loadRecipient, MOST_RECIPIENTS } from './recipients.js';
+import { sampleAlert } from './samples.js';
+
+export interface TestOutcome {
+  recipient_id: number;
+  recipient: string;
+  type: string;
+  delivered: boolean;
+  /** Why not; '' when it was. */
+  error: string;
+}
+
+/** Sends a made-up alert now, also to a recipient that is switched off or in its quiet hours. */
+export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'monitor.down'): Promise<TestOutcome> {
+  const recipient = await loadRecipient(ctx, id);
+  const target = await ctx.store.alertRecipients.target(recipient);
+  const { page } = await mailLook(ctx);
+  const sample = sampleAlert(kind, ctx.clock.now());
+  const failure = await postAlerts(ctx, recipient, target, [sample], { page, test: true });
+  return {
+    recipient_id: id,
+    recipient: recipient.name,
+    type: recipient.type,
+    delivered: failure === null,
+    error: failure?.message ?? '',
+  };
+}
+
+/** Those that would be told of alerts. */
+export interface Audience {
+  /** Addresses of the mails about alerts; empty as well when no mail server is set. */
+  addresses: string[];
+  /** Ids of active recipients. */
+  recipients: number[];
+  /** Said where people look when both are empty; '' otherwise. */
+  warning: string;
+}
+
+/** Who would be told of an alert: by mail, by webhook, in a chat. */
+export async function audienceOf(ctx: Pick<Ctx, 'store' | 'config' | 'mailer'>): Promise<Audience> {
+  const [mails, recipients, ofSites] = await Promise.all([
+    listMails(ctx),
+    ctx.store.alertRecipients.active(MOST_RECIPIENTS),
+    ctx.store.alertRecipients.siteAddresses(),
+  ]);
+  const alerting = mails.filter(({ type, disable }) => type !== 'daily_digest' && type in MAIL_KINDS && disable === 0);
+  const named = [...alerting.map((mail) => mail.recipients), ...ofSites].flatMap((list) => list.split(','));
+  const addresses = ctx.mailer.configured
+    ? [...new Set(named.map((address) => address.trim()).filter((address) => address !== ''))]
+    : [];
+  const ids = recipients.map(({ id }) => id);
+  const silent = addresses.length === 0 && ids.length === 0;
+  return { addresses, recipients: ids, warning: silent ? silence(ctx.mailer.configured) : '' };
+}
+
+function silence(mail: boolean): string {
+  const first = mail
+    ? 'name recipients in the e-mail settings'
+    : 'set SITEFLEET_SMTP_URL and name recipients in the e-mail settings';
+  return `Nobody would be told of an alert: ${first}, or add a webhook or chat with POST /v2/alerts/recipients/add. "sitefleet alert test" tries it.`;
+}

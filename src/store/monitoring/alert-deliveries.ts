@@ -1,0 +1,217 @@
+/** Deliveries: each sending of an alert to a recipient, tried until it is sent or dead. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { join, offset } from '../driver/sql-fragments.js';
+import type { AlertRow } from './alerts.js';
+
+export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'dead';
+
+/** An alert that nobody was chosen for yet. */
+export interface UnroutedAlert extends Row {
+  id: number;
+  kind: string;
+  site_id: number | null;
+  at: number;
+}
+
+/** A delivery with its alert and the site of it. */
+export interface DueDelivery extends Pick<AlertRow, 'key' | 'kind' | 'site_id' | 'at' | 'facts'>, Row {
+  id: number;
+  alert_id: number;
+  attempts: number;
+  created_at: number;
+  site_name: string | null;
+  site_url: string | null;
+}
+
+export interface DeliveryRow extends Row {
+  id: number;
+  alert_id: number;
+  recipient_id: number;
+  recipient: string;
+  kind: string;
+  site_id: number | null;
+  status: DeliveryStatus;
+  attempts: number;
+  next_try_at: number;
+  last_error: string;
+  created_at: number;
+  ended_at: number | null;
+}
+
+const ids = (list: readonly number[]) => JSON.stringify(list);
+
+export function createAlertDeliveries(db: Db) {
+  return {
+    /** Alerts of which it was not decided yet who gets them, oldest first. */
+    unrouted(limit: number): Promise<UnroutedAlert[]> {
+      return db.all<UnroutedAlert>(
+        'SELECT id, kind, site_id, at FROM alert WHERE routed_at IS NULL ORDER BY id LIMIT ?',
+        [limit],
+      );
+    },
+
+    /** Queues deliveries and marks the alerts as decided, all or nothing. */
+    async route(
+      alertIds: readonly number[],
+      deliveries: readonly { alert_id: number; recipient_id: number }[],
+      now: number,
+    ): Promise<void> {
+      await db.batch([
+        sql(
+          `INSERT INTO alert_delivery (alert_id, recipient_id, next_try_at, created_at)
+           SELECT value ->> 'alert_id', value ->> 'recipient_id', ?, ? FROM json_each(?)
+           WHERE EXISTS (SELECT 1 FROM alert_recipient WHERE id = value ->> 'recipient_id')
+             AND EXISTS (SELECT 1 FROM alert WHERE id = value ->> 'alert_id')
+           ON CONFLICT (alert_id, recipient_id) DO NOTHING`,
+          now,
+          now,
+          JSON.stringify(deliveries),
+        ),
+        sql('UPDATE alert SET routed_at = ? WHERE id IN (SELECT value FROM json_each(?))', now, ids(alertIds)),
+      ]);
+    },
+
+    /** Claims what is due for a recipient, oldest alert first, with what a sender that died had claimed. */
+    async claim(recipientId: number, limit: number, now: number, until: number, lapsed = now): Promise<DueDelivery[]> {
+      const claimed = await db.all(
+        `UPDATE alert_delivery SET status = 'sending', attempts = attempts + 1, lease_until = ?
+         WHERE id IN (SELECT id FROM alert_delivery WHERE recipient_id = ?
+             AND ((status = 'queued' AND next_try_at <= ?) OR (status = 'sending' AND lease_until <= ?))
+           ORDER BY alert_id LIMIT ?) RETURNING id`,
+        [until, recipientId, now, lapsed, limit],
+      );
+      return db.all<DueDelivery>(
+        `SELECT d.id, d.alert_id, d.attempts, d.created_at, a.key, a.kind, a.site_id, a.at, a.facts, s.name AS site_name, s.url AS site_url
+         FROM alert_delivery d JOIN alert a ON a.id = d.alert_id LEFT JOIN site s ON s.id = a.site_id
+         WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY d.alert_id`,
+        [ids(claimed.map(({ id }) => Number(id)))],
+      );
+    },
+
+    /** Marks the alerts as delivered as well. */
+    async sent(deliveries: readonly DueDelivery[], recipientId: number, now: number): Promise<void> {
+      const list = ids(deliveries.map(({ id }) => id));
+      await db.batch([
+        sql(
+          `UPDATE alert_delivery SET status = 'sent', ended_at = ?, lease_until = NULL, last_error = '' WHERE id IN (SELECT value FROM json_each(?))`,
+          now,
+          list,
+        ),
+        sql(
+          'UPDATE alert SET mailed_at = ifnull(mailed_at, ?) WHERE id IN (SELECT value FROM json_each(?))',
+          now,
+          ids(deliveries.map(({ alert_id }) => alert_id)),
+        ),
+        sql("UPDATE alert_recipient SET last_sent_at = ?, last_error = '' WHERE id = ?", now, recipientId),
+      ]);
+    },
+
+    /** @param nextTryAt null for the dead, which only `resend` brings back */
+    async notSent(
+      failed: readonly { id: number; nextTryAt: number | null }[],
+      recipientId: number,
+      error: string,
+      now: number,
+    ): Promise<void> {
+      await db.batch([
+        ...failed.map(({ id, nextTryAt }) =>
+          sql(
+            'UPDATE alert_delivery SET status = ?, next_try_at = ifnull(?, next_try_at), ended_at = ?, lease_until = NULL, last_error = ? WHERE id = ?',
+            nextTryAt === null ? 'dead' : 'queued',
+            nextTryAt,
+            nextTryAt === null ? now : null,
+            error,
+            id,
+          ),
+        ),
+        sql('UPDATE alert_recipient SET last_failed_at = ?, last_error = ? WHERE id = ?', now, error, recipientId),
+      ]);
+    },
+
+    /** Claimed, and not tried after all. */
+    async release(deliveryIds: readonly number[]): Promise<void> {
+      await db.run(
+        `UPDATE alert_delivery SET status = 'queued', attempts = attempts - 1, lease_until = NULL
+         WHERE status = 'sending' AND id IN (SELECT value FROM json_each(?))`,
+        [ids(deliveryIds)],
+      );
+    },
+
+    /** A recipient that is gone for good: all that waits for it is dead, and it is switched off. */
+    async giveUp(recipientId: number, error: string, now: number): Promise<void> {
+      await db.batch([
+        sql(
+          "UPDATE alert_delivery SET status = 'dead', ended_at = ?, lease_until = NULL, last_error = ? WHERE recipient_id = ? AND status IN ('queued', 'sending')",
+          now,
+          error,
+          recipientId,
+        ),
+        sql(
+          'UPDATE alert_recipient SET enabled = 0, last_failed_at = ?, last_error = ? WHERE id = ?',
+          now,
+          error,
+          recipientId,
+        ),
+      ]);
+    },
+
+    /** One page, newest first. Nobody is shown what concerns a site that is denied to them. */
+    async list(
+      filter: { status: DeliveryStatus | undefined; recipient_id: number | undefined; denied: readonly number[] },
+      page: number,
+      perPage: number,
+    ): Promise<{ items: DeliveryRow[]; total: number }> {
+      const { text, args } = join([
+        filter.status === undefined ? { text: '', args: [] } : { text: ' AND d.status = ?', args: [filter.status] },
+        filter.recipient_id === undefined
+          ? { text: '', args: [] }
+          : { text: ' AND d.recipient_id = ?', args: [filter.recipient_id] },
+        filter.denied.length === 0
+          ? { text: '', args: [] }
+          : {
+              text: ' AND (a.site_id IS NULL OR a.site_id NOT IN (SELECT value FROM json_each(?)))',
+              args: [ids(filter.denied)],
+            },
+      ]);
+      const from = `FROM alert_delivery d JOIN alert a ON a.id = d.alert_id JOIN alert_recipient r ON r.id = d.recipient_id WHERE 1${text}`;
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT d.id, d.alert_id, d.recipient_id, r.name AS recipient, a.kind, a.site_id, d.status, d.attempts, d.next_try_at,
+             d.last_error, d.created_at, d.ended_at ${from} ORDER BY d.id DESC LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n ${from}`, ...args),
+      ]);
+      return { items: items as DeliveryRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Queues an ended delivery again, with all its tries. Undefined when there is none, false when it has not ended. */
+    async resend(id: number, denied: readonly number[], now: number): Promise<boolean | undefined> {
+      const visible = await db.one(
+        `SELECT d.status FROM alert_delivery d JOIN alert a ON a.id = d.alert_id
+         WHERE d.id = ? AND (a.site_id IS NULL OR a.site_id NOT IN (SELECT value FROM json_each(?)))`,
+        [id, ids(denied)],
+      );
+      if (visible === undefined) return undefined;
+      const { changes } = await db.run(
+        `UPDATE alert_delivery SET status = 'queued', attempts = 0, next_try_at = ?, ended_at = NULL, lease_until = NULL, created_at = ?
+         WHERE id = ? AND status IN ('sent', 'dead')`,
+        [now, now, id],
+      );
+      return changes > 0;
+    },
+
+    /** Figures for the metrics. */
+    async counts(): Promise<{ open: number; dead: number }> {
+      const row = await db.one(
+        `SELECT (SELECT count(*) FROM alert_delivery WHERE status IN ('queued', 'sending')) AS open,
+           (SELECT count(*) FROM alert_delivery WHERE status = 'dead') AS dead`,
+      );
+      return { open: Number(row?.open), dead: Number(row?.dead) };
+    },
+  };
+}

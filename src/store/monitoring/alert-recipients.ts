@@ -1,0 +1,132 @@
+/** Recipients of alerts: webhooks and chat channels. Their addresses and tokens are sealed. */
+
+import { randomBytes } from 'node:crypto';
+import type { Db, Row, Value } from '../driver/db.js';
+import { offset } from '../driver/sql-fragments.js';
+import type { Vault } from '../vault/vault.js';
+
+/** Where a recipient is reached. All of it is secret: whoever has the address of a chat channel can write to it. */
+export interface AlertTarget {
+  url: string;
+  /** Signs what is sent to a webhook: `whsec_…`. */
+  secret?: string | undefined;
+  /** Of a Telegram bot, or an access token of ntfy. */
+  token?: string | undefined;
+  /** Telegram. */
+  chat_id?: string | undefined;
+}
+
+/** What an edit may change. `kinds` and `site_ids` are JSON arrays, empty for all; quiet times are minutes of the day. */
+export interface RecipientFields {
+  name: string;
+  kinds: string;
+  site_ids: string;
+  quiet_from: number | null;
+  quiet_to: number | null;
+  enabled: 0 | 1;
+}
+
+export interface RecipientRow extends Row {
+  id: number;
+  uid: string;
+  name: string;
+  type: string;
+  host: string;
+  kinds: string;
+  site_ids: string;
+  quiet_from: number | null;
+  quiet_to: number | null;
+  enabled: number;
+  created_at: number;
+  last_sent_at: number | null;
+  last_failed_at: number | null;
+  last_error: string;
+}
+
+const COLUMNS =
+  'id, uid, name, type, host, kinds, site_ids, quiet_from, quiet_to, enabled, created_at, last_sent_at, last_failed_at, last_error';
+const FIELDS = ['name', 'kinds', 'site_ids', 'quiet_from', 'quiet_to', 'enabled'] as const;
+
+export function createAlertRecipients(db: Db, vault: Vault) {
+  const place = (uid: string) => `alert_recipient:${uid}:target`;
+  const seal = (uid: string, target: AlertTarget) => vault.seal(JSON.stringify(target), place(uid));
+
+  return {
+    async add(type: string, fields: RecipientFields, target: AlertTarget, now: number): Promise<RecipientRow> {
+      const uid = randomBytes(12).toString('base64url');
+      const [row] = await db.all<RecipientRow>(
+        `INSERT INTO alert_recipient (uid, type, target, host, created_at, ${FIELDS.join(', ')})
+         VALUES (?, ?, ?, ?, ?, ${FIELDS.map(() => '?').join(', ')}) RETURNING ${COLUMNS}`,
+        [uid, type, seal(uid, target), new URL(target.url).host, now, ...FIELDS.map((name) => fields[name])],
+      );
+      return row as RecipientRow;
+    },
+
+    /** Undefined when there is none of this id. A new target forgets the last error. */
+    async edit(
+      { id, uid }: Pick<RecipientRow, 'id' | 'uid'>,
+      fields: Partial<RecipientFields>,
+      target?: AlertTarget,
+    ): Promise<RecipientRow | undefined> {
+      const given = FIELDS.filter((name) => fields[name] !== undefined);
+      const sets = given.map((name) => `${name} = ?`);
+      const args: Value[] = given.map((name) => fields[name] ?? null);
+      if (target !== undefined) {
+        sets.push('target = ?', 'host = ?', "last_error = ''");
+        args.push(seal(uid, target), new URL(target.url).host);
+      }
+      if (sets.length === 0) return this.find(id);
+      const [row] = await db.all<RecipientRow>(
+        `UPDATE alert_recipient SET ${sets.join(', ')} WHERE id = ? RETURNING ${COLUMNS}`,
+        [...args, id],
+      );
+      return row;
+    },
+
+    find(id: number): Promise<RecipientRow | undefined> {
+      return db.one<RecipientRow>(`SELECT ${COLUMNS} FROM alert_recipient WHERE id = ?`, [id]);
+    },
+
+    async target({ id, uid }: Pick<RecipientRow, 'id' | 'uid'>): Promise<AlertTarget> {
+      const row = await db.one('SELECT target FROM alert_recipient WHERE id = ?', [id]);
+      return JSON.parse(vault.open(String(row?.target), place(uid))) as AlertTarget;
+    },
+
+    async list(page: number, perPage: number): Promise<{ items: RecipientRow[]; total: number }> {
+      const items = await db.all<RecipientRow>(`SELECT ${COLUMNS} FROM alert_recipient ORDER BY id LIMIT ? OFFSET ?`, [
+        perPage,
+        offset(page, perPage),
+      ]);
+      return { items, total: Number((await db.one('SELECT count(*) AS n FROM alert_recipient'))?.n) };
+    },
+
+    /** Those that are told, at most `limit`. */
+    active(limit: number): Promise<RecipientRow[]> {
+      return db.all<RecipientRow>(`SELECT ${COLUMNS} FROM alert_recipient WHERE enabled = 1 ORDER BY id LIMIT ?`, [
+        limit,
+      ]);
+    },
+
+    async count(): Promise<number> {
+      return Number((await db.one('SELECT count(*) AS n FROM alert_recipient'))?.n);
+    },
+
+    /** Addresses that single sites have for the mails about their uptime, comma-separated each. */
+    async siteAddresses(): Promise<string[]> {
+      const rows = await db.all("SELECT DISTINCT monitoring_emails FROM site_detail WHERE monitoring_emails <> ''");
+      return rows.map(({ monitoring_emails }) => String(monitoring_emails));
+    },
+
+    async missingSites(siteIds: readonly number[]): Promise<number[]> {
+      const rows = await db.all('SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM site)', [
+        JSON.stringify(siteIds),
+      ]);
+      return rows.map(({ value }) => Number(value));
+    },
+
+    /** With everything that waits for it. */
+    async remove(id: number): Promise<boolean> {
+      return (await db.run('DELETE FROM alert_recipient WHERE id = ?', [id])).changes > 0;
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/** Posts to webhooks over undici: to addresses that may be called only, bounded in time and size, signed where asked. */
+
+import { Webhook } from 'standardwebhooks';
+import { Agent, request } from 'undici';
+import type { PrivateReach } from '../core/address.js';
+import { type Lookup, Names } from '../probe/names.js';
+import { type OutgoingPost, PostFailure, type WebhookSender } from './sender.js';
+
+const TIMEOUT_MS = 15_000;
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+/** Of an answer so much is read, to keep the connection; the rest is cut off. */
+const MAX_ANSWER = 64 * 1024;
+
+export interface SenderParts {
+  allowPrivate: PrivateReach;
+  lookup?: Lookup;
+  userAgent: string;
+}
+
+/** Nothing is opened until the first message. */
+export function createWebhookSender({ allowPrivate, lookup, userAgent }: SenderParts): WebhookSender {
+  const names = new Names({ allowPrivate, lookup });
+  let agent: Agent | undefined;
+  const dispatcher = () => {
+    agent ??= new Agent({
+      connect: {
+        timeout: TIMEOUT_MS,
+        // Every socket goes to an address that was checked, however often the name changes its mind.
+        lookup: (host, options, done) => {
+          names.resolve(host).then(
+            ({ addresses }) => {
+              const [first] = addresses;
+              if (options.all === true) done(null, [...addresses]);
+              else done(null, first?.address ?? '', first?.family);
+            },
+            (error: Error) => done(error, '', 4),
+          );
+        },
+      },
+      keepAliveTimeout: 1_000,
+      keepAliveMaxTimeout: 2_000,
+    });
+    return agent;
+  };
+  const resolve = (url: string) => names.resolve(new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'));
+
+  return {
+    async post(message) {
+      try {
+        // A literal address is connected to without a look-up.
+        await resolve(message.url);
+        await exchange(dispatcher(), message, userAgent);
+      } catch (error) {
+        throw asFailure(error);
+      }
+    },
+    async refusal(url) {
+      try {
+        await resolve(url);
+        return null;
+      } catch (error) {
+        return isStep(error) && error.kind === 'blocked_address' ? error.message : null;
+      }
+    },
+    async close() {
+      await agent?.destroy();
+    },
+  };
+}
+
+async function exchange(dispatcher: Agent, message: OutgoingPost, userAgent: string): Promise<void> {
+  const { url, headers, body, sign, signal } = message;
+  const answer = await request(url, {
+    method: 'POST',
+    dispatcher,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': userAgent,
+      ...headers,
+      ...(sign === undefined ? {} : signature(sign, body)),
+    },
+    body,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(2 * TIMEOUT_MS)]),
+  });
+  await answer.body.dump({ limit: MAX_ANSWER }).catch(() => undefined);
+  const { statusCode: status } = answer;
+  if (status >= 200 && status < 300) return;
+  const wait = retryAfter(answer.headers['retry-after']);
+  const redirect = status >= 300 && status < 400 ? ' Redirects are not followed: use the address it leads to.' : '';
+  throw new PostFailure(`The receiver answered with HTTP ${status}.${redirect}`, {
+    gone: status === 410,
+    retryAfterMs: wait,
+  });
+}
+
+/** The headers of Standard Webhooks. */
+function signature({ id, at, secret }: NonNullable<OutgoingPost['sign']>, body: string): Record<string, string> {
+  const when = new Date(Math.floor(at / 1000) * 1000);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(when.getTime() / 1000),
+    'webhook-signature': new Webhook(secret).sign(id, when, body),
+  };
+}
+
+/** Seconds; a date is not used by these services, and trusted clocks are ours alone. */
+function retryAfter(header: string | string[] | undefined): number | null {
+  const seconds = typeof header === 'string' && /^\d{1,9}(\.\d+)?$/.test(header) ? Number(header) : Number.NaN;
+  return Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+}
+
+interface Step extends Error {
+  kind: string;
+}
+
+/** Failures of the look-up, by name: undici may hand them on as a cause. */
+function isStep(error: unknown): error is Step {
+  return error instanceof Error && 'kind' in error;
+}
+
+function asFailure(error: unknown): PostFailure {
+  if (error instanceof PostFailure) return error;
+  if (isStep(error)) return new PostFailure(error.message, { cause: error });
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const late = /TIMEOUT/.test(code) || (error instanceof Error && error.name === 'TimeoutError');
+  return new PostFailure(
+    late
+      ? `The receiver did not answer within ${TIMEOUT_MS / 1000} s.`
+      : `The receiver could not be reached${/^[A-Z_]{3,40}$/.test(code) ? ` (${code})` : ''}.`,
+    { cause: error },
+  );
+}
