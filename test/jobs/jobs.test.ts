@@ -192,7 +192,10 @@ describe('queued jobs without a pause', () => {
     const { job_id } = (await quick.call('sync-sites', {})) as { job_id: string };
     const stop = new AbortController();
     const turn = runNextChunk(quickCtx(stop.signal), 'a');
-    await vi.waitFor(async () => expect(await status(job_id)).toMatchObject({ processed: 7, status: 'processing' }), 10_000);
+    await vi.waitFor(
+      async () => expect(await status(job_id)).toMatchObject({ processed: 7, status: 'processing' }),
+      10_000,
+    );
     stop.abort();
     await turn;
     quick.fleet.site(0).faults.hang = false;
