@@ -14,6 +14,7 @@ import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
 import { type Ctx, withOperation } from '../domain/context.js';
+import { isScheduleNeeded } from '../domain/jobs/waiting-work.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
@@ -68,6 +69,8 @@ export interface Service {
   holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
+  /** No other process runs the schedule, and something waits for it. */
+  isScheduleNeeded(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -239,6 +242,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       holds.add(reason);
       return () => void holds.delete(reason);
     },
+    isScheduleNeeded: () => isScheduleNeeded(ctx(systemCaller())),
     async start() {
       started = true;
       await run({ task: 'start', payload: null }, systemCaller());

@@ -14,6 +14,7 @@ import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
+import { createWaitingWork } from './jobs/waiting-work.js';
 import { createMail } from './mail/mail.js';
 import { createAlerts } from './monitoring/alerts.js';
 import { createCertificates } from './monitoring/certificates.js';
@@ -77,6 +78,7 @@ export function createStore(db: Db, vault: Vault) {
     content: createContent(db),
     settings: createSettings(db, vault),
     toolJobs: createToolJobs(db),
+    waitingWork: createWaitingWork(db),
     denials: createDenials(db),
     monitors: createMonitors(db, vault),
     monitorClaims: createMonitorClaims(db, vault),
