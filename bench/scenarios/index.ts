@@ -15,6 +15,10 @@ import { scenario as mcp } from './11-mcp.js';
 import { scenario as coldStart } from './12-cold-start.js';
 import { scenario as jobs } from './13-jobs.js';
 import { scenario as memory } from './14-memory.js';
+import { scenario as freshSync } from './20-fresh-sync.js';
+import { scenario as queue } from './21-queue.js';
+import { scenario as atRest } from './22-at-rest.js';
+import { scenario as wrongLogins } from './23-wrong-logins.js';
 
 export const scenarios: readonly Scenario[] = [
   listUpdates,
@@ -31,4 +35,8 @@ export const scenarios: readonly Scenario[] = [
   coldStart,
   jobs,
   memory,
+  freshSync,
+  queue,
+  atRest,
+  wrongLogins,
 ];

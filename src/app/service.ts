@@ -326,7 +326,7 @@ async function openAuth(
   log: Log,
   touchKey: (id: number, at: number) => Promise<void>,
 ): Promise<Auth> {
-  const [{ createAuth }, { hashPassword, hashToken, verifyPassword }] = await Promise.all([
+  const [{ createAuth }, { hashToken, unmatchableHash, verifyPassword }] = await Promise.all([
     import('../auth/auth.js'),
     import('../store/vault/vault.js'),
   ]);
@@ -334,7 +334,7 @@ async function openAuth(
     findUser: (name) => unknownCaller(store.users.login(name)),
     findKey: (hash) => unknownCaller(store.keys.login(hash)),
     verifyPassword,
-    hashPassword,
+    unmatchableHash,
     hashToken,
     touchKey,
     clock,
