@@ -17,6 +17,10 @@ import { scenario as jobs } from './13-jobs.js';
 import { scenario as memory } from './14-memory.js';
 import { scenario as searchFleet } from './15-search-fleet.js';
 import { scenario as lists } from './16-lists.js';
+import { scenario as freshSync } from './20-fresh-sync.js';
+import { scenario as queue } from './21-queue.js';
+import { scenario as atRest } from './22-at-rest.js';
+import { scenario as wrongLogins } from './23-wrong-logins.js';
 
 export const scenarios: readonly Scenario[] = [
   listUpdates,
@@ -35,4 +39,8 @@ export const scenarios: readonly Scenario[] = [
   memory,
   searchFleet,
   lists,
+  freshSync,
+  queue,
+  atRest,
+  wrongLogins,
 ];

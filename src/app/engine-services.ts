@@ -34,6 +34,7 @@ import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
 import { createClockStepMonitor } from '../scheduler/clock-steps.js';
 import { createJobRunner } from '../scheduler/job-runner.js';
+import { startLooksAfterSyncs } from '../scheduler/looks-after-syncs.js';
 import { createSchedule } from '../scheduler/schedule.js';
 import type { ScheduledTask } from '../scheduler/timetable.js';
 import type { Db } from '../store/driver/db.js';
@@ -262,27 +263,13 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     });
     tools = Promise.all([tools, run]);
   });
-  let looking: Promise<unknown> | null = null;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let scheduled = false;
-  // Where the schedule runs, a new site is looked at right away, and any other when it is synced and its turn has come.
-  events.subscribe((event) => {
-    if (!scheduled || !LOOK_AFTER.has(event.name) || looking !== null) return;
-    if (event.name === 'site.synced' && clock.elapsed() - lookedAt < LOOK_PAUSE_MS) return;
-    lookedAt = clock.elapsed();
-    looking = schedule
-      .runNow('abandoned-refresh')
-      .catch(() => undefined)
-      .finally(() => {
-        looking = null;
-      });
-  });
+  const looks = startLooksAfterSyncs(events, clock, () => schedule.runNow('abandoned-refresh'));
   tasks.start = async (_payload, context) => {
     base = context.base_url;
     runner.start();
     await schedule.start();
     // A test's own timetable may have other tasks.
-    scheduled = parts.timetable === undefined;
+    if (parts.timetable === undefined) looks.start();
   };
   tasks.run_scheduled = ({ name }: { name: string }) => schedule.runNow(name);
 
@@ -299,7 +286,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     },
     async close() {
       closing.abort();
-      await Promise.all([runner.stop(), schedule.stop(), tools, looking]);
+      await Promise.all([runner.stop(), schedule.stop(), tools, looks.stop()]);
       await Promise.all([recorder.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
@@ -308,12 +295,6 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     },
   };
 }
-
-/** After these, abandoned items of the site may be due to be looked up. */
-const LOOK_AFTER: ReadonlySet<string> = new Set(['site.added', 'site.reconnected', 'site.synced']);
-
-/** Between looks for syncs: a sync of the whole fleet tells of each site. */
-const LOOK_PAUSE_MS = 60_000;
 
 /** Figures about the sites and what waits to be told. */
 async function fleetMetrics(ctx: Ctx) {

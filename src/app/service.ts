@@ -14,6 +14,7 @@ import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
 import { type Ctx, withOperation } from '../domain/context.js';
+import { isScheduleNeeded } from '../domain/jobs/waiting-work.js';
 import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
@@ -70,6 +71,8 @@ export interface Service {
   holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
+  /** No other process runs the schedule, and something waits for it. */
+  isScheduleNeeded(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -248,6 +251,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       holds.add(reason);
       return () => void holds.delete(reason);
     },
+    isScheduleNeeded: () => isScheduleNeeded(ctx(systemCaller())),
     async start() {
       started = true;
       await run({ task: 'start', payload: null }, systemCaller());
@@ -332,7 +336,7 @@ async function openAuth(
   log: Log,
   touchKey: (id: number, at: number) => Promise<void>,
 ): Promise<Auth> {
-  const [{ createAuth }, { hashPassword, hashToken, verifyPassword }] = await Promise.all([
+  const [{ createAuth }, { hashToken, unmatchableHash, verifyPassword }] = await Promise.all([
     import('../auth/auth.js'),
     import('../store/vault/vault.js'),
   ]);
@@ -340,7 +344,7 @@ async function openAuth(
     findUser: (name) => unknownCaller(store.users.login(name)),
     findKey: (hash) => unknownCaller(store.keys.login(hash)),
     verifyPassword,
-    hashPassword,
+    unmatchableHash,
     hashToken,
     touchKey,
     clock,

@@ -39,7 +39,8 @@ export interface AuthParts {
   findUser(name: string): Promise<Login | undefined>;
   findKey(keyHash: string): Promise<Login | undefined>;
   verifyPassword(password: string, stored: string): Promise<boolean>;
-  hashPassword(password: string): Promise<string>;
+  /** A stored hash that no password fits. */
+  unmatchableHash(): string;
   hashToken(part: string): string;
   /** Notes the use of a key. Not waited for; called at most once a minute per key. */
   touchKey(id: number, at: number): Promise<void>;
@@ -76,7 +77,7 @@ export function createAuth(parts: AuthParts): Auth {
   /** By network alone: who guesses at many names. */
   const byNetwork = new LoginThrottle({ elapsed, burst: NETWORK_BURST });
   const hashing = new HashQueue();
-  let decoy: Promise<string> | undefined;
+  const decoy = parts.unmatchableHash();
 
   /** Equal logins that arrive together are verified once, however their headers are spelled: it costs a quarter second of a core. */
   async function authenticate(digest: string, verify: () => Promise<Login>): Promise<Login> {
@@ -134,8 +135,7 @@ export function createAuth(parts: AuthParts): Auth {
   async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
     // An unknown name costs the same time as a wrong password, or known names would show in the response time.
-    decoy ??= parts.hashPassword(randomBytes(16).toString('hex'));
-    const stored = login?.proof ?? (await decoy);
+    const stored = login?.proof ?? decoy;
     const good = await hashing.run(
       network,
       async () =>

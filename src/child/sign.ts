@@ -68,7 +68,8 @@ export class Signer {
 
 function parse(pem: string): KeyObject {
   try {
-    const key = createPrivateKey(pem);
+    const rsa = rsaPart(pem);
+    const key = createPrivateKey(rsa === null ? pem : { key: rsa, format: 'der', type: 'pkcs1' });
     if (key.asymmetricKeyType === 'rsa') return key;
   } catch {
     // The parser's own error may quote the key: it is not passed on.
@@ -76,4 +77,23 @@ function parse(pem: string): KeyObject {
   throw new ChildFailure('refused', 'The stored key of this site is not a readable RSA private key.', {
     advice: 'Reconnect the site: that makes a new key.',
   });
+}
+
+/** Begin of every PKCS#8 key that holds RSA with two bytes of length: version 0 and the algorithm, then the key as PKCS#1. */
+const PKCS8_RSA = Buffer.from('020100300d06092a864886f70d010101050004', 'hex');
+
+/**
+ * The PKCS#1 key within a PKCS#8 PEM; null where the wrapping is another one. OpenSSL finds out by trying what a PEM or a PKCS#8
+ * key holds, which takes three times as long as reading a key of a known kind.
+ */
+function rsaPart(pem: string): Buffer | null {
+  const base64 = /^-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(pem)?.[1];
+  if (base64 === undefined) return null;
+  const der = Buffer.from(base64, 'base64');
+  // 30 82 and the length, the algorithm, then 82 and the length of the key, which is the rest.
+  const inner = 4 + PKCS8_RSA.length + 3;
+  const fits = der[0] === 0x30 && der[1] === 0x82 && der.readUInt16BE(2) === der.length - 4;
+  if (!fits || !der.subarray(4).subarray(0, PKCS8_RSA.length).equals(PKCS8_RSA)) return null;
+  if (der[inner - 3] !== 0x82 || der.readUInt16BE(inner - 2) !== der.length - inner) return null;
+  return der.subarray(inner);
 }

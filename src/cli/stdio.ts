@@ -13,8 +13,10 @@ import { assertWritable } from './writable.js';
 
 /** Opening the database waits this long for the greeting, unless a call comes first. */
 const GREETING_MS = 150;
-/** The schedule starts when the assistant has what it asks for at its own start. */
+/** The schedule is looked after when the assistant has what it asks for at its own start. */
 const SETTLED_MS = 2_000;
+/** How often it is looked whether the schedule is to be run here. */
+const LOOK_MS = 30_000;
 
 /** The actor of the local shell. It is trusted, within READ_ONLY and TOOLSETS: it may read the database file anyway. */
 export function localActor(via: 'mcp' | 'cli'): Actor {
@@ -66,8 +68,17 @@ export async function stdio(config: Config, chosen: { toolsets?: string; readonl
     if (stop.aborted && opened === undefined) return;
     const ready = await open();
     await untilAborted(SETTLED_MS, stop);
+    // The engine takes as much memory as all the rest: reads need none, nor does an assistant beside a running server.
+    while (!stop.aborted && !(await isNeeded(ready))) await untilAborted(LOOK_MS, stop);
     if (stop.aborted) return;
     ready.start().catch((error: unknown) => log.error({ err: error }, 'the schedule does not run'));
+  }
+
+  async function isNeeded(ready: Service): Promise<boolean> {
+    return ready.isScheduleNeeded().catch((error: unknown) => {
+      log.warn({ err: error }, 'whether the schedule is to be run here could not be read');
+      return false;
+    });
   }
 }
 

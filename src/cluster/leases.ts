@@ -3,6 +3,7 @@
  * lapses when its holder dies and is renewed while it lives.
  */
 
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import type { SiteLocks } from '../core/site-locks.js';
@@ -190,6 +191,8 @@ class HeldLeases {
 /** Waits for a turn, but no longer than the caller does. */
 async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
+  // One signal often stands for a run over thousands of sites.
+  setMaxListeners(0, signal);
   let stop = () => {};
   const given = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);

@@ -1,4 +1,4 @@
-/** The job runner: works queued jobs off for as long as the process lives, up to a few jobs at once, each chunk under its own lease. */
+/** The job runner: works queued jobs off for as long as the process lives, up to a few jobs at once, each under its own lease. */
 
 import { isProcessGone, type ProcessLocation } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
@@ -34,13 +34,13 @@ export function createJobRunner(parts: {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
 
+  /** One lane looks for work, and brings in the next when it has found some: a queue that is empty is read once. */
   const fill = () => {
-    while (!stopped && running.size < AT_ONCE) {
-      const chunk = work().finally(() => running.delete(chunk));
-      running.add(chunk);
-    }
+    if (stopped || running.size >= AT_ONCE) return;
+    const lane = work().finally(() => running.delete(lane));
+    running.add(lane);
   };
-  /** One lane: chunk after chunk until nothing is due. */
+  /** One lane: turn after turn until nothing is due. */
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
@@ -48,7 +48,7 @@ export function createJobRunner(parts: {
       while (
         !stopped &&
         !ctx.signal.aborted &&
-        (await parts.withCtx((chunk) => runNextChunk(chunk, parts.owner, leaseMs)))
+        (await parts.withCtx((turn) => runNextChunk(turn, parts.owner, leaseMs, fill)))
       );
     } catch (error) {
       // That storage is away is logged once where it is noticed, not by every lane and second.

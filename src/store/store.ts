@@ -16,6 +16,7 @@ import { createFleetBrief } from './fleet/brief.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
+import { createWaitingWork } from './jobs/waiting-work.js';
 import { createMail } from './mail/mail.js';
 import { createAlertDeliveries } from './monitoring/alert-deliveries.js';
 import { createAlertRecipients } from './monitoring/alert-recipients.js';
@@ -97,6 +98,7 @@ export function createStore(db: Db, vault: Vault) {
     content: createContent(db),
     settings: createSettings(db, vault),
     toolJobs: createToolJobs(db),
+    waitingWork: createWaitingWork(db),
     denials: createDenials(db),
     monitors: createMonitors(db, vault),
     monitorClaims: createMonitorClaims(db, vault),

@@ -170,8 +170,10 @@ describe('results', () => {
     expect(text).toContain('| failed | | | | It / broke |');
   });
 
-  it('come from scenarios that are numbered and named once each', () => {
-    expect(scenarios.map((scenario) => scenario.number)).toEqual(scenarios.map((_, i) => i + 1));
-    expect(new Set(scenarios.map((scenario) => scenario.name)).size).toBe(scenarios.length);
+  it('come from scenarios whose numbers ascend, numbered and named once each', () => {
+    const numbers = scenarios.map((scenario) => scenario.number);
+    expect(numbers.length).toBeGreaterThanOrEqual(18);
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    expect(new Set(scenarios.map((scenario) => scenario.name)).size).toBe(numbers.length);
   });
 });

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChildParams } from '../../src/child/child.js';
@@ -106,6 +106,29 @@ describe('signatures', () => {
     const first = pairs.map((pair) => signer.sign(pair.private_key, 'f', '1'));
     expect(signer.size).toBe(2);
     expect(pairs.map((pair) => signer.sign(pair.private_key, 'f', '1'))).toEqual(first);
+  });
+
+  it.each([
+    ['2048 bits, PKCS#8', 2048, 'pkcs8'],
+    ['2048 bits, PKCS#1, as a key that was brought along may be', 2048, 'pkcs1'],
+    ['512 bits, whose lengths are shorter', 512, 'pkcs8'],
+    ['4096 bits', 4096, 'pkcs8'],
+  ] as const)('reads a key of %s', (_, modulusLength, type) => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength });
+    const pem = privateKey.export({ type, format: 'pem' }) as string;
+    for (const text of [pem, pem.replaceAll('\n', '\r\n')]) {
+      const signature = Buffer.from(new Signer().sign(text, 'stats', 'abc'), 'base64');
+      expect(verify('sha256', Buffer.from('statsabc'), publicKey, signature)).toBe(true);
+    }
+  });
+
+  it('refuses a key of another kind, and one that is cut off', async () => {
+    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const { private_key } = await generateKey();
+    const lines = private_key.split('\n');
+    const cut = [...lines.slice(0, 10), ...lines.slice(-2)].join('\n');
+    for (const pem of [ec as string, cut, '-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n'])
+      expect(() => new Signer().sign(pem, 'f', '1')).toThrow(expect.objectContaining({ kind: 'refused' }));
   });
 
   it('says what is wrong with an unreadable key without quoting it', () => {

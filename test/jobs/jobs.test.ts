@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { loadSites } from '../../src/domain/sites/load.js';
 import { ADMIN, type TestApp, testApp } from '../support/harness.js';
@@ -169,5 +169,51 @@ describe('queued jobs', () => {
       succeeded: 3,
       failed: 0,
     });
+  });
+});
+
+describe('queued jobs without a pause', () => {
+  let quick: TestApp;
+  beforeEach(async () => {
+    quick = await testApp({
+      sites: 8,
+      config: { batch_threshold: 2, job_chunk: 3, job_delay_ms: 0, concurrency: 4, per_host: 8 },
+      jobs: false,
+    });
+    for (let i = 0; i < 8; i++) await quick.connect(i);
+  });
+  afterEach(() => quick.close());
+
+  const quickCtx = (signal: AbortSignal) => quick.service.ctx({ actor: ADMIN, request_id: 'test', signal });
+  const status = (job_id: string) => quick.call('get-batch-job-status', { job_id });
+
+  it('begin the next chunk while the last sites of one are under way, and resume those that were cut off', async () => {
+    quick.fleet.site(0).faults.hang = true;
+    const { job_id } = (await quick.call('sync-sites', {})) as { job_id: string };
+    const stop = new AbortController();
+    const turn = runNextChunk(quickCtx(stop.signal), 'a');
+    await vi.waitFor(
+      async () => expect(await status(job_id)).toMatchObject({ processed: 7, status: 'processing' }),
+      10_000,
+    );
+    stop.abort();
+    await turn;
+    quick.fleet.site(0).faults.hang = false;
+    const before = quick.fleet.site(1).calls.length;
+    expect(await runNextChunk(quickCtx(new AbortController().signal), 'a')).toBe(true);
+    expect(await status(job_id)).toMatchObject({ status: 'completed', succeeded: 8, failed: 0 });
+    expect(quick.fleet.site(1).calls.length).toBe(before);
+  });
+
+  it('begin no chunk after the lease was lost', async () => {
+    const { job_id } = (await quick.call('sync-sites', {})) as { job_id: string };
+    const { jobs } = quick.service.store;
+    const lost = await jobs.claim('gone', quick.clock.now(), 60_000);
+    if (lost === undefined) throw new Error('nothing to claim');
+    expect(await jobs.startChunk(lost)).toHaveLength(3);
+    await jobs.dropLeases(['gone']);
+    expect(await jobs.startChunk(lost, 2)).toEqual([]);
+    while (await runNextChunk(quickCtx(new AbortController().signal), 'b'));
+    expect(await status(job_id)).toMatchObject({ status: 'completed', succeeded: 8 });
   });
 });

@@ -92,6 +92,24 @@ describe('abandoned items', () => {
     expect(items.filter((item: { site_id: number }) => item.site_id === 4)).toHaveLength(27);
   });
 
+  it('are looked up after a run of syncs, not while it shares their calls', async () => {
+    const other = await testApp({ sites: 2 });
+    const looks = () => other.fleet.site(0).calls.filter(({ function: name }) => name === 'check_abandoned').length;
+    try {
+      for (const site of [0, 1]) await other.connect(site);
+      await other.service.start();
+      other.fleet.site(1).faults.latencyMs = 400;
+      await other.call('sync-sites', {});
+      expect(looks()).toBe(0);
+      await expect
+        .poll(() => other.call('get-abandoned-plugins'), { timeout: 20_000 })
+        .toMatchObject({ sites_not_checked: 0 });
+      expect(looks()).toBeGreaterThan(0);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('of a new site are looked up when it is connected, where the schedule runs', async () => {
     const other = await testApp({ sites: 1 });
     try {

@@ -9,6 +9,7 @@ import {
   keyFile,
   keyId,
   loadKey,
+  unmatchableHash,
   VaultError,
   verifyPassword,
 } from '../../src/store/vault/vault.js';
@@ -189,6 +190,13 @@ describe('passwords and tokens', () => {
 
   it('takes a password in either Unicode form', async () => {
     expect(await verifyPassword('Zo\u00eb', await hashPassword('Zoe\u0308'))).toBe(true);
+  });
+
+  it('makes hashes that no password fits, of the same cost and form', async () => {
+    const decoy = unmatchableHash();
+    expect(decoy.split('$').slice(0, 4)).toEqual((await hashPassword('a')).split('$').slice(0, 4));
+    expect(decoy).not.toBe(unmatchableHash());
+    for (const password of ['', decoy]) expect(await verifyPassword(password, decoy)).toBe(false);
   });
 
   it('verifies hashes of another cost, within bounds', async () => {

@@ -1,6 +1,6 @@
 /** All surfaces (MCP of both eras, operations over HTTP) over real storage, with three small operations instead of the product's. */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { bool, confirmation, int, list, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
@@ -248,7 +248,7 @@ export async function startSurfaces(
       await beforeHash?.();
       return stored.startsWith('quick$') ? quickHash(password) === stored : verifyPassword(password, stored);
     },
-    hashPassword: async (password) => quickHash(password),
+    unmatchableHash: () => quickHash(randomUUID()),
     hashToken,
     touchKey: async (id, at) => {
       touches += 1;

@@ -1,10 +1,11 @@
-/** Running jobs, one chunk of sites at a time, under a lease that other processes respect. */
+/** Running jobs, chunk by chunk, under a lease that other processes respect. */
 
 import { asServiceError, type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Origin } from '../../core/events.js';
-import type { JobRow } from '../../store/jobs/jobs.js';
+import type { ChunkSite, JobRow } from '../../store/jobs/jobs.js';
 import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
+import { callsAtOnce } from '../settings/effects.js';
 import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
 import { handlerOf, type JobHandler, type SiteOutcome } from './handlers.js';
 
@@ -13,16 +14,29 @@ export const LEASE_MS = 60_000;
 /** Renewals within one lease: two may be missed. */
 const BEATS = 4;
 
-/** Claims one due job and runs one chunk of it. False when nothing was due. */
-export async function runNextChunk(ctx: Ctx, owner: string, leaseMs = LEASE_MS): Promise<boolean> {
+/** A job without a pause is given back after this long, so that no other one that is due waits for its end. */
+const TURN_MS = 15_000;
+
+/**
+ * Claims one due job and runs its next chunk; without a pause between chunks, those after it as well, for a turn. False when
+ * nothing was due.
+ * @param claimed called once a job was claimed
+ */
+export async function runNextChunk(
+  ctx: Ctx,
+  owner: string,
+  leaseMs = LEASE_MS,
+  claimed: () => void = () => undefined,
+): Promise<boolean> {
   const now = ctx.clock.now();
   const job = await ctx.store.jobs.claim(owner, now, leaseMs, now - ctx.clock.steps(leaseMs).forward);
   if (job === undefined) return false;
+  claimed();
   const lost = new AbortController();
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
     const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
-    await runChunk({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+    await runChunks({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();
@@ -43,27 +57,67 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
   }
 }
 
-async function runChunk(ctx: Ctx, job: JobRow): Promise<void> {
-  const entries = await ctx.store.jobs.startChunk(job);
-  const sites = await loadSites(
-    ctx,
-    entries.map((entry) => entry.site_id),
-  );
+/**
+ * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are under
+ * way: as soon as fewer of the job's sites are than calls are allowed at once.
+ */
+async function runChunks(ctx: Ctx, job: JobRow): Promise<void> {
   const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
-  // All sites end before the lease is released, also when a result cannot be stored.
-  const ends = await Promise.allSettled(
-    entries.map(async (entry) => {
-      const outcome = await runSite(ctx, handler, sites.get(entry.site_id), params, entry);
-      // A site that was cut off stays "started": the next chunk resumes it.
-      if (outcome === null) return;
-      await retryWhileUnavailable(ctx, () =>
-        ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now()),
+  const { clock, store } = ctx;
+  const atOnce = job.delay_ms > 0 ? 0 : await callsAtOnce(ctx, job.type);
+  const turnEnds = clock.elapsed() + TURN_MS;
+  const failures: unknown[] = [];
+  const goesOn = () => job.delay_ms === 0 && !failures.length && !ctx.signal.aborted && clock.elapsed() < turnEnds;
+  const under = new Set<Promise<void>>();
+  let siteEnded = () => {};
+  const begin = (entry: ChunkSite, site: LoadedSite | undefined) => {
+    const work = runAndStore(ctx, job, handler, params, entry, site)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => {
+        under.delete(work);
+        siteEnded();
+      });
+    under.add(work);
+  };
+  try {
+    let last = -1;
+    do {
+      const entries = await store.jobs.startChunk(job, last);
+      if (entries.length === 0) break;
+      last = entries.at(-1)?.position ?? last;
+      const sites = await loadSites(
+        ctx,
+        entries.map((entry) => entry.site_id),
       );
-    }),
+      for (const entry of entries) begin(entry, sites.get(entry.site_id));
+      while (under.size >= atOnce && goesOn()) {
+        await new Promise<void>((resolve) => {
+          siteEnded = resolve;
+        });
+      }
+    } while (goesOn());
+  } finally {
+    // All sites end before the lease is released, also when a result cannot be stored.
+    await Promise.all(under);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function runAndStore(
+  ctx: Ctx,
+  job: JobRow,
+  handler: JobHandler<object, unknown>,
+  params: object,
+  entry: ChunkSite,
+  site: LoadedSite | undefined,
+): Promise<void> {
+  const outcome = await runSite(ctx, handler, site, params, entry);
+  // A site that was cut off stays "started": the next turn resumes it.
+  if (outcome === null) return;
+  await retryWhileUnavailable(ctx, () =>
+    ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now()),
   );
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }
 
 async function runSite(

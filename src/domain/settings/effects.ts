@@ -1,5 +1,6 @@
 /** What the stored settings mean for the rest of the service. Plain getters; each reads what is stored now. */
 
+import type { JobType } from '../../../schemas/job.js';
 import { MONITORING } from '../../../schemas/monitoring.js';
 import {
   ADVANCED,
@@ -162,21 +163,36 @@ export async function monitoringDefaults(ctx: Source): Promise<MonitoringDefault
   };
 }
 
-/** Tells the connection to the child sites how fast it may go and what it must check. At start, and after every change. */
-export async function applyConnectionSettings(ctx: Pick<Ctx, 'store' | 'config' | 'child'>): Promise<void> {
+/** Calls to child sites that are allowed at once, in all and by kind. */
+async function callLimits(ctx: Source): Promise<{ concurrency: number; maxSyncs: number; maxUpdates: number }> {
   const values = await groupValues(ctx, 'advanced');
   const stored = await ctx.store.settings.group('advanced.');
-  const { concurrency, per_host } = ctx.config;
-  ctx.child.configure({
+  const { concurrency } = ctx.config;
+  return {
     // Without a stored setting the environment's number holds, even one beyond the range of the setting.
     concurrency: stored.has('svc_maximum_requests') ? values.svc_maximum_requests : concurrency,
-    perHost: stored.has('svc_maximum_ip_requests') ? values.svc_maximum_ip_requests : per_host,
-    minDelayMs: values.svc_minimum_delay,
-    perHostDelayMs: values.svc_minimum_ip_delay,
     maxSyncs: stored.has('svc_maximum_sync_requests')
       ? values.svc_maximum_sync_requests
       : Math.max(values.svc_maximum_sync_requests, concurrency),
     maxUpdates: values.svc_maximum_install_update_requests,
+  };
+}
+
+/** How many sites a job of this type can work on at once. */
+export async function callsAtOnce(ctx: Source, type: JobType): Promise<number> {
+  const { concurrency, maxSyncs, maxUpdates } = await callLimits(ctx);
+  return Math.min(concurrency, type === 'sync' ? maxSyncs : type === 'update' ? maxUpdates : concurrency);
+}
+
+/** Tells the connection to the child sites how fast it may go and what it must check. At start, and after every change. */
+export async function applyConnectionSettings(ctx: Pick<Ctx, 'store' | 'config' | 'child'>): Promise<void> {
+  const values = await groupValues(ctx, 'advanced');
+  const stored = await ctx.store.settings.group('advanced.');
+  ctx.child.configure({
+    ...(await callLimits(ctx)),
+    perHost: stored.has('svc_maximum_ip_requests') ? values.svc_maximum_ip_requests : ctx.config.per_host,
+    minDelayMs: values.svc_minimum_delay,
+    perHostDelayMs: values.svc_minimum_ip_delay,
     verify: values.svc_ssl_verify_certificate === 1,
     ipv4Only: values.svc_force_use_ipv4 === 1,
     hash: values.svc_connect_signature_algo,

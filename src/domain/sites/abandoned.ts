@@ -8,7 +8,7 @@ import { storeSnapshot } from './sync.js';
 
 const HOUR_MS = 3_600_000;
 /** As long as the child keeps what it found. */
-const EVERY_MS = 48 * HOUR_MS;
+export const ABANDONED_EVERY_MS = 48 * HOUR_MS;
 /** A site that was never looked at is tried again after this. */
 const RETRY_MS = HOUR_MS;
 /** A run ends after this; the next one goes on. */
@@ -24,7 +24,12 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   let failed = 0;
   while (!ctx.signal.aborted && ctx.clock.elapsed() - started < RUN_MS) {
     const now = ctx.clock.now();
-    const ids = await ctx.store.dueSites.takeForAbandoned(now, now - EVERY_MS, now - RETRY_MS, ctx.config.concurrency);
+    const ids = await ctx.store.dueSites.takeForAbandoned(
+      now,
+      now - ABANDONED_EVERY_MS,
+      now - RETRY_MS,
+      ctx.config.concurrency,
+    );
     if (ids.length === 0) break;
     const targets = await loadSites(ctx, ids);
     const ends = await Promise.all([...targets.values()].map((target) => look(ctx, target)));

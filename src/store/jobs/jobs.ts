@@ -74,6 +74,14 @@ interface SiteOutcome {
   unfinished?: boolean;
 }
 
+/** A site of a chunk that begins. */
+export interface ChunkSite {
+  position: number;
+  site_id: number;
+  /** Started under an earlier lease: its work may have been done. */
+  resumed: boolean;
+}
+
 export interface JobItemRow extends Row {
   site_id: number;
   /** JSON. */
@@ -192,17 +200,20 @@ export function createJobs(db: Db) {
       return job;
     },
 
-    /** The next chunk's sites, marked as started. `resumed` ones were started under an earlier lease and may have been done. */
-    async startChunk(job: JobRow): Promise<{ position: number; site_id: number; resumed: boolean }[]> {
+    /** The next chunk's sites behind `last`, marked as started; none when the lease was lost. */
+    async startChunk(job: JobRow, last = -1): Promise<ChunkSite[]> {
       const rows = await db.all(
-        `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) ORDER BY position LIMIT ?`,
-        [job.id, job.chunk],
+        `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND position > ? AND state IN (${WAITING}, ${STARTED})
+         ORDER BY position LIMIT ?`,
+        [job.id, last, job.chunk],
       );
-      await db.run(
-        `UPDATE job_site SET state = ${STARTED} WHERE job_id = ? AND state = ${WAITING} AND position IN (SELECT value FROM json_each(?))
-         AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ?)`,
+      const started = await db.all(
+        `UPDATE job_site SET state = ${STARTED} WHERE job_id = ? AND position IN (SELECT value FROM json_each(?))
+         AND state IN (${WAITING}, ${STARTED}) AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)
+         RETURNING position`,
         [job.id, JSON.stringify(rows.map((row) => row.position)), job.id, job.fence],
       );
+      if (started.length < rows.length) return [];
       return rows.map((row) => ({
         position: Number(row.position),
         site_id: Number(row.site_id),

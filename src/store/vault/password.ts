@@ -14,7 +14,15 @@ const STORED = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{22})\$(
 /** `scrypt$N$r$p$salt$hash`. Runs on the thread pool and takes about a quarter of a second. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  const hash = await stretch(password, salt, COST);
+  return storedText(salt, await stretch(password, salt, COST));
+}
+
+/** What no password fits, made without work. Verifying against it takes as long as against a real one. */
+export function unmatchableHash(): string {
+  return storedText(randomBytes(16), randomBytes(HASH_BYTES));
+}
+
+function storedText(salt: Buffer, hash: Buffer): string {
   const { N, r, p } = COST;
   return ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { keyId, VaultError, type VaultKey } from './key.js';
 
 export { keyFile, keyId, loadKey, VaultError, type VaultKey } from './key.js';
-export { hashPassword, verifyPassword } from './password.js';
+export { hashPassword, unmatchableHash, verifyPassword } from './password.js';
 
 export interface Vault {
   /**

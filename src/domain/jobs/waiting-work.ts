@@ -1,0 +1,15 @@
+/** Whether this process has to run the schedule: no other one does, and something waits for it. */
+
+import type { Ctx } from '../context.js';
+import { isScheduleOn, syncDueSince } from '../settings/effects.js';
+import { ABANDONED_EVERY_MS } from '../sites/abandoned.js';
+
+/** Reads only. What a stopped process left, what its own jobs queue, and what is due by the clock count; housekeeping does not. */
+export async function isScheduleNeeded(ctx: Ctx): Promise<boolean> {
+  const { store, clock } = ctx;
+  const now = clock.now();
+  if ((await store.leases.owner('schedule', now)) !== null) return false;
+  if (!(await isScheduleOn(ctx))) return store.waitingWork.any(now, null);
+  const { since } = await syncDueSince(ctx, now);
+  return store.waitingWork.any(now, { synced: since, looked: now - ABANDONED_EVERY_MS });
+}

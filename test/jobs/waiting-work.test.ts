@@ -1,0 +1,50 @@
+/** When a process that only reads has to run the schedule, and with it an engine. */
+
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
+import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
+import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
+import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { ADMIN, type TestApp, testApp } from '../support/harness.js';
+
+const DAY = 24 * 3600_000;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await testApp({ sites: 3, jobs: false, config: { batch_threshold: 1 } });
+});
+afterEach(() => app.close());
+
+const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+const needed = () => app.service.isScheduleNeeded();
+const turnOfAll = async () => {
+  await syncDueSites(ctx());
+  await refreshAbandoned(ctx());
+  await runDueMonitors(ctx());
+  await runCertificates(ctx());
+  await runDomains(ctx());
+};
+
+it('is when the turn of a site has come, not before, and not beside a process that runs it', async () => {
+  expect(await needed()).toBe(false);
+  for (let i = 0; i < 3; i++) await app.connect(i);
+  expect(await needed()).toBe(true);
+  await turnOfAll();
+  expect(await needed()).toBe(false);
+
+  app.clock.move(DAY);
+  expect(await needed()).toBe(true);
+  const { leases } = app.service.store;
+  await leases.acquire('schedule', 'a server', app.clock.now(), app.clock.now() + 60_000);
+  expect(await needed()).toBe(false);
+  app.clock.move(60_001);
+  expect(await needed()).toBe(true);
+});
+
+it('is for what was asked for, also while the schedule does nothing of its own accord', async () => {
+  for (let i = 0; i < 3; i++) await app.connect(i);
+  await app.service.store.settings.write([{ key: 'advanced.svc_wp_cron', value: 0 }], app.clock.now());
+  expect(await needed()).toBe(false);
+  await app.call('sync-sites', {});
+  expect(await needed()).toBe(true);
+});
