@@ -23,12 +23,6 @@ const FACTS = {
     description: 'Find, apply and ignore core, plugin, theme and translation updates.',
     max_tokens: 3200,
   },
-  safety: {
-    folder: 'safety',
-    label: 'Safe updates',
-    description: 'Update with a guard on the site that puts back what breaks it, and undo updates.',
-    max_tokens: 2600,
-  },
   clients: {
     folder: 'clients',
     label: 'Clients',
@@ -41,6 +35,12 @@ const FACTS = {
     label: 'Batch jobs',
     description: 'Follow work that goes on in the background.',
     max_tokens: 500,
+  },
+  safety: {
+    folder: 'safety',
+    label: 'Safe updates',
+    description: 'Update with a guard on the site that puts back what breaks it, and undo updates.',
+    max_tokens: 2600,
   },
   fleet: {
     folder: 'fleet',

@@ -11,6 +11,7 @@ import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { requirePermission } from '../core/permission.js';
 import { textResponse } from '../http/compression.js';
+import { foreignPage } from '../http/gate.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { queryOf, withoutTrailingSlashes } from '../http/request-url.js';
 import { contractOf } from '../operation/contract.js';
@@ -89,6 +90,8 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     requireRight(actor, operation, readOnly);
     if (operation === undefined) throw operationNotFound(id);
     requireMethod(c.req.method, operation);
+    // A read that contacts a site may be asked for by GET, to which browsers add the login that they remember.
+    if (info.foreign && operation.engine) throw foreignPage();
     const input = await readInput(c, operation);
     // A change is finished even when its caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;

@@ -154,10 +154,17 @@ describe.each(FOREIGN)('a change with %s', (_name, headers) => {
 describe('a page of another origin', () => {
   const cross = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' };
 
-  it('cannot change anything, or make a site be contacted, by an image or a link either', () => {
+  it('cannot change anything, or make a site be contacted, by an image or a link either', async () => {
     const byGet = shared.app.service.operations.filter(({ methods }) => methods.includes('GET'));
     expect(byGet).not.toEqual([]);
-    expect(byGet.filter(({ effect, engine }) => effect !== 'read' || engine)).toEqual([]);
+    expect(byGet.filter(({ effect }) => effect !== 'read')).toEqual([]);
+    const headers = { ...cross, authorization: shared.login };
+    const live = byGet.filter(({ engine }) => engine);
+    expect(live).not.toEqual([]);
+    for (const { id } of live) {
+      const { status, body } = await ask(shared, `/abilities/${id}/run?input[site_id_or_domain]=1`, { headers });
+      expect([id, status, body.code]).toEqual([id, 403, 'svc_forbidden_origin']);
+    }
     // With a login that a browser adds by itself, no REST row that does more than read is reached at all.
     expect(routes.filter(({ login, on, engine }) => login === 'either' && (engine || on.join() !== 'GET'))).toEqual([]);
   });

@@ -5,10 +5,23 @@ import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import { cancelJob, isJobId, jobStatus } from '../../domain/jobs/jobs.js';
 import { paging } from '../params.js';
-import { type Route, route } from '../route.js';
+import { type Route, type RouteAnswer, route } from '../route.js';
 
 /** Seconds between two looks that make sense: a chunk takes about that long. */
 const POLL_S = 30;
+
+/** `total` is of sites, the pages are of items. */
+const shown = jobStatusShape.extend({ pages: z.number().int().optional().describe('Of the items.') });
+
+function withPages<T extends z.output<typeof jobStatusShape>>(job: T): T & { pages?: number } {
+  const { items_total, per_page } = job;
+  if (items_total === undefined || per_page === undefined) return job;
+  return { ...job, pages: Math.ceil(items_total / per_page) };
+}
+
+function countsOfItems({ items_total }: RouteAnswer): Record<string, string> {
+  return items_total === undefined ? {} : { 'X-Total': String(items_total), 'X-WP-Total': String(items_total) };
+}
 
 export const jobs: readonly Route[] = [
   route({
@@ -20,19 +33,15 @@ export const jobs: readonly Route[] = [
     description:
       'Its members stand beside success, as the operation answers them. What was done item by item comes by page. Kept for 24 hours after the job ended.',
     params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
-    returns: jobStatusShape.extend({ pages: z.number().int().optional().describe('Of the items.') }),
-    headers: ({ status, items_total, pages }) => ({
-      // `total` is of sites, the pages are of items.
-      ...(pages === undefined ? {} : { 'X-Total': String(items_total), 'X-WP-Total': String(items_total) }),
+    returns: shown,
+    headers: ({ status, ...job }) => ({
+      ...countsOfItems(job),
       'Cache-Control': 'no-store',
       ...(status === 'queued' || status === 'processing' ? { 'Retry-After': String(POLL_S) } : {}),
     }),
     answer: async ({ job_id, page, per_page }, ctx) => {
       requireJobId(job_id);
-      const status = await jobStatus(ctx, job_id, page, per_page);
-      return status.items_total === undefined
-        ? { ...status }
-        : { ...status, pages: Math.ceil(status.items_total / per_page) };
+      return { ...withPages(await jobStatus(ctx, job_id, page, per_page)) };
     },
   }),
   route({
@@ -43,10 +52,11 @@ export const jobs: readonly Route[] = [
     description:
       'What was done stays done. Sites that were not finished are listed in `errors` with `svc_cancelled`; one that is under way may still finish. 409 for a job that has ended.',
     params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
-    returns: jobStatusShape.extend({ message: z.string() }),
+    returns: shown.extend({ message: z.string() }),
+    headers: countsOfItems,
     answer: async ({ job_id }, ctx) => {
       requireJobId(job_id);
-      return { message: 'The job was cancelled.', ...(await cancelJob(ctx, job_id)) };
+      return { message: 'The job was cancelled.', ...withPages(await cancelJob(ctx, job_id)) };
     },
   }),
 ];

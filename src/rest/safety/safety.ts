@@ -158,6 +158,7 @@ export const safetyExtra: readonly Route[] = [
     path: '/quarantine',
     needs: 'write',
     summary: 'Let a held-back version pass again',
+    fails: [404],
     params: z.object({
       type: z.enum(['core', 'plugin', 'theme', 'translation']),
       slug: text(512, 1).describe('Exact slug.'),
