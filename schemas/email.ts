@@ -1,5 +1,6 @@
 /** E-mail addresses as callers write them, with domains in any script. */
 
+import { parseUrl } from './url.js';
 import { z } from './zod.js';
 
 const ASCII = z.string().email();
@@ -9,8 +10,9 @@ function wireForm(address: string): string | null {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);
   // What would end the host of a URL is no part of a domain.
-  if (at < 1 || domain === '' || /[/\\?#:@%[\]\s]/.test(domain) || !URL.canParse(`http://${domain}`)) return null;
-  return `${address.slice(0, at)}@${new URL(`http://${domain}`).hostname}`;
+  if (at < 1 || domain === '' || /[/\\?#:@%[\]\s]/.test(domain)) return null;
+  const host = parseUrl(`http://${domain}`)?.hostname;
+  return host === undefined ? null : `${address.slice(0, at)}@${host}`;
 }
 
 /** Whether a text is an e-mail address. Its domain may be an internationalised one. */

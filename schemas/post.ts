@@ -3,6 +3,7 @@
 import { timestamp } from './common.js';
 import { listMembers } from './lists.js';
 import { onOff } from './setting-fields.js';
+import { parseUrl } from './url.js';
 import { z } from './zod.js';
 import { bounded } from './zod-internals.js';
 
@@ -102,7 +103,7 @@ const imageUrl = z
   .string()
   .trim()
   .max(2048)
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL');
+  .refine((text) => /^https?:$/.test(parseUrl(text)?.protocol ?? ''), 'must be an http or https URL');
 
 const scalar = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]);
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { parseUrl } from '../../schemas/url.js';
 import { type CallFacts, type ChildCall, unlessAborted } from './call.js';
 import { type ChildAddress, ChildFailure, type ChildParams, type Door } from './child.js';
 import type { WireAnswer, WireRequest } from './exchange.js';
@@ -269,8 +270,8 @@ function isRefusedOutside({ status, body }: WireAnswer): boolean {
 
 /** Where a redirect leads, when that is on the same site: the same host, with or without `www.`. */
 function nextWithin(answer: WireAnswer, at: URL, site: URL): URL | null {
-  if (!REDIRECTS.has(answer.status) || answer.location === '' || !URL.canParse(answer.location, at.href)) return null;
-  const next = new URL(answer.location, at);
+  const next = REDIRECTS.has(answer.status) && answer.location !== '' ? parseUrl(answer.location, at.href) : null;
+  if (next === null) return null;
   const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
   const web = next.protocol === 'https:' || next.protocol === 'http:';
   // A port that is not the scheme's own is another server.

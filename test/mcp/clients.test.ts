@@ -182,7 +182,8 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
   });
 
   it('tells a subscriber of each step of a job, to its end', async () => {
-    for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 300 };
+    // Two chunks, of which one is done well before the other.
+    for (const [index, site] of mcp.app.fleet.sites.entries()) site.faults = { latencyMs: index < 2 ? 300 : 1200 };
     const driver = await client();
     const absent = driver.watch('svc://jobs/sync_00000000-0000-0000-0000-000000000000', () => undefined);
     // A subscription of the new era is not refused for what it names; it stays silent.
@@ -190,10 +191,10 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
     else await (await absent)();
     const all = (await mcp.app.call('get-sites-basic')).sites.map(({ id }: { id: number }) => id);
     const { config } = mcp.app.service;
-    const threshold = config.batch_threshold;
-    Object.assign(config, { batch_threshold: 1 });
+    const { batch_threshold, job_chunk } = config;
+    Object.assign(config, { batch_threshold: 1, job_chunk: 2 });
     const started = await driver.call('svc-sync-sites-v1', { site_ids_or_domains: all.slice(0, 4) });
-    Object.assign(config, { batch_threshold: threshold });
+    Object.assign(config, { batch_threshold, job_chunk });
     const { job_id } = started.structuredContent as { job_id: string };
     const uri = `svc://jobs/${job_id}`;
     let updates = 0;

@@ -110,7 +110,8 @@ describe.each(migrations.slice(0, -1).map(({ id, name }) => [id, name] as const)
     const after = await contents(db);
     for (const [table, rows] of before) {
       const now = after.get(table);
-      if (now === undefined) continue;
+      // A mark of what lists show: another one after any change says nothing false.
+      if (now === undefined || table === 'revision') continue;
       expect([table, now.length >= rows.length]).toEqual([table, true]);
       for (const row of rows) {
         const same = now.some((each) => Object.entries(row).every(([k, v]) => !(k in each) || Object.is(each[k], v)));

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { AlertKindName, RecipientType } from '../../../schemas/alerts.js';
+import { parseUrl } from '../../../schemas/url.js';
 import { ServiceError } from '../../core/errors.js';
 import type { AlertTarget, RecipientFields, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import { requireAccess } from '../clients/records.js';
@@ -181,7 +182,7 @@ const TAKES: Readonly<Record<RecipientType, readonly string[]>> = {
 };
 
 async function checkedTarget(ctx: Ctx, type: RecipientType, target: AlertTarget): Promise<AlertTarget> {
-  const url = URL.canParse(target.url) ? new URL(target.url) : null;
+  const url = parseUrl(target.url);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw wrong('url', 'url is not a web address.', 'Send the full address, beginning with https://.');
   if (url.username !== '' || url.password !== '')

@@ -1,6 +1,7 @@
 /** Looks at a site from outside: its pages past caches, and whether the child plugin answers. */
 
 import { randomBytes } from 'node:crypto';
+import { parseUrl } from '../../../schemas/url.js';
 import { ChildFailure } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection } from '../sites/load.js';
@@ -112,8 +113,8 @@ async function visit(ctx: Ctx, target: LoadedSite, path: string, timeoutMs: numb
 
 /** Where a redirect leads when it stays on the site, past caches; null when it leaves it. */
 function sameHost(location: string, from: URL): URL | null {
-  if (location === '' || !URL.canParse(location, from.href)) return null;
-  const to = new URL(location, from);
+  const to = location === '' ? null : parseUrl(location, from.href);
+  if (to === null) return null;
   const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
   if (!/^https?:$/.test(to.protocol) || bare(to) !== bare(from)) return null;
   if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));

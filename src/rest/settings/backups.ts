@@ -1,5 +1,6 @@
 /** Routes of the logins of hosting providers (REST §6.10.6). */
 
+import { parseUrl } from '../../../schemas/url.js';
 import { z } from '../../../schemas/zod.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../domain/settings/backups.js';
 import { int01 } from '../params.js';
@@ -56,7 +57,7 @@ export const backups: readonly Route[] = [
         .nullable()
         .optional(),
       url: option(2048).refine(
-        (value) => typeof value !== 'string' || (URL.canParse(value) && /^https?:/.test(value)),
+        (value) => typeof value !== 'string' || (parseUrl(value) !== null && /^https?:/.test(value)),
         'must be an http or https URL',
       ),
       site_path: option(1000),
