@@ -17,7 +17,7 @@ beforeAll(async () => {
     fleet: { mode: 'address' },
     jobs: false,
     // Few at a time, so that no site that works seems to hang on a busy machine.
-    config: { site_timeout_ms: 4000, direct_call_ms: 14_000, concurrency: 20 },
+    config: { site_timeout_ms: 4000, direct_call_ms: 7_000, concurrency: 20 },
   });
   for (let i = 0; i < SITES; i += 10) await Promise.all(Array.from({ length: 10 }, (_, n) => app.connect(i + n)));
   const ids = new Map(

@@ -8,7 +8,7 @@ import { type Program, pause, program, random } from '../support/processes/progr
 
 const SITES = 24;
 /** The normal run; SITEFLEET_CRASH_RUNS asks for more. */
-const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 20);
+const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 8);
 
 let app: TestApp;
 let folder: string;
