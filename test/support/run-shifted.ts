@@ -15,15 +15,15 @@ import { SHIFTS, shiftOf } from './shifts.js';
  * are made and compared by one clock only. Everything else runs, so that a new test is in without being named.
  */
 const WITHOUT_DATES = [
-  'test/{robustness,store,cli,conformance,bench,engine,guard,import}/**',
+  'test/{robustness,store,cli,conformance,bench,engine,guard,import,architecture,validation}/**',
   'test/jobs/crash.test.ts',
   'test/audits/browser.test.ts',
   'test/cluster/process-id.test.ts',
-  'test/child/{mixed-faults,fleet}.test.ts',
+  'test/child/{mixed-faults,fleet,pace}.test.ts',
   'test/mcp/{clients,stdio}.test.ts',
-  'test/http/{pipeline,forgery}.test.ts',
+  'test/http/{pipeline,forgery,limits}.test.ts',
   'test/demo/{lines,fleet}.test.ts',
-  'test/rest/{hostile,openapi-traffic}.test.ts',
+  'test/rest/{hostile,openapi-traffic,audits}.test.ts',
 ];
 
 const { values, positionals } = parseArgs({
