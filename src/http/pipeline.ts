@@ -82,8 +82,19 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const ms = performance.now() - began;
     const method = METHODS.has(request.method) ? request.method : 'other';
     metrics?.request({ surface: surfaceOf(path), method, status, ms });
-    const facts = { method: request.method, path, status, ms: Math.round(ms), address: info.address };
-    logRequest(log, open.has(path), { request_id: info.request_id, ...facts });
+    // Health checks and collectors ask every few seconds.
+    log[open.has(path) ? 'debug' : 'info'](
+      {
+        request_id: info.request_id,
+        method: request.method,
+        // Without the query, in which credentials have been seen.
+        path: path.slice(0, PATH_SHOWN),
+        status,
+        ms: Math.round(ms),
+        address: info.address,
+      },
+      'request',
+    );
   });
 }
 
@@ -113,14 +124,6 @@ const SURFACES: ReadonlyMap<string, string> = new Map([
 
 /** The longest path in a line of the log. */
 const PATH_SHOWN = 500;
-
-/**
- * The access log: one line a request. Without the query, in which credentials have been seen, and without any header. What asks
- * every few seconds whether we live would drown the rest: it is told at `debug`.
- */
-function logRequest(log: Log, probe: boolean, { path, ...facts }: { path: string } & Record<string, unknown>): void {
-  log[probe ? 'debug' : 'info']({ ...facts, path: path.slice(0, PATH_SHOWN) }, 'request');
-}
 
 export function loggedErrorResponse(
   parts: Pick<PipelineParts, 'log'>,
