@@ -4,7 +4,7 @@ import type { FleetIgnored, FleetMonitor } from '../../../schemas/fleet.js';
 import type { IgnoredItem, MonitorColumns } from '../../store/sites/import.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { UPDATE_TYPES } from '../updates/apply.js';
+import { UPDATE_TYPES } from '../updates/results.js';
 import { csvLine } from './csv.js';
 import { ORIGINAL_HEADINGS } from './rows.js';
 

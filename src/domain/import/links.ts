@@ -9,7 +9,7 @@ import type { Ctx } from '../context.js';
 import { paymentMethods, productTypes } from '../costs/lists.js';
 import { addCost, getCost, updateCost } from '../costs/records.js';
 import { addTag } from '../sites/tags.js';
-import { UPDATE_TYPES } from '../updates/apply.js';
+import { UPDATE_TYPES } from '../updates/results.js';
 import type { Fleet } from './read.js';
 
 /** How many were made, and how many were there. */

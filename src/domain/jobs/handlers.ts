@@ -21,9 +21,10 @@ import {
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
-import { type Applied, type ApplyError, type ApplyResult, applyOffers } from '../updates/apply.js';
+import { applyOffers } from '../updates/apply.js';
 import { finishCutOff } from '../updates/cut-off.js';
 import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
+import type { Applied, ApplyError, ApplyResult } from '../updates/results.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {

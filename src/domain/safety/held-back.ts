@@ -6,9 +6,9 @@ import type { QuarantineRow } from '../../store/safety/quarantine.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
-import type { UpdateType } from '../updates/apply.js';
+import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
 import { GUARD_FILE } from './open-guard.js';
-import { type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
 
 export interface HeldBack {
   offer: FleetOffer;
@@ -48,7 +48,7 @@ function reasonOf(row: QuarantineRow): string {
 export async function quarantine(run: SafeRun, item: SafeItem, evidence: readonly string[]): Promise<void> {
   const { ctx, target } = run;
   await ctx.store.quarantine.add({
-    type: TYPE_WORDS.indexOf(item.type),
+    type: UPDATE_TYPES.indexOf(item.type),
     slug: item.slug,
     version: item.new_version,
     name: item.name,
@@ -67,7 +67,7 @@ export async function quarantine(run: SafeRun, item: SafeItem, evidence: readonl
 function view(ctx: Ctx, row: QuarantineRow) {
   const hidden = ctx.actor.denied_sites.includes(row.site_id);
   return {
-    type: TYPE_WORDS[row.type] ?? ('plugin' as UpdateType),
+    type: UPDATE_TYPES[row.type] ?? ('plugin' as UpdateType),
     slug: row.slug,
     version: row.version,
     name: row.name,
@@ -89,7 +89,7 @@ export async function quarantinedVersions(ctx: Ctx, lifted: boolean, page: numbe
 
 /** Lets a version pass again. Throws `svc_quarantine_not_found`. */
 export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, version: string) {
-  const key = { type: TYPE_WORDS.indexOf(type), slug, version };
+  const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
   const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());
   if (row === undefined)
     throw new ServiceError(

@@ -8,7 +8,8 @@ import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { siteCallError } from '../sites/load.js';
-import { ARMED_SECONDS, note, type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
+import { UPDATE_TYPES } from '../updates/results.js';
+import { ARMED_SECONDS, note, type SafeItem, type SafeRun } from './safe-run.js';
 
 const ARCHIVE = 'https://downloads.wordpress.org/';
 const ARCHIVE_TIMEOUT_MS = 10_000;
@@ -22,7 +23,7 @@ export function isWeaker(protection: Protection, than: Protection): boolean {
 
 /** The best protection there is for an item: WordPress itself and translations have none. */
 export async function protectionOf(ctx: Ctx, guard: SiteGuard | null, offer: FleetOffer): Promise<Protection> {
-  const type = TYPE_WORDS[offer.type];
+  const type = UPDATE_TYPES[offer.type];
   if (type !== 'plugin' && type !== 'theme') return 'none';
   if (guard !== null) return 'guard';
   return (await isArchived(ctx, packageAddress(type, offer.slug, offer.current_version))) ? 'reinstall' : 'none';

@@ -10,11 +10,12 @@ import { installedExtensions } from '../extensions/inventory.js';
 import { type LoadedSite, loadSite, requireNotOnTrial, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
+import { UPDATE_TYPES } from '../updates/results.js';
 import { askGuard, guardError, openGuard, requireAskable } from './open-guard.js';
 import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
 import { readAgain } from './read-again.js';
-import { type SafeItem, type SafeRun, TYPE_WORDS } from './safe-run.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
 import { putBack } from './undo.js';
 import { settleOpen } from './unsettled.js';
 
@@ -77,14 +78,14 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
   const version = input.to_version ?? null;
-  const change = await ctx.store.safeChanges.newest(site.id, TYPE_WORDS.indexOf(type), slug, version);
+  const change = await ctx.store.safeChanges.newest(site.id, UPDATE_TYPES.indexOf(type), slug, version);
   if (change !== undefined) return { ...goalOfChange(target, change), version: version ?? change.old_version };
   if (version === null) throw noChange();
   return { target, type, slug, version, snapshot: null, change: '' };
 }
 
 function goalOfChange(target: LoadedSite, change: ChangeRow): Goal {
-  const type = TYPE_WORDS[change.type];
+  const type = UPDATE_TYPES[change.type];
   if (type !== 'plugin' && type !== 'theme')
     throw new ServiceError('svc_update_unprotected', 'WordPress itself and translations cannot be put back.', {
       field: 'change_id',
@@ -156,7 +157,7 @@ async function archived(ctx: Ctx, { type, slug }: Goal, version: string): Promis
     site_id: 0,
     site_url: '',
     site_name: '',
-    type: TYPE_WORDS.indexOf(type),
+    type: UPDATE_TYPES.indexOf(type),
     slug,
     name: '',
     current_version: version,

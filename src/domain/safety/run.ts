@@ -5,19 +5,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { siteWord } from '../../../schemas/site-text.js';
-import { ServiceError } from '../../core/errors.js';
+import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
-import type { ApplyError, ApplyResult } from '../updates/apply.js';
+import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from '../updates/results.js';
 import { ailmentsOf } from './grade.js';
 import { holdBack } from './held-back.js';
 import { openGuard } from './open-guard.js';
 import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
 import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
-import { note, type SafeItem, type SafeRun, type SuspectPolicy, TYPE_WORDS } from './safe-run.js';
+import { note, type SafeItem, type SafeRun, type SuspectPolicy } from './safe-run.js';
 import { close, failure, joined, type Settled, type Suspect, settleAll, settleBroken } from './settle.js';
 import { settleOpen } from './unsettled.js';
 
@@ -128,7 +128,7 @@ async function updateOne(
   settings: SafeSettings,
 ): Promise<Settled | null> {
   const { ctx, target } = run;
-  const type = TYPE_WORDS[offer.type] ?? 'plugin';
+  const type = UPDATE_TYPES[offer.type] ?? 'plugin';
   const protection = await protectionOf(ctx, run.guard, offer);
   const least = type === 'plugin' || type === 'theme' ? settings.least.extensions : settings.least.core;
   if (isWeaker(protection, least)) return only(unprotected(target, offer, protection));
@@ -215,7 +215,7 @@ function interrupted(run: SafeRun, result: Settled, error: unknown): SafeResult 
 
 function innocentOffers(offers: readonly FleetOffer[], items: readonly SafeItem[]): FleetOffer[] {
   return inOrder(
-    offers.filter((offer) => items.some(({ type, slug }) => slug === offer.slug && type === TYPE_WORDS[offer.type])),
+    offers.filter((offer) => items.some(({ type, slug }) => slug === offer.slug && type === UPDATE_TYPES[offer.type])),
   );
 }
 
@@ -249,18 +249,10 @@ export function unprotected(target: LoadedSite, offer: FleetOffer, protection: P
 }
 
 export function entry(
-  { site }: LoadedSite,
-  offer: Pick<FleetOffer, 'type' | 'slug'>,
-  code: ApplyError['code'],
+  target: LoadedSite,
+  { type, slug }: Pick<FleetOffer, 'type' | 'slug'>,
+  code: ErrorCode,
   message: string,
 ): ApplyError {
-  return {
-    site_id: site.id,
-    site_url: site.url,
-    site_name: site.name,
-    type: TYPE_WORDS[offer.type] ?? 'plugin',
-    slug: offer.slug,
-    code,
-    message,
-  };
+  return failed(target, UPDATE_TYPES[type] ?? 'plugin', slug, code, message);
 }

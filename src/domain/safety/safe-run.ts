@@ -4,7 +4,7 @@ import type { SiteGuard } from '../../guard/guards.js';
 import type { ChangeFields, ChangeRow, Protection } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
-import type { Applied, ApplyError, UpdateType } from '../updates/apply.js';
+import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../updates/results.js';
 import type { Baseline } from './grade.js';
 
 export type SuspectPolicy = 'keep' | 'roll_back';
@@ -58,8 +58,6 @@ export interface Evidence {
   suspect: string[];
 }
 
-export const TYPE_WORDS = ['core', 'plugin', 'theme', 'translation'] as const satisfies readonly UpdateType[];
-
 /** How long an item is armed: longer than the longest update and its looks. Seconds. */
 export const ARMED_SECONDS = 1_800;
 
@@ -72,7 +70,7 @@ export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promis
 export function itemOf(row: ChangeRow): SafeItem {
   return {
     change: row.id,
-    type: TYPE_WORDS[row.type] ?? 'plugin',
+    type: UPDATE_TYPES[row.type] ?? 'plugin',
     slug: row.slug,
     name: row.name,
     old_version: row.old_version,

@@ -7,14 +7,15 @@ import type { Ctx } from '../context.js';
 import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { inspectSite } from '../updates/after-update.js';
-import { type Applied, type ApplyError, applyInOrder } from '../updates/apply.js';
+import { applyInOrder } from '../updates/apply.js';
+import { type Applied, type ApplyError, UPDATE_TYPES } from '../updates/results.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
 import { holdBack } from './held-back.js';
 import { type OpenGuard, openGuard } from './open-guard.js';
 import { inOrder } from './order.js';
 import { isWeaker, protectionOf } from './protect.js';
 import { entry, runSafely, unprotected } from './run.js';
-import { type SuspectPolicy, TYPE_WORDS } from './safe-run.js';
+import type { SuspectPolicy } from './safe-run.js';
 import type { Suspect } from './settle.js';
 
 export interface SafeUpdateInput {
@@ -60,7 +61,7 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
   const { least_protection: least, on_suspect, paths } = input;
   const plan = await planOf(ctx, target, input);
   const planned = plan.wanted.map((offer) => ({
-    type: TYPE_WORDS[offer.type] ?? 'plugin',
+    type: UPDATE_TYPES[offer.type] ?? 'plugin',
     slug: offer.slug,
     name: offer.name,
     old_version: offer.current_version,

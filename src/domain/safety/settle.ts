@@ -4,7 +4,7 @@ import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import type { Snapshot } from '../../child/child.js';
 import type { ErrorCode } from '../../core/errors.js';
 import type { ChangeOutcome } from '../../store/safety/changes.js';
-import type { Applied, ApplyError } from '../updates/apply.js';
+import { type Applied, type ApplyError, failed } from '../updates/results.js';
 import type { Finding } from './grade.js';
 import { quarantine } from './held-back.js';
 import type { Depth } from './probe.js';
@@ -211,18 +211,8 @@ export function failure(
   message: string,
   evidence: readonly string[],
 ): ApplyError {
-  const { id, url, name } = run.target.site;
-  return {
-    site_id: id,
-    site_url: url,
-    site_name: name,
-    type: item.type,
-    slug: item.slug,
-    code,
-    message,
-    change_id: item.change,
-    evidence: [...evidence],
-  };
+  const entry = failed(run.target, item.type, item.slug, code, message);
+  return { ...entry, change_id: item.change, evidence: [...evidence] };
 }
 
 function seconds(ms: number): string {

@@ -8,7 +8,7 @@ import { checksAfterUpdate } from '../settings/effects.js';
 import { inMaintenance, sinceThen, statusOf } from '../sites/attempt.js';
 import { checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
-import { type Applied, type ApplyError, failed } from './apply.js';
+import { type Applied, type ApplyError, failed } from './results.js';
 
 const OFFLINE: ErrorCode = 'svc_site_offline';
 

@@ -3,53 +3,14 @@
  * the child answers success for slugs without an update and even for ones that are not installed (child protocol §6.8).
  */
 
-import type { ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { applySafely } from '../safety/run.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
+import { type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
 import { isCancelled, type Judged, sendAndJudge, updateError } from './send.js';
-
-export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
-export type UpdateType = (typeof UPDATE_TYPES)[number];
-
-export interface Applied {
-  site_id: number;
-  site_url: string;
-  site_name: string;
-  type: UpdateType;
-  slug: string;
-  name: string;
-  old_version: string;
-  new_version: string;
-}
-
-export interface ApplyError {
-  site_id: number;
-  site_url: string;
-  site_name: string;
-  /** `site` for what concerns the whole site. */
-  type: UpdateType | 'site';
-  slug: string;
-  code: string;
-  message: string;
-  /** Of an item that was updated safely: its record, and what was seen on the site. */
-  change_id?: string;
-  evidence?: string[];
-}
-
-export interface ApplyResult {
-  /** What was installed, also when an entry of `errors` tells that it did harm. */
-  updated: Applied[];
-  errors: ApplyError[];
-  /** The call was cut off before every offer had its outcome; the rest is in neither list. */
-  interrupted?: boolean;
-  /** Why the site could not be read after the last of them; null when it answered, or nothing was sent. */
-  silence?: ServiceError | null;
-  /** Sent last, and the site did not show what became of them. */
-  unseen?: readonly FleetOffer[];
-}
 
 /** Updates may unpack large archives on slow hosts. */
 const UPDATE_TIMEOUT_MS = 10 * 60_000;
@@ -176,18 +137,4 @@ function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: J
   // All outcomes are known, but the time is up.
   if (silence?.code === 'svc_cancelled') result.interrupted = true;
   return result;
-}
-
-export function siteFields(target: LoadedSite): { site_id: number; site_url: string; site_name: string } {
-  return { site_id: target.site.id, site_url: target.site.url, site_name: target.site.name };
-}
-
-export function failed(
-  target: LoadedSite,
-  type: UpdateType | 'site',
-  slug: string,
-  code: ErrorCode,
-  message: string,
-): ApplyError {
-  return { ...siteFields(target), type, slug, code, message };
 }

@@ -5,7 +5,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { loadLiveSite } from '../sites/actions.js';
 import { requireWritable } from '../sites/load.js';
-import type { Applied, ApplyError } from './apply.js';
+import type { Applied, ApplyError } from './results.js';
 import { type UpdateAnswer, updateOne } from './updates.js';
 
 /** Type words of the interface, in the order of the type numbers. */

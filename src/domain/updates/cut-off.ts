@@ -6,17 +6,9 @@ import type { Ctx } from '../context.js';
 import { readUntil } from '../sites/attempt.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
-import {
-  type Applied,
-  type ApplyResult,
-  emitOutcomes,
-  failed,
-  notTried,
-  siteFields,
-  UPDATE_TYPES,
-  type UpdateType,
-} from './apply.js';
+import { emitOutcomes, notTried } from './apply.js';
 import { offeredIn } from './judge.js';
+import { type Applied, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
 import { listOf, shows } from './send.js';
 
 /**

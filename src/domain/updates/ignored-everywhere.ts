@@ -4,8 +4,8 @@ import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import { isCalled } from '../fleet/names.js';
 import { isoTime } from '../sites/sites.js';
-import { UPDATE_TYPES } from './apply.js';
 import { CORE_SLUG, type IgnorableType } from './ignored.js';
+import { UPDATE_TYPES } from './results.js';
 
 interface EverywhereChange {
   action: 'ignore' | 'unignore';

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import { UPDATE_TYPES } from './apply.js';
+import { UPDATE_TYPES } from './results.js';
 
 export type IgnorableType = 'core' | 'plugin' | 'theme';
 

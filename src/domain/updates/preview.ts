@@ -7,8 +7,8 @@ import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { chooseSites } from '../sites/run-on-sites.js';
-import type { ApplyError } from './apply.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './narrowing.js';
+import type { ApplyError } from './results.js';
 import {
   offerEntry,
   type Summary,

@@ -7,8 +7,8 @@ import type { Ctx } from '../context.js';
 import { installedExtensions } from '../extensions/inventory.js';
 import { type Attempt, attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
-import type { UpdateType } from './apply.js';
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
+import type { UpdateType } from './results.js';
 
 /** The time of the call is up, or the caller gave up. */
 export function isCancelled(error: unknown): boolean {

@@ -10,8 +10,8 @@ import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
-import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './apply.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
+import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './results.js';
 
 /** Words of filters and summaries, in the order of the type numbers (operations §5.5). */
 export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
