@@ -1,4 +1,4 @@
-/** `sitefleet alert`: who is told of alerts, and a test of it. */
+/** `sitefleet alert`: the recipients of alerts, and a test message to them. */
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/types.js';
@@ -16,7 +16,7 @@ interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
   recipient_id: number | null;
 }
 
-/** Sends a made-up alert to everybody who would be told, now. Exit code 1 when somebody did not get it, or nobody would. */
+/** Sends a test alert to all recipients now. Exit code 1 when a delivery failed, or there is no recipient. */
 export async function testAlerts(config: Config, options: { kind: string; json?: boolean }): Promise<void> {
   const { kind } = options;
   if (!isAlertKind(kind))
