@@ -13,6 +13,7 @@ import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
+import { createFleetOffers } from './fleet/offers.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
@@ -74,6 +75,7 @@ export function createStore(db: Db, vault: Vault) {
     quarantine: createQuarantine(db),
     findings: createFindings(db),
     fleetBrief: createFleetBrief(db),
+    fleetOffers: createFleetOffers(db),
     fleetSearch: createFleetSearch(db),
     clients: createClients(db),
     tags: createTags(db),
