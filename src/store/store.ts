@@ -3,6 +3,7 @@
 import { createDenials } from './access/denials.js';
 import { createIdempotency } from './access/idempotency.js';
 import { createKeys } from './access/keys.js';
+import { createLoginLinks } from './access/login-links.js';
 import { createUsers } from './access/users.js';
 import { createWebSessions } from './access/web-sessions.js';
 import { createAudits } from './audits/audits.js';
@@ -97,6 +98,7 @@ export function createStore(db: Db, vault: Vault) {
     runs: createRuns(db),
     dueSites: createDueSites(db),
     users: createUsers(db),
+    loginLinks: createLoginLinks(db),
     webSessions: createWebSessions(db, vault),
     keys: createKeys(db),
     content: createContent(db),

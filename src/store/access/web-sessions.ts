@@ -1,10 +1,10 @@
-/** Sessions of people in a browser, and the links that log in once. Only digests of what the browser holds are stored. */
+/** Sessions of people in a browser. Only digests of what the browser holds are stored. */
 
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
-import { nameKey, type UserRight } from './users.js';
+import type { UserRight } from './users.js';
 
 /** Sessions of one user at most: with more, the one unused longest ends. */
 const MAX_PER_USER = 100;
@@ -141,16 +141,6 @@ export function createWebSessions(db: Db, vault: Vault) {
     /** Ends a session. */
     async end(id: string): Promise<boolean> {
       const { changes } = await db.run('DELETE FROM web_session WHERE id = ?', [id]);
-      return changes > 0;
-    },
-
-    /** Keeps a link for one login as the user. False when there is no such user. */
-    async addLink(tokenHash: string, userName: string, now: number, expiresAt: number): Promise<boolean> {
-      const { changes } = await db.run(
-        `INSERT INTO login_link (token_hash, user_id, created_at, expires_at)
-         SELECT ?, id, ?, ? FROM user WHERE name_key = ?`,
-        [tokenHash, now, expiresAt, nameKey(userName)],
-      );
       return changes > 0;
     },
   };
