@@ -1,7 +1,9 @@
 /** Chooses between logging in and the fleet, and the view by the address. Each view is loaded when it is first shown. */
 
-import { ErrorBoundary, lazy, Route, Router, useLocation } from 'preact-iso';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { ErrorBoundary, lazy } from 'preact-iso/lazy';
+import { Route, Router, useLocation } from 'preact-iso/router';
+import { ApiError } from './api/client.js';
 import { reachable } from './api/reachable.js';
 import { loadSession, session } from './api/session.js';
 import { useStore } from './api/store.js';
@@ -9,10 +11,8 @@ import { Offline, Shell } from './parts/shell.js';
 import { Failed } from './parts/states.js';
 import { Toasts } from './parts/toast.js';
 import { t } from './texts/texts.js';
-import { ApiError } from './api/client.js';
 import { LogIn } from './views/login.js';
 import { Now } from './views/now.js';
-import { useState } from 'preact/hooks';
 
 const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
 const Site = lazy(() => import('./views/site.js').then(({ Site }) => Site));

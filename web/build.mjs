@@ -1,9 +1,10 @@
 /** Builds the page: scripts and styles under names that change with their content, and the index that names them. */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
@@ -50,7 +51,13 @@ export async function buildPage(folder) {
       .join('\n'),
   };
   const html = readFileSync(join(web, 'index.html'), 'utf8');
-  writeFileSync(join(folder, 'index.html'), html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]));
+  writeFileSync(
+    join(folder, 'index.html'),
+    html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
+  );
+  // Once, as small as can be, instead of at each request.
+  for (const name of readdirSync(assets))
+    writeFileSync(join(assets, `${name}.br`), brotliCompressSync(readFileSync(join(assets, name))));
 }
 
 /** Copies a file under a name that holds a hash of its content; answers the name. */

@@ -5,7 +5,7 @@ import './style/base.css';
 import './style/parts.css';
 import './style/views.css';
 import { render } from 'preact';
-import { LocationProvider } from 'preact-iso';
+import { LocationProvider } from 'preact-iso/router';
 import { followSession } from './api/live.js';
 import { loadSession } from './api/session.js';
 import { App } from './app.js';

@@ -1,8 +1,8 @@
 /** Calls of our REST interface, typed from its description. A refused or lost call throws an `ApiError`. */
 
 import createClient from 'openapi-fetch';
-import type { paths } from './schema.js';
 import { reachable } from './reachable.js';
+import type { paths } from './schema.js';
 import { forgetSession, loadSession, session } from './session.js';
 
 /** `status` 0: no answer arrived. */
@@ -54,7 +54,10 @@ function settled(response: Response): Response {
 }
 
 async function codeOf(response: Response): Promise<string> {
-  const body = (await response.clone().json().catch(() => null)) as { code?: string } | null;
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => null)) as { code?: string } | null;
   return body?.code ?? '';
 }
 

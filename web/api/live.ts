@@ -24,7 +24,12 @@ type Kind = keyof Events;
 type Listener = (data: never) => void;
 
 const KINDS: readonly Kind[] = ['job', 'site', 'alert', 'updates'];
-const listeners: Record<Kind, Set<Listener>> = { job: new Set(), site: new Set(), alert: new Set(), updates: new Set() };
+const listeners: Record<Kind, Set<Listener>> = {
+  job: new Set(),
+  site: new Set(),
+  alert: new Set(),
+  updates: new Set(),
+};
 let source: EventSource | undefined;
 
 /** Opens the stream while somebody is logged in. */
@@ -106,6 +111,5 @@ export function useLiveRefresh(kinds: readonly Kind[], prefix: string, everyMs =
       clearTimeout(timer);
       for (const kind of kinds) listeners[kind].delete(own);
     };
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the list is written in place.
   }, [prefix, everyMs, kinds.join()]);
 }

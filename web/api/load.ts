@@ -53,7 +53,6 @@ export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Pr
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((count) => count + 1), []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new turn is a new load.
   useEffect(() => {
     if (key === null) return;
     const control = new AbortController();

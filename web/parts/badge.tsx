@@ -94,7 +94,8 @@ const OUTCOME: Record<string, [Tone, IconNode]> = {
 
 /** How a protected update ended; null while it is under way. */
 export function Outcome({ outcome }: { outcome: string | null }) {
-  const [tone, icon] = outcome === null ? (['busy', LoaderCircle] as const) : (OUTCOME[outcome] ?? (['idle', CircleHelp] as const));
+  const [tone, icon] =
+    outcome === null ? (['busy', LoaderCircle] as const) : (OUTCOME[outcome] ?? (['idle', CircleHelp] as const));
   return (
     <Badge tone={tone} icon={icon}>
       {t.outcome[(outcome ?? 'open') as keyof typeof t.outcome]}
@@ -120,5 +121,7 @@ export function Protection({ by }: { by: 'guard' | 'reinstall' | 'none' | 'unkno
 
 export function Level({ level }: { level: string | null }) {
   const tone: Record<string, Tone> = { major: 'bad', minor: 'warn', patch: 'good' };
-  return <span class={`level ${tone[level ?? ''] ?? 'idle'}`}>{t.level[(level ?? 'unknown') as keyof typeof t.level]}</span>;
+  return (
+    <span class={`level ${tone[level ?? ''] ?? 'idle'}`}>{t.level[(level ?? 'unknown') as keyof typeof t.level]}</span>
+  );
 }

@@ -1,7 +1,7 @@
 /** Buttons and links that look like buttons. A busy button keeps its width and refuses a second press. */
 
 import type { IconNode } from 'lucide';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Icon } from './icon.js';
 
@@ -58,7 +58,7 @@ interface LinkProps extends Look {
 }
 
 export function LinkButton({ href, children, outside = false, ...look }: LinkProps) {
-  const apart: JSX.AnchorHTMLAttributes = outside ? { target: '_blank', rel: 'noopener noreferrer' } : {};
+  const apart = outside ? { target: '_blank', rel: 'noopener noreferrer' } : {};
   return (
     <a class={classOf(look)} href={href} {...apart}>
       {look.icon && <Icon of={look.icon} />}

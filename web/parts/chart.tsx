@@ -22,7 +22,11 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
     // What was not measured is a gap, not zero.
     const values = sorted.map(({ ping_ms, status_label }) => (status_label === 'up' ? ping_ms : null));
     const colour = (name: string) => getComputedStyle(element).getPropertyValue(name).trim();
-    const axis = { stroke: () => colour('--chart-text'), grid: { stroke: () => colour('--chart-grid'), width: 1 }, ticks: { show: false } };
+    const axis = {
+      stroke: () => colour('--chart-text'),
+      grid: { stroke: () => colour('--chart-grid'), width: 1 },
+      ticks: { show: false },
+    };
     const plot = new uPlot(
       {
         width: element.clientWidth,
@@ -33,7 +37,10 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(10, max * 1.1)] } },
         axes: [axis, { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${tick} ms`), size: 64 }],
         series: [
-          { label: t.monitors.time, value: (_plot, value) => (value === null ? '' : new Date(value * 1000).toLocaleString(t.locale)) },
+          {
+            label: t.monitors.time,
+            value: (_plot, value) => (value === null ? '' : new Date(value * 1000).toLocaleString(t.locale)),
+          },
           {
             label: t.monitors.responseTime,
             stroke: () => colour('--chart-line'),

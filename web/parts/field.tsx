@@ -1,6 +1,6 @@
 /** Labelled fields of forms. */
 
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface Common {
@@ -13,13 +13,23 @@ interface TextProps extends Common {
   onInput: (value: string) => void;
   type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'time';
   required?: boolean;
-  autocomplete?: JSX.HTMLAttributes<HTMLInputElement>['autocomplete'];
+  autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'email';
   placeholder?: string;
   /** The label is there, but not seen. */
   hidden?: boolean;
 }
 
-export function TextField({ label, hint, value, onInput, type = 'text', required = false, autocomplete, placeholder, hidden = false }: TextProps) {
+export function TextField({
+  label,
+  hint,
+  value,
+  onInput,
+  type = 'text',
+  required = false,
+  autocomplete,
+  placeholder,
+  hidden = false,
+}: TextProps) {
   const id = useId();
   return (
     <div class="field">
@@ -28,7 +38,8 @@ export function TextField({ label, hint, value, onInput, type = 'text', required
       </label>
       <input
         id={id}
-        type={type}
+        // Each kind of input has attributes of its own; these few all of them have.
+        type={type as 'text'}
         value={value}
         required={required}
         autocomplete={autocomplete ?? 'off'}
@@ -71,10 +82,27 @@ export function SelectField({ label, hint, value, onChange, options, hidden = fa
   );
 }
 
-export function Check({ label, checked, onChange, hidden = false, disabled = false }: { label: string; checked: boolean; onChange: (checked: boolean) => void; hidden?: boolean; disabled?: boolean }) {
+export function Check({
+  label,
+  checked,
+  onChange,
+  hidden = false,
+  disabled = false,
+}: {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  hidden?: boolean;
+  disabled?: boolean;
+}) {
   return (
     <label class="check">
-      <input type="checkbox" checked={checked} disabled={disabled} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <span class={hidden ? 'unseen' : ''}>{label}</span>
     </label>
   );

@@ -40,7 +40,17 @@ export function Page({ title, about, actions, children }: Props) {
   );
 }
 
-export function Card({ title, actions, children, id }: { title?: string; actions?: ComponentChildren; children: ComponentChildren; id?: string }) {
+export function Card({
+  title,
+  actions,
+  children,
+  id,
+}: {
+  title?: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  id?: string;
+}) {
   return (
     <section class="card" id={id}>
       {title !== undefined && (

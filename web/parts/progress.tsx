@@ -14,7 +14,14 @@ export function Progress({ done, total, failed = 0, label }: Props) {
   const bad = total === 0 ? 0 : Math.min(share, (100 * failed) / total);
   return (
     <div class="progress">
-      <div class="bar" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={total} aria-valuenow={done}>
+      <div
+        class="bar"
+        role="progressbar"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={done}
+      >
         <span class="done" style={{ width: `${share - bad}%` }} />
         <span class="bad" style={{ width: `${bad}%` }} />
       </div>

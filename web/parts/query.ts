@@ -1,7 +1,7 @@
 /** Filters, order and page of a view, kept in the address so that back, reload and sharing work. */
 
-import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 
 export type Query = Readonly<Record<string, string>>;
 
@@ -27,7 +27,7 @@ export function useTyped(value: string, commit: (value: string) => void): [strin
   const [typed, setTyped] = useState(value);
   const latest = useRef(commit);
   latest.current = commit;
-  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setTyped(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return [

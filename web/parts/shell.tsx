@@ -19,8 +19,8 @@ import {
   WifiOff,
 } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLive } from '../api/live.js';
 import { useLoad } from '../api/load.js';
@@ -47,7 +47,6 @@ const FIRST = 4;
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const [open, setOpen] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another view closes the menu.
   useEffect(() => setOpen(false), [path]);
   const link = ([to, word, icon]: (typeof VIEWS)[number]) => (
     <a key={to} href={to} aria-current={isAt(path, to) ? 'page' : undefined}>
@@ -109,7 +108,13 @@ function Account() {
         <span class="muted">{right === 'read' ? t.account.read : t.account.write}</span>
       </div>
       <Theme />
-      <button type="button" class="close" title={t.account.logOut} aria-label={t.account.logOut} onClick={() => void logOut()}>
+      <button
+        type="button"
+        class="close"
+        title={t.account.logOut}
+        aria-label={t.account.logOut}
+        onClick={() => void logOut()}
+      >
         <Icon of={LogOut} />
       </button>
     </div>
@@ -119,7 +124,9 @@ function Account() {
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 
 function Theme() {
-  const [dark, setDark] = useState(() => (document.documentElement.dataset.theme ?? (systemDark.matches ? 'dark' : 'light')) === 'dark');
+  const [dark, setDark] = useState(
+    () => (document.documentElement.dataset.theme ?? (systemDark.matches ? 'dark' : 'light')) === 'dark',
+  );
   const toggle = () => {
     const chosen = dark ? 'light' : 'dark';
     document.documentElement.dataset.theme = chosen;
@@ -156,13 +163,22 @@ export function Offline({ whole = false }: { whole?: boolean }) {
 /** Jobs that are under way, on every view but their own. */
 function Running() {
   const { path } = useLocation();
-  const { data } = useLoad('running', (signal) => answer(api.GET('/jobs', { params: { query: { open: true, per_page: 5 } }, signal })));
-  const [live, setLive] = useState<ReadonlyMap<string, { done: number; failed: number; total: number; open: boolean }>>(new Map());
+  const { data } = useLoad('running', (signal) =>
+    answer(api.GET('/jobs', { params: { query: { open: true, per_page: 5 } }, signal })),
+  );
+  const [live, setLive] = useState<ReadonlyMap<string, { done: number; failed: number; total: number; open: boolean }>>(
+    new Map(),
+  );
   useLive('job', ({ id, status, done, failed, total }) =>
-    setLive((before) => new Map(before).set(id, { done, failed, total, open: status === 'queued' || status === 'processing' })),
+    setLive((before) =>
+      new Map(before).set(id, { done, failed, total, open: status === 'queued' || status === 'processing' }),
+    ),
   );
   const jobs = new Map(
-    (data?.data ?? []).map((job) => [job.job_id, { done: job.processed, failed: job.failed, total: job.total, open: true }]),
+    (data?.data ?? []).map((job) => [
+      job.job_id,
+      { done: job.processed, failed: job.failed, total: job.total, open: true },
+    ]),
   );
   for (const [id, job] of live) jobs.set(id, job);
   const open = [...jobs.values()].filter((job) => job.open);

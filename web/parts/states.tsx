@@ -74,7 +74,8 @@ interface LoadedProps<T> {
 
 /** Data where there is some, with a note when it could not be renewed; else that it loads, or why not. */
 export function Loaded<T>({ of: { data, error, reload }, rows = 3, children }: LoadedProps<T>) {
-  if (data === undefined) return error === undefined ? <Loading rows={rows} /> : <Failed error={error} retry={reload} />;
+  if (data === undefined)
+    return error === undefined ? <Loading rows={rows} /> : <Failed error={error} retry={reload} />;
   return (
     <>
       {error !== undefined && error.status !== 0 && <Failed error={error} retry={reload} />}

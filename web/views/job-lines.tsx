@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
-import { useLive, type JobEvent } from '../api/live.js';
+import { type JobEvent, useLive } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
 import { JobState } from '../parts/badge.js';
 import { Card } from '../parts/page.js';
@@ -39,7 +39,9 @@ export function withEvent<T extends Job>(job: T, event: JobEvent | undefined): T
 
 export function JobLines() {
   const events = useJobEvents();
-  const jobs = useLoad('now:jobs', (signal) => answer(api.GET('/jobs', { params: { query: { per_page: SHOWN } }, signal })));
+  const jobs = useLoad('now:jobs', (signal) =>
+    answer(api.GET('/jobs', { params: { query: { per_page: SHOWN } }, signal })),
+  );
   return (
     <Card title={t.nav.jobs} actions={<a href="/jobs">{t.now.open}</a>}>
       <Loaded of={jobs}>
@@ -49,7 +51,10 @@ export function JobLines() {
           ) : (
             <ul class="joblines">
               {data.map((job) => {
-                const { job_id, type, status, processed, failed, total, completed_at } = withEvent(job, events.get(job.job_id));
+                const { job_id, type, status, processed, failed, total, completed_at } = withEvent(
+                  job,
+                  events.get(job.job_id),
+                );
                 const open = status === 'queued' || status === 'processing';
                 return (
                   <li key={job_id}>

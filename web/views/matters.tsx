@@ -2,9 +2,9 @@
 
 import type { IconNode } from 'lucide';
 import { ArrowDownCircle, CalendarClock, ClockAlert, ListX, OctagonX, RotateCw, Undo2, Unplug } from 'lucide';
-import type { paths } from '../api/schema.js';
 import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
+import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
@@ -122,7 +122,14 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   const id = String(one.site_id);
   switch (matter) {
     case 'broken_update':
-      return <PutBack siteId={one.site_id} change={one.change_id ?? ''} name={one.item ?? ''} version={one.old_version ?? ''} />;
+      return (
+        <PutBack
+          siteId={one.site_id}
+          change={one.change_id ?? ''}
+          name={one.item ?? ''}
+          version={one.old_version ?? ''}
+        />
+      );
     case 'down':
     case 'down_after_update':
       return (
@@ -153,7 +160,7 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   }
 }
 
-const path = (id: string) => ({ params: { path: { id_or_domain: id } }, body: {} });
+const path = (id: string) => ({ params: { path: { id_or_domain: id } } });
 
 async function check(id: string): Promise<void> {
   await trying(async () => {

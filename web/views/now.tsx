@@ -67,7 +67,17 @@ export function Now() {
   );
 }
 
-function Total({ total, connected, disconnected, suspended }: { total: number; connected: number; disconnected: number; suspended: number }) {
+function Total({
+  total,
+  connected,
+  disconnected,
+  suspended,
+}: {
+  total: number;
+  connected: number;
+  disconnected: number;
+  suspended: number;
+}) {
   return (
     <>
       {t.now.total(number(total), number(connected))}

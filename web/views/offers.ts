@@ -50,7 +50,8 @@ export function offersOf(offers: OffersOfSite): Offer[] {
 /** Which number of the version changes: the first, the second, or a later one. */
 export function levelOf(current: string, next: string): Offer['level'] {
   if (current === '' || next === '') return null;
-  const number = (version: string, part: number) => Number.parseInt(version.replace(/^v/i, '').split('.')[part] ?? '0', 10) || 0;
+  const number = (version: string, part: number) =>
+    Number.parseInt(version.replace(/^v/i, '').split('.')[part] ?? '0', 10) || 0;
   if (number(current, 0) !== number(next, 0)) return 'major';
   return number(current, 1) === number(next, 1) ? 'patch' : 'minor';
 }

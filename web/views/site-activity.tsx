@@ -42,7 +42,7 @@ export function Activity({ site }: { site: SiteRecord }) {
     >
       <Loaded of={log} rows={6}>
         {({ data, total }) =>
-          data.length === 0 ? (
+          !Array.isArray(data) || data.length === 0 ? (
             <Empty icon={History} title={t.activity.none} />
           ) : (
             <>
@@ -51,13 +51,19 @@ export function Activity({ site }: { site: SiteRecord }) {
                   <li key={entry.log_id}>
                     <span class="what">{entry.description}</span>
                     <span class="muted">
-                      {entry.user || t.activity.unknownUser} · {t.activity.sources[entry.source === 'dashboard' ? 'dashboard' : 'wpadmin']} ·{' '}
+                      {entry.user || t.activity.unknownUser} ·{' '}
+                      {t.activity.sources[entry.source === 'dashboard' ? 'dashboard' : 'wpadmin']} ·{' '}
                       <Time iso={entry.timestamp} />
                     </span>
                   </li>
                 ))}
               </ul>
-              <Pager page={page} perPage={PER_PAGE} total={total} go={(to) => change({ page: to === 1 ? undefined : String(to) })} />
+              <Pager
+                page={page}
+                perPage={PER_PAGE}
+                total={total}
+                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
+              />
             </>
           )
         }

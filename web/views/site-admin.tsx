@@ -17,7 +17,10 @@ export function OpenAdmin({ site }: { site: SiteRecord }) {
     const tab = window.open('', '_blank');
     try {
       const { data } = await answer(
-        api.POST('/sites/{id_or_domain}/admin-login', { params: { path: { id_or_domain: String(site.id) } }, body: {} }),
+        api.POST('/sites/{id_or_domain}/admin-login', {
+          params: { path: { id_or_domain: String(site.id) } },
+          body: {},
+        }),
       );
       const url = t.safeUrl(data.url);
       if (tab === null || url === null) return;

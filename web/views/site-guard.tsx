@@ -7,8 +7,8 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Protection } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
-import { Check } from '../parts/field.js';
 import { Dialog } from '../parts/dialog.js';
+import { Check } from '../parts/field.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
@@ -66,7 +66,11 @@ export function GuardCard({ id }: { id: number }) {
               <div class="row">
                 {guard.installed === true ? (
                   <>
-                    <Button small icon={RotateCw} onClick={() => run(() => answer(api.GET('/sites/{id_or_domain}/guard', at)))}>
+                    <Button
+                      small
+                      icon={RotateCw}
+                      onClick={() => run(() => answer(api.GET('/sites/{id_or_domain}/guard', at)))}
+                    >
                       {t.guard.ask}
                     </Button>
                     <Button small icon={ShieldCheck} onClick={() => setAsking('install')}>
@@ -95,7 +99,9 @@ export function GuardCard({ id }: { id: number }) {
               <Button onClick={() => setAsking(null)}>{t.cancel}</Button>
               <Button
                 kind="main"
-                onClick={() => run(() => answer(api.POST('/sites/{id_or_domain}/guard', { ...at, body: { allow_login: login } })))}
+                onClick={() =>
+                  run(() => answer(api.POST('/sites/{id_or_domain}/guard', { ...at, body: { allow_login: login } })))
+                }
               >
                 {t.guard.install}
               </Button>

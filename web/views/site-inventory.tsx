@@ -1,6 +1,6 @@
 /** Plugins and themes of a site, with what is offered for each, and switching them on and off. */
 
-import { Package, Search } from 'lucide';
+import { CheckCircle2, CircleDashed, Package, Search } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -14,7 +14,6 @@ import { Empty, Loaded } from '../parts/states.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import type { SiteRecord } from './site.js';
-import { CheckCircle2, CircleDashed } from 'lucide';
 
 interface Item {
   slug: string;
@@ -30,7 +29,9 @@ export function Inventory({ site }: { site: SiteRecord }) {
   const [search, setSearch] = useState('');
   const at = { path: { id_or_domain: String(site.id) } };
   const plugins = useLoad(`site:${site.id}:plugins`, (signal) =>
-    answer(api.GET('/sites/{id_or_domain}/plugins', { params: at, signal })).then(({ data }) => data as readonly Item[]),
+    answer(api.GET('/sites/{id_or_domain}/plugins', { params: at, signal })).then(
+      ({ data }) => data as readonly Item[],
+    ),
   );
   const themes = useLoad(`site:${site.id}:themes`, (signal) =>
     answer(api.GET('/sites/{id_or_domain}/themes', { params: at, signal })).then(({ data }) => data as readonly Item[]),
@@ -45,7 +46,14 @@ export function Inventory({ site }: { site: SiteRecord }) {
       <div class="filters">
         <div class="search">
           <Icon of={Search} />
-          <TextField hidden label={t.inventory.search} placeholder={t.inventory.search} type="search" value={search} onInput={setSearch} />
+          <TextField
+            hidden
+            label={t.inventory.search}
+            placeholder={t.inventory.search}
+            type="search"
+            value={search}
+            onInput={setSearch}
+          />
         </div>
       </div>
       <Card title={t.updateType.plugins}>
@@ -57,8 +65,14 @@ export function Inventory({ site }: { site: SiteRecord }) {
                 item.mu === 1 || item.is_child_agent === true
                   ? null
                   : item.active === 1
-                    ? [t.inventory.deactivate, act(() => answer(api.POST('/sites/{id_or_domain}/plugins/deactivate', body(item.slug))))]
-                    : [t.inventory.activate, act(() => answer(api.POST('/sites/{id_or_domain}/plugins/activate', body(item.slug))))]
+                    ? [
+                        t.inventory.deactivate,
+                        act(() => answer(api.POST('/sites/{id_or_domain}/plugins/deactivate', body(item.slug)))),
+                      ]
+                    : [
+                        t.inventory.activate,
+                        act(() => answer(api.POST('/sites/{id_or_domain}/plugins/activate', body(item.slug)))),
+                      ]
               }
               site={site}
             />
@@ -73,7 +87,10 @@ export function Inventory({ site }: { site: SiteRecord }) {
               toggle={(item) =>
                 item.active === 1
                   ? null
-                  : [t.inventory.activate, act(() => answer(api.POST('/sites/{id_or_domain}/themes/activate', body(item.slug))))]
+                  : [
+                      t.inventory.activate,
+                      act(() => answer(api.POST('/sites/{id_or_domain}/themes/activate', body(item.slug)))),
+                    ]
               }
               site={site}
             />
@@ -86,7 +103,9 @@ export function Inventory({ site }: { site: SiteRecord }) {
 
 function fitting(list: readonly Item[], search: string): readonly Item[] {
   const word = search.trim().toLowerCase();
-  return word === '' ? list : list.filter(({ slug, name }) => slug.toLowerCase().includes(word) || name.toLowerCase().includes(word));
+  return word === ''
+    ? list
+    : list.filter(({ slug, name }) => slug.toLowerCase().includes(word) || name.toLowerCase().includes(word));
 }
 
 interface ItemsProps {
@@ -123,14 +142,21 @@ function Items({ list, toggle, site }: ItemsProps) {
                   {item.mu === 1 ? (
                     <span class="muted">{t.inventory.mustUse}</span>
                   ) : (
-                    <Badge tone={item.active === 1 ? 'good' : 'idle'} icon={item.active === 1 ? CheckCircle2 : CircleDashed}>
+                    <Badge
+                      tone={item.active === 1 ? 'good' : 'idle'}
+                      icon={item.active === 1 ? CheckCircle2 : CircleDashed}
+                    >
                       {item.active === 1 ? t.inventory.active : t.inventory.inactive}
                     </Badge>
                   )}
                 </td>
                 <td data-label={t.inventory.version}>{item.version || <span class="muted">{t.unknown}</span>}</td>
                 <td data-label={t.inventory.offered}>
-                  {item.update_version ? <a href={`/sites/${site.id}?tab=updates`}>{item.update_version}</a> : <span class="muted">–</span>}
+                  {item.update_version ? (
+                    <a href={`/sites/${site.id}?tab=updates`}>{item.update_version}</a>
+                  ) : (
+                    <span class="muted">–</span>
+                  )}
                 </td>
                 {write && (
                   <td class="act">

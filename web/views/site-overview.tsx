@@ -59,7 +59,9 @@ export function Facts({ rows }: { rows: readonly (readonly [string, Value])[] })
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value === null || value === undefined || value === '' ? <span class="muted">{t.unknown}</span> : value}</dd>
+          <dd>
+            {value === null || value === undefined || value === '' ? <span class="muted">{t.unknown}</span> : value}
+          </dd>
         </div>
       ))}
     </dl>
@@ -70,7 +72,20 @@ function Monitor({ id }: { id: number }) {
   const monitor = useLoad(`site:${id}:monitor`, (signal) =>
     answer(
       api.GET('/monitors/{id_or_domain}', {
-        params: { path: { id_or_domain: String(id) }, query: { _fields: ['name', 'last_status', 'active', 'uptime_24h', 'uptime_ratio_30d', 'last_check_at', 'response_time_avg_ms'] } },
+        params: {
+          path: { id_or_domain: String(id) },
+          query: {
+            _fields: [
+              'name',
+              'last_status',
+              'active',
+              'uptime_24h',
+              'uptime_ratio_30d',
+              'last_check_at',
+              'response_time_avg_ms',
+            ],
+          },
+        },
         signal,
       }),
     ).then(({ data }) => data),
@@ -123,7 +138,11 @@ function Ends({ id }: { id: number }) {
           [t.site.issuer, certificate.data?.issuer_o],
           [
             t.sites.column.domain,
-            domain.data?.expiry_date == null ? (domain.data?.error ?? null) : <Time key="domain" day iso={String(domain.data.expiry_date)} />,
+            domain.data?.expiry_date == null ? (
+              (domain.data?.error ?? null)
+            ) : (
+              <Time key="domain" day iso={String(domain.data.expiry_date)} />
+            ),
           ],
           [t.site.registrar, domain.data?.registrar],
         ]}
@@ -151,7 +170,11 @@ function Owner({ site }: { site: SiteRecord }) {
         rows={[
           [
             t.sites.column.client,
-            site.client_id === null ? <span class="muted">{t.site.noClient}</span> : <a href={`/clients?id=${site.client_id}`}>{site.client_name}</a>,
+            site.client_id === null ? (
+              <span class="muted">{t.site.noClient}</span>
+            ) : (
+              <a href={`/clients?id=${site.client_id}`}>{site.client_name}</a>
+            ),
           ],
           [
             t.sites.column.tags,
@@ -167,7 +190,10 @@ function Owner({ site }: { site: SiteRecord }) {
               </span>
             ),
           ],
-          [t.site.note, site.note === '' ? <span class="muted">{t.site.noNote}</span> : <span class="prose">{site.note}</span>],
+          [
+            t.site.note,
+            site.note === '' ? <span class="muted">{t.site.noNote}</span> : <span class="prose">{site.note}</span>,
+          ],
         ]}
       />
       {editing && <OwnerDialog site={site} close={() => setEditing(false)} />}
@@ -179,12 +205,20 @@ function OwnerDialog({ site, close }: { site: SiteRecord; close: () => void }) {
   const [client, setClient] = useState(site.client_id === null ? '' : String(site.client_id));
   const [tags, setTags] = useState<ReadonlySet<number>>(new Set((site.tag_list ?? []).map(({ id }) => id)));
   const [note, setNote] = useState(site.note);
-  const clients = useLoad('owners:clients', (signal) => answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })));
-  const all = useLoad('owners:tags', (signal) => answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })));
+  const clients = useLoad('owners:clients', (signal) =>
+    answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const all = useLoad('owners:tags', (signal) =>
+    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
+  );
   const save = async () => {
     const worked = await trying(async () => {
       const body = { client_id: client === '' ? 0 : Number(client), groupids: [...tags], note };
-      return (await answer(api.POST('/sites/{id_or_domain}/edit', { params: { path: { id_or_domain: String(site.id) } }, body }))).message;
+      return (
+        await answer(
+          api.POST('/sites/{id_or_domain}/edit', { params: { path: { id_or_domain: String(site.id) } }, body }),
+        )
+      ).message;
     });
     if (!worked) return;
     close();
@@ -207,7 +241,10 @@ function OwnerDialog({ site, close }: { site: SiteRecord; close: () => void }) {
         label={t.sites.column.client}
         value={client}
         onChange={setClient}
-        options={[['', t.site.noClient], ...(clients.data?.data ?? []).map(({ id, name }) => [String(id), name] as const)]}
+        options={[
+          ['', t.site.noClient],
+          ...(clients.data?.data ?? []).map(({ id, name }) => [String(id), name] as const),
+        ]}
       />
       <fieldset class="choices">
         <legend>{t.sites.column.tags}</legend>
@@ -216,7 +253,9 @@ function OwnerDialog({ site, close }: { site: SiteRecord; close: () => void }) {
             key={id}
             label={name}
             checked={tags.has(id)}
-            onChange={(on) => setTags((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))}
+            onChange={(on) =>
+              setTags((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
+            }
           />
         ))}
         {all.data?.total === 0 && <p class="muted">{t.sites.noTags}</p>}

@@ -11,7 +11,9 @@ import type { SiteRecord } from './site.js';
 
 export function Security({ site }: { site: SiteRecord }) {
   const found = useLoad(site.status === 'connected' ? `site:${site.id}:security` : null, (signal) =>
-    answer(api.GET('/sites/{id_or_domain}/security', { params: { path: { id_or_domain: String(site.id) } }, signal })).then(({ data }) => data),
+    answer(
+      api.GET('/sites/{id_or_domain}/security', { params: { path: { id_or_domain: String(site.id) } }, signal }),
+    ).then(({ data }) => data),
   );
   if (site.status !== 'connected') return <p class="muted">{t.security.notAsked}</p>;
   return (
@@ -24,7 +26,10 @@ export function Security({ site }: { site: SiteRecord }) {
             <ul class="issues">
               {security_issues.map(({ type, severity, message }) => (
                 <li key={type}>
-                  <Badge tone={severity === 'high' ? 'bad' : 'warn'} icon={severity === 'low' ? CheckCircle2 : TriangleAlert}>
+                  <Badge
+                    tone={severity === 'high' ? 'bad' : 'warn'}
+                    icon={severity === 'low' ? CheckCircle2 : TriangleAlert}
+                  >
                     {t.security.severity[severity as keyof typeof t.security.severity] ?? severity}
                   </Badge>
                   {message}

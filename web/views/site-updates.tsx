@@ -12,20 +12,20 @@ import { Check } from '../parts/field.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded, Loading } from '../parts/states.js';
 import { number, span, Time } from '../parts/time.js';
-import { tell, tellFailure } from '../parts/toast.js';
+import { tellFailure } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { type Offer, offersOf } from './offers.js';
 import { PutBack } from './put-back.js';
 import type { SiteRecord } from './site.js';
 import { protectionOf, useStory } from './site-guard.js';
-import { type Offer, offersOf } from './offers.js';
 
 /** How often the story is asked for while an update runs: its steps are stored before they are taken. */
 const WATCH_MS = 700;
 
 export function SiteUpdates({ site }: { site: SiteRecord }) {
   const offers = useLoad(`site:${site.id}:updates`, (signal) =>
-    answer(api.GET('/updates/{id_or_domain}', { params: { path: { id_or_domain: String(site.id) } }, signal })).then(({ data }) =>
-      offersOf(data[String(site.id)] ?? {}),
+    answer(api.GET('/updates/{id_or_domain}', { params: { path: { id_or_domain: String(site.id) } }, signal })).then(
+      ({ data }) => offersOf(data[String(site.id)] ?? {}),
     ),
   );
   const story = useStory(site.id);
@@ -47,14 +47,17 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
     setRunning(true);
     setTold(null);
     try {
-      const { data, errors, job_id } = await answer(
+      const { data, errors } = await answer(
         api.POST('/sites/{id_or_domain}/safe-update', {
           params: { path: { id_or_domain: String(site.id) } },
-          body: { slug: items.map(({ slug }) => slug), types: [...new Set(items.map(({ group }) => group))], least_protection: 'none' },
+          body: {
+            slug: items.map(({ slug }) => slug),
+            types: [...new Set(items.map(({ group }) => group))],
+            least_protection: 'none',
+          },
         }),
       );
       setTold({ updated: data.updated, errors: errors ?? [], notices: data.notices });
-      if (job_id !== undefined) tell(t.updates.goesOn);
     } catch (error) {
       tellFailure(error);
     }
@@ -99,7 +102,10 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                         label={one.name}
                         checked={chosen.has(one.key)}
                         onChange={(on) =>
-                          setChosen((before) => new Set(on ? [...before, one.key] : [...before].filter((key) => key !== one.key)))
+                          setChosen(
+                            (before) =>
+                              new Set(on ? [...before, one.key] : [...before].filter((key) => key !== one.key)),
+                          )
                         }
                       />
                     ) : (
@@ -108,7 +114,13 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                     <span class="muted">{t.updateKind[one.type]}</span>
                     <span class="versions">{t.updates.versions(one.current, one.next)}</span>
                     <Level level={one.level} />
-                    <Protection by={one.type === 'plugin' || one.type === 'theme' ? protectionOf(story.data?.guard.installed ?? null) : 'none'} />
+                    <Protection
+                      by={
+                        one.type === 'plugin' || one.type === 'theme'
+                          ? protectionOf(story.data?.guard.installed ?? null)
+                          : 'none'
+                      }
+                    />
                     {write && site.status === 'connected' && (
                       <Button small disabled={running} onClick={() => setAsking([one])} label={t.updates.one(one.name)}>
                         {t.sites.update}
@@ -131,7 +143,9 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                 <p class="muted">{running ? t.updates.looking : t.updates.noStory}</p>
               ) : (
                 <ol class="story">
-                  {running && data.every(({ outcome }) => outcome !== null) && <li class="open">{t.updates.looking}</li>}
+                  {running && data.every(({ outcome }) => outcome !== null) && (
+                    <li class="open">{t.updates.looking}</li>
+                  )}
                   {data.map((change) => (
                     <StoryLine key={change.change_id} change={change} siteId={site.id} write={write} />
                   ))}
@@ -141,7 +155,9 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
           </Loaded>
         </Card>
       </div>
-      {asking !== null && <Ask offers={asking} site={site} close={() => setAsking(null)} go={() => void update(asking)} />}
+      {asking !== null && (
+        <Ask offers={asking} site={site} close={() => setAsking(null)} go={() => void update(asking)} />
+      )}
     </div>
   );
 }
@@ -190,7 +206,11 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
       {outcome === null ? (
         <ol class="steps" aria-label={t.updates.steps}>
           {steps.map((one, index) => (
-            <li key={one} class={at === -1 || index < at ? 'done' : index === at ? 'current' : ''} aria-current={index === at ? 'step' : undefined}>
+            <li
+              key={one}
+              class={at === -1 || index < at ? 'done' : index === at ? 'current' : ''}
+              aria-current={index === at ? 'step' : undefined}
+            >
               {t.step[one]}
             </li>
           ))}
@@ -203,7 +223,9 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
       ) : (
         <p class="muted small">
           <Time iso={change.settled_at ?? change.started_at} />
-          {outcome === 'rolled_back' && change.well_after_ms !== null && <> · {t.updates.wellAfter(span(change.well_after_ms))}</>}
+          {outcome === 'rolled_back' && change.well_after_ms !== null && (
+            <> · {t.updates.wellAfter(span(change.well_after_ms))}</>
+          )}
           {outcome === 'rolled_back' && change.put_back_by !== null && <> · {t.updates.by[change.put_back_by]}</>}
         </p>
       )}
@@ -217,21 +239,39 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
           {sentence}
         </p>
       ))}
-      {write && (outcome === 'kept' || outcome === 'broken') && protection !== 'none' && (change.type === 'plugin' || change.type === 'theme') && (
-        <PutBack siteId={siteId} change={change.change_id} name={change.name} version={change.old_version} />
-      )}
+      {write &&
+        (outcome === 'kept' || outcome === 'broken') &&
+        protection !== 'none' &&
+        (change.type === 'plugin' || change.type === 'theme') && (
+          <PutBack siteId={siteId} change={change.change_id} name={change.name} version={change.old_version} />
+        )}
     </li>
   );
 }
 
 /** What the service says it would do, asked before anything is done. */
-function Ask({ offers, site, close, go }: { offers: readonly Offer[]; site: SiteRecord; close: () => void; go: () => void }) {
+function Ask({
+  offers,
+  site,
+  close,
+  go,
+}: {
+  offers: readonly Offer[];
+  site: SiteRecord;
+  close: () => void;
+  go: () => void;
+}) {
   const slugs = offers.map(({ slug }) => slug);
   const plan = useLoad(`plan:${site.id}:${slugs.join()}`, (signal) =>
     answer(
       api.POST('/sites/{id_or_domain}/safe-update', {
         params: { path: { id_or_domain: String(site.id) } },
-        body: { slug: slugs, types: [...new Set(offers.map(({ group }) => group))], least_protection: 'none', dry_run: true },
+        body: {
+          slug: slugs,
+          types: [...new Set(offers.map(({ group }) => group))],
+          least_protection: 'none',
+          dry_run: true,
+        },
         signal,
       }),
     ),
@@ -257,7 +297,8 @@ function Ask({ offers, site, close, go }: { offers: readonly Offer[]; site: Site
             <ul class="plain">
               {data.planned.map(({ type, slug, name, old_version, new_version, protection }) => (
                 <li key={`${type} ${slug}`}>
-                  <strong>{name}</strong> <span class="versions">{t.updates.versions(old_version, new_version)}</span> <Protection by={protection} />
+                  <strong>{name}</strong> <span class="versions">{t.updates.versions(old_version, new_version)}</span>{' '}
+                  <Protection by={protection} />
                 </li>
               ))}
             </ul>

@@ -1,8 +1,8 @@
 /** Response times and incidents of a site. */
 
 import { Activity, RotateCw } from 'lucide';
-import { lazy } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { lazy } from 'preact-iso/lazy';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
@@ -28,14 +28,16 @@ export function Uptime({ site }: { site: SiteRecord }) {
     answer(api.GET('/monitors/{id_or_domain}', { params: { path: at }, signal })).then(({ data }) => data),
   );
   const beats = useLoad(`site:${site.id}:beats:${period}`, (signal) =>
-    answer(api.GET('/monitors/{id_or_domain}/heartbeat', { params: { path: at, query: { period, limit: 1000 } }, signal })),
+    answer(
+      api.GET('/monitors/{id_or_domain}/heartbeat', { params: { path: at, query: { period, limit: 1000 } }, signal }),
+    ),
   );
   const incidents = useLoad(`site:${site.id}:incidents`, (signal) =>
     answer(api.GET('/monitors/{id_or_domain}/incidents', { params: { path: at, query: { per_page: 20 } }, signal })),
   );
   const check = async () => {
     await trying(async () => {
-      const { data } = await answer(api.POST('/monitors/{id_or_domain}/check', { params: { path: at }, body: {} }));
+      const { data } = await answer(api.POST('/monitors/{id_or_domain}/check', { params: { path: at } }));
       return data.uptime_status === 'up' ? t.now.isUp : t.now.isDown(data.http_code);
     });
     refresh(`site:${site.id}:`);
@@ -119,13 +121,11 @@ export function Uptime({ site }: { site: SiteRecord }) {
             ) : (
               <ul class="log">
                 {data.map((incident) => (
-                  <li key={incident.started_at}>
-                    <span class="what">{incident.cause || t.monitors.down}</span>
+                  <li key={incident.id}>
+                    <span class="what">{incident.msg || t.monitors.down}</span>
                     <span class="muted">
-                      <Time iso={incident.started_at} /> ·{' '}
-                      {incident.ended_at === null
-                        ? t.monitors.open
-                        : span(Date.parse(incident.ended_at) - Date.parse(incident.started_at))}
+                      <Time iso={incident.started_at_iso} /> ·{' '}
+                      {incident.resolved ? span(1000 * incident.duration_sec) : t.monitors.open}
                     </span>
                   </li>
                 ))}

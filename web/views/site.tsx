@@ -1,7 +1,7 @@
 /** One site: how it is and why, what is on it, what was done, and what can be done now. */
 
 import { CirclePause, CirclePlay, ExternalLink, Globe, RefreshCw, RotateCw, Stethoscope } from 'lucide';
-import { useLocation, useRoute } from 'preact-iso';
+import { useLocation, useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLive } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -13,8 +13,8 @@ import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { OpenAdmin } from './site-admin.js';
 import { Activity } from './site-activity.js';
+import { OpenAdmin } from './site-admin.js';
 import { Inventory } from './site-inventory.js';
 import { Overview } from './site-overview.js';
 import { Security } from './site-security.js';
@@ -91,7 +91,11 @@ export function Site() {
     >
       <nav class="subtabs" aria-label={t.site.parts}>
         {TABS.map((one) => (
-          <a key={one} href={one === 'overview' ? path : `${path}?tab=${one}`} aria-current={one === tab ? 'page' : undefined}>
+          <a
+            key={one}
+            href={one === 'overview' ? path : `${path}?tab=${one}`}
+            aria-current={one === tab ? 'page' : undefined}
+          >
             {t.site.tab[one]}
           </a>
         ))}
@@ -150,7 +154,7 @@ function Address({ site }: { site: SiteRecord }) {
   );
 }
 
-const at = (id: number) => ({ params: { path: { id_or_domain: String(id) } }, body: {} });
+const at = (id: number) => ({ params: { path: { id_or_domain: String(id) } } });
 
 function Actions({ site }: { site: SiteRecord }) {
   const write = useMayWrite();
@@ -171,7 +175,11 @@ function Actions({ site }: { site: SiteRecord }) {
           {t.sites.unsuspend}
         </Button>
       ) : site.status === 'disconnected' ? (
-        <Button kind="main" icon={RotateCw} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/reconnect', at(site.id))))}>
+        <Button
+          kind="main"
+          icon={RotateCw}
+          onClick={act(() => answer(api.POST('/sites/{id_or_domain}/reconnect', at(site.id))))}
+        >
           {t.now.reconnect}
         </Button>
       ) : (
@@ -182,7 +190,10 @@ function Actions({ site }: { site: SiteRecord }) {
           <Button icon={Stethoscope} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/check', at(site.id))))}>
             {t.sites.check}
           </Button>
-          <Button icon={CirclePause} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/suspend', at(site.id))))}>
+          <Button
+            icon={CirclePause}
+            onClick={act(() => answer(api.POST('/sites/{id_or_domain}/suspend', at(site.id))))}
+          >
             {t.sites.suspend}
           </Button>
         </>

@@ -1,8 +1,8 @@
 /** What can be done with the chosen sites at once. What changes sites is shown before it is done. */
 
 import { CirclePause, CirclePlay, PackageCheck, RefreshCw, Stethoscope, Tags } from 'lucide';
-import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
@@ -104,7 +104,11 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
           actions={
             <>
               <Button onClick={() => setAsking(null)}>{t.cancel}</Button>
-              <Button kind="danger" icon={CirclePause} onClick={() => act('/sites/suspend').then(() => setAsking(null))}>
+              <Button
+                kind="danger"
+                icon={CirclePause}
+                onClick={() => act('/sites/suspend').then(() => setAsking(null))}
+              >
                 {t.sites.suspend}
               </Button>
             </>
@@ -117,7 +121,9 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
         <UpdatePreview
           ids={ids}
           close={() => setAsking(null)}
-          go={(include) => run(() => answer(api.POST('/updates/update', { body: { include } }))).then(() => setAsking(null))}
+          go={(include) =>
+            run(() => answer(api.POST('/updates/update', { body: { include } }))).then(() => setAsking(null))
+          }
         />
       )}
       {asking === 'tag' && <TagDialog ids={ids} close={() => setAsking(null)} done={clear} />}
@@ -128,11 +134,24 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
 const LISTED = 60;
 
 /** What would be updated where, from what the sites said last. Nothing is done. */
-function UpdatePreview({ ids, close, go }: { ids: () => Promise<number[]>; close: () => void; go: (include: number[]) => Promise<unknown> }) {
+function UpdatePreview({
+  ids,
+  close,
+  go,
+}: {
+  ids: () => Promise<number[]>;
+  close: () => void;
+  go: (include: number[]) => Promise<unknown>;
+}) {
   const preview = useLoad('preview:updates', async (signal) => {
     const include = await ids();
     const found = await answer(api.POST('/updates/update', { body: { include, dry_run: true }, signal }));
-    return { include, sites: found.would_affect?.sites ?? 0, total: found.would_affect?.total ?? 0, updates: found.would_update ?? [] };
+    return {
+      include,
+      sites: found.would_affect?.sites ?? 0,
+      total: found.would_affect?.total ?? 0,
+      updates: found.would_update ?? [],
+    };
   });
   const total = preview.data?.total ?? 0;
   return (
@@ -143,7 +162,12 @@ function UpdatePreview({ ids, close, go }: { ids: () => Promise<number[]>; close
       actions={
         <>
           <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={() => go(preview.data?.include ?? [])}>
+          <Button
+            kind="main"
+            icon={PackageCheck}
+            disabled={total === 0}
+            onClick={() => go(preview.data?.include ?? [])}
+          >
             {t.sites.updateCount(number(total))}
           </Button>
         </>
@@ -154,11 +178,13 @@ function UpdatePreview({ ids, close, go }: { ids: () => Promise<number[]>; close
           <>
             <p>{total === 0 ? t.sites.nothingOffered : t.sites.preview(number(total), number(sites))}</p>
             <ul class="plain">
-              {updates.slice(0, LISTED).map(({ site_id, site_name, type, slug, name, current_version, new_version }) => (
-                <li key={`${site_id} ${type} ${slug}`}>
-                  <strong>{site_name}</strong>: {t.now.change(name, current_version, new_version)}
-                </li>
-              ))}
+              {updates
+                .slice(0, LISTED)
+                .map(({ site_id, site_name, type, slug, name, current_version, new_version }) => (
+                  <li key={`${site_id} ${type} ${slug}`}>
+                    <strong>{site_name}</strong>: {t.now.change(name, current_version, new_version)}
+                  </li>
+                ))}
             </ul>
             {total > LISTED && <p class="muted">{t.now.more(number(total - Math.min(LISTED, updates.length)))}</p>}
             {total > 0 && <p class="note">{t.sites.guardNote}</p>}
@@ -172,7 +198,9 @@ function UpdatePreview({ ids, close, go }: { ids: () => Promise<number[]>; close
 /** Adds and removes tags; those that are not touched stay as each site has them. */
 function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: () => void; done: () => void }) {
   const [add, setAdd] = useState<ReadonlySet<number>>(new Set());
-  const tags = useLoad('owners:tags', (signal) => answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })));
+  const tags = useLoad('owners:tags', (signal) =>
+    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
+  );
   const save = async () => {
     const worked = await trying(async () => {
       const include = await ids();
@@ -208,7 +236,9 @@ function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: 
                   key={id}
                   label={name}
                   checked={add.has(id)}
-                  onChange={(on) => setAdd((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))}
+                  onChange={(on) =>
+                    setAdd((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
+                  }
                 />
               ))}
             </div>

@@ -58,7 +58,9 @@ export function Cell({ column, row }: { column: Column; row: SiteRecord }) {
       return value === 0 ? <span class="muted">0</span> : <a href={`/sites/${row.id}?tab=updates`}>{String(value)}</a>;
     case 'last_sync':
     case 'since':
-      return <Time iso={value === null ? null : String(value)} otherwise={column === 'last_sync' ? t.never : t.unknown} />;
+      return (
+        <Time iso={value === null ? null : String(value)} otherwise={column === 'last_sync' ? t.never : t.unknown} />
+      );
     case 'certificate':
     case 'domain':
       return <Time day iso={value === null ? null : String(value)} />;

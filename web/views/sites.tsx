@@ -34,7 +34,7 @@ function askedOf(query: Query) {
     of.filter((word) => listOf(text).includes(word));
   return {
     search: query.search ?? '',
-    status: one(query.status, ['connected', 'disconnected', 'suspended'] as const) ?? 'any',
+    status: one(query.status, ['connected', 'disconnected', 'suspended'] as const) ?? ('any' as const),
     tag_ids: ids(query.tag_ids),
     client_ids: ids(query.client_ids),
     has_update: many(query.has_update, ['core', 'plugins', 'themes', 'translations'] as const),
@@ -50,10 +50,12 @@ function askedOf(query: Query) {
 export type Asked = ReturnType<typeof askedOf>;
 
 /** Without the members that filter nothing: an empty list would be sent as an empty text. */
-export function sent(asked: Asked): Asked {
+export function sent(asked: Asked): { [K in keyof Asked]?: NonNullable<Asked[K]> } {
   return Object.fromEntries(
-    Object.entries(asked).filter(([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)),
-  ) as Asked;
+    Object.entries(asked).filter(
+      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
 }
 
 export function Sites() {
@@ -67,7 +69,12 @@ export function Sites() {
   const wanted = ['id', 'name', 'url', ...columns] as const;
   const key = `sites:${JSON.stringify([asked, wanted, page])}`;
   const found = useLoad(key, (signal) =>
-    answer(api.GET('/fleet/sites', { params: { query: { ...sent(asked), columns: [...wanted], page, per_page: PER_PAGE } }, signal })),
+    answer(
+      api.GET('/fleet/sites', {
+        params: { query: { ...sent(asked), columns: [...wanted], page, per_page: PER_PAGE } },
+        signal,
+      }),
+    ),
   );
   useLiveRefresh(['site', 'updates', 'alert'], 'sites:', 2500);
   const [typed, setTyped] = useTyped(query.search ?? '', (search) => change({ search, page: undefined }, true));
@@ -75,6 +82,10 @@ export function Sites() {
     setChosen(new Set());
     setAllMatching(false);
     change({ ...members, page: undefined });
+  };
+  const choose = (next: readonly Column[]) => {
+    storeColumns(next);
+    setColumns(next);
   };
   const set = (ids: readonly number[], on: boolean) => {
     const next = new Set(chosen);
@@ -98,10 +109,17 @@ export function Sites() {
         )
       }
     >
-      <div class="filters" role="search">
+      <search class="filters">
         <div class="search">
           <Icon of={Search} />
-          <TextField label={t.sites.search} hidden type="search" placeholder={t.sites.search} value={typed} onInput={setTyped} />
+          <TextField
+            label={t.sites.search}
+            hidden
+            type="search"
+            placeholder={t.sites.search}
+            value={typed}
+            onInput={setTyped}
+          />
         </div>
         <SelectField
           hidden
@@ -129,8 +147,8 @@ export function Sites() {
           ]}
         />
         <Owners query={query} filter={filter} />
-        <ColumnChoice columns={columns} choose={(next) => (storeColumns(next), setColumns(next))} />
-      </div>
+        <ColumnChoice columns={columns} choose={choose} />
+      </search>
       <Taken query={query} filter={filter} />
       <Loaded of={found} rows={10}>
         {(data) =>
@@ -159,8 +177,15 @@ export function Sites() {
                 all={allMatching}
                 set={set}
               />
-              <Pager page={page} perPage={PER_PAGE} total={data.total} go={(to) => change({ page: to === 1 ? undefined : String(to) })} />
-              {data.unknown !== undefined && data.unknown > 0 && <p class="note small">{t.sites.unknown(data.unknown)}</p>}
+              <Pager
+                page={page}
+                perPage={PER_PAGE}
+                total={data.total}
+                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
+              />
+              {data.unknown !== undefined && data.unknown > 0 && (
+                <p class="note small">{t.sites.unknown(data.unknown)}</p>
+              )}
             </>
           )
         }
@@ -200,7 +225,12 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
   const heading = (by: Order, word: string) => {
     const sorted = asked.orderby === by;
     return (
-      <th key={by} scope="col" class={by} aria-sort={sorted ? (asked.order === 'asc' ? 'ascending' : 'descending') : 'none'}>
+      <th
+        key={by}
+        scope="col"
+        class={by}
+        aria-sort={sorted ? (asked.order === 'asc' ? 'ascending' : 'descending') : 'none'}
+      >
         <button type="button" class="sort" onClick={() => sort(by)}>
           {word}
           {sorted && <Icon of={asked.order === 'asc' ? ArrowUp : ArrowDown} />}
@@ -215,7 +245,12 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
           <tr>
             {chosen && (
               <th class="pick" scope="col">
-                <Check hidden label={t.sites.chooseAll} checked={ids.every(on)} onChange={(checked) => set(ids, checked)} />
+                <Check
+                  hidden
+                  label={t.sites.chooseAll}
+                  checked={ids.every(on)}
+                  onChange={(checked) => set(ids, checked)}
+                />
               </th>
             )}
             {heading('name', t.sites.column.name)}
@@ -235,7 +270,12 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
             <tr key={row.id} class={on(row.id) ? 'on' : ''}>
               {chosen && (
                 <td class="pick">
-                  <Check hidden label={t.sites.choose(row.name)} checked={on(row.id)} onChange={(checked) => set([row.id], checked)} />
+                  <Check
+                    hidden
+                    label={t.sites.choose(row.name)}
+                    checked={on(row.id)}
+                    onChange={(checked) => set([row.id], checked)}
+                  />
                 </td>
               )}
               <th scope="row">
@@ -257,8 +297,12 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
 
 /** Choices of client and tag, where there are any. */
 function Owners({ query, filter }: { query: Query; filter: (members: Record<string, string | undefined>) => void }) {
-  const clients = useLoad('owners:clients', (signal) => answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })));
-  const tags = useLoad('owners:tags', (signal) => answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })));
+  const clients = useLoad('owners:clients', (signal) =>
+    answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const tags = useLoad('owners:tags', (signal) =>
+    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
+  );
   const options = (found: readonly { id: number; name: string }[], any: string) => [
     ['', any] as const,
     ...found.map(({ id, name }) => [String(id), name] as const),
@@ -293,7 +337,12 @@ function Taken({ query, filter }: { query: Query; filter: (members: Record<strin
   return (
     <div class="taken">
       {taken.map((name) => (
-        <Button key={name} small onClick={() => filter({ [name]: undefined })} label={t.sites.without(t.sites.filter(name, query[name] ?? ''))}>
+        <Button
+          key={name}
+          small
+          onClick={() => filter({ [name]: undefined })}
+          label={t.sites.without(t.sites.filter(name, query[name] ?? ''))}
+        >
           {`${t.sites.filter(name, query[name] ?? '')} ×`}
         </Button>
       ))}
@@ -318,7 +367,13 @@ function NoSites({ filtered, write, clear }: { filtered: boolean; write: boolean
   );
 }
 
-function ColumnChoice({ columns, choose }: { columns: readonly Column[]; choose: (columns: readonly Column[]) => void }) {
+function ColumnChoice({
+  columns,
+  choose,
+}: {
+  columns: readonly Column[];
+  choose: (columns: readonly Column[]) => void;
+}) {
   return (
     <details class="menu">
       <summary class="button plain">
