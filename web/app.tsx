@@ -1,7 +1,7 @@
 /** Chooses between logging in and the fleet, and the view by the address. Each view is loaded when it is first shown. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { ErrorBoundary, lazy } from 'preact-iso/lazy';
+import lazy, { ErrorBoundary } from 'preact-iso/lazy';
 import { Route, Router, useLocation } from 'preact-iso/router';
 import { ApiError } from './api/client.js';
 import { reachable } from './api/reachable.js';

@@ -119,9 +119,9 @@ export function Protection({ by }: { by: 'guard' | 'reinstall' | 'none' | 'unkno
   );
 }
 
+/** How far an update goes; nothing where no version is known. */
 export function Level({ level }: { level: string | null }) {
+  if (level === null) return <span />;
   const tone: Record<string, Tone> = { major: 'bad', minor: 'warn', patch: 'good' };
-  return (
-    <span class={`level ${tone[level ?? ''] ?? 'idle'}`}>{t.level[(level ?? 'unknown') as keyof typeof t.level]}</span>
-  );
+  return <span class={`level ${tone[level] ?? 'idle'}`}>{t.level[level as keyof typeof t.level]}</span>;
 }

@@ -144,7 +144,7 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
       {done.length === 0 ? (
         <p class="muted">{t.now.nothingDone}</p>
       ) : (
-        <ul class="plain">
+        <ul class="lines">
           {done.slice(0, 8).map(({ context, action, count, sites }) => (
             <li key={`${context} ${action}`}>
               {t.deed(context, action)} <span class="muted">{t.now.times(count, sites)}</span>

@@ -154,7 +154,7 @@ function Mail() {
                 </div>
               </Form>
             )}
-            <ul class="plain">
+            <ul class="lines">
               {shown.map(({ type, label, description, disable, recipients: to }) => (
                 <li key={type}>
                   {write ? (

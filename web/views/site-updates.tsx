@@ -294,7 +294,7 @@ function Ask({
       <Loaded of={plan}>
         {({ data, errors }) => (
           <>
-            <ul class="plain">
+            <ul class="lines">
               {data.planned.map(({ type, slug, name, old_version, new_version, protection }) => (
                 <li key={`${type} ${slug}`}>
                   <strong>{name}</strong> <span class="versions">{t.updates.versions(old_version, new_version)}</span>{' '}

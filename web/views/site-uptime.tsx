@@ -2,7 +2,7 @@
 
 import { Activity, RotateCw } from 'lucide';
 import { useState } from 'preact/hooks';
-import { lazy } from 'preact-iso/lazy';
+import lazy from 'preact-iso/lazy';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';

@@ -177,7 +177,7 @@ function UpdatePreview({
         {({ updates, sites }) => (
           <>
             <p>{total === 0 ? t.sites.nothingOffered : t.sites.preview(number(total), number(sites))}</p>
-            <ul class="plain">
+            <ul class="lines">
               {updates
                 .slice(0, LISTED)
                 .map(({ site_id, site_name, type, slug, name, current_version, new_version }) => (

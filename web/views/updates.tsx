@@ -278,7 +278,7 @@ function Preview({
           {({ would_affect, would_update = [], errors }) => (
             <>
               <p>{t.sites.preview(number(total), number(would_affect?.sites ?? 0))}</p>
-              <ul class="plain">
+              <ul class="lines">
                 {would_update.slice(0, LISTED).map(({ site_id, site_name, current_version, new_version }) => (
                   <li key={site_id}>
                     {site_name} <span class="versions">{t.updates.versions(current_version, new_version)}</span>
