@@ -15,6 +15,7 @@ import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
+import { createLiveChanges } from './fleet/live-changes.js';
 import { createFleetOffers } from './fleet/offers.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
@@ -79,6 +80,7 @@ export function createStore(db: Db, vault: Vault) {
     fleetBrief: createFleetBrief(db),
     fleetOffers: createFleetOffers(db),
     fleetSearch: createFleetSearch(db),
+    liveChanges: createLiveChanges(db),
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),
