@@ -26,7 +26,7 @@ import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { checkMonitor, editMonitorDefaults } from '../domain/monitoring/edit.js';
 import { recordPast } from '../domain/monitoring/past.js';
 import { safeUpdateSite } from '../domain/safety/safe-update.js';
-import { installGuard } from '../domain/safety/site-guard.js';
+import { siteGuard } from '../domain/safety/site-guard.js';
 import { addTag } from '../domain/sites/tags.js';
 import { sitesNotSuspended, updateExtensions } from '../domain/updates/updates.js';
 import type { CertificateFacts } from '../probe/probe.js';
@@ -66,6 +66,8 @@ export interface Told {
 export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<Story> {
   const cast = castOf(sites);
   setTheStage(cast);
+  const guarded = guardedSites(sites, cast);
+  for (const site of guarded) site.installGuard(true);
   const clients: number[] = [];
   for (const client of CLIENTS) clients.push((await addClient(ctx, client)).id);
   const tags: number[] = [];
@@ -84,7 +86,10 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<
       const idOf = (part: Part) => ids.get(acting.get(part) as DemoSite) ?? null;
       await storePast(ctx, ids, acting);
       await storeEnds(ctx, ids, acting);
-      await installGuards(ctx, ids, acting);
+      await askGuards(
+        ctx,
+        guarded.flatMap((site) => ids.get(site) ?? []),
+      );
       await letThingsHappen({ ...ctx, clock: impatient }, acting, idOf);
       await startJob(ctx);
       const site_id = idOf('broken_update');
@@ -123,7 +128,7 @@ function costOf(
   };
 }
 
-/** Beats every five minutes for the last two days, every hour before. */
+/** Beats every five minutes for the last day, every hour or two before. */
 async function storePast(
   ctx: Ctx,
   ids: ReadonlyMap<DemoSite, number>,
@@ -139,7 +144,7 @@ async function storePast(
   await recordPast(ctx, new Map(answers), {
     from: now - PAST_DAYS * DAY_MS,
     until: now,
-    interval: (at) => (now - at < 2 * DAY_MS ? FIVE_MINUTES : 60),
+    interval: (at) => (now - at < DAY_MS ? FIVE_MINUTES : now - at < 14 * DAY_MS ? 60 : 120),
   });
   await ctx.store.actionLog.add(
     shown.flatMap(([site, site_id]) =>
@@ -229,19 +234,14 @@ function domainFacts(site: DemoSite, expiry: number, now: number) {
   };
 }
 
-async function installGuards(
-  ctx: Ctx,
-  ids: ReadonlyMap<DemoSite, number>,
-  acting: ReadonlyMap<Part, DemoSite>,
-): Promise<void> {
-  const wanted = new Set([
-    ...[...ids.keys()].filter(({ index }) => index % 2 === 0).slice(0, GUARDED),
-    ...acting.values(),
-  ]);
-  await pooled([...wanted], 8, async (site) => {
-    const id = ids.get(site);
-    if (id !== undefined) await installGuard(ctx, id, true, false);
-  });
+/** Sites with a guard: those of the story, and every second one of the first. They have it before they are connected. */
+function guardedSites(sites: readonly DemoSite[], cast: ReadonlyMap<Part, DemoSite>): DemoSite[] {
+  return [...new Set([...sites.slice(0, 2 * GUARDED).filter(({ index }) => index % 2 === 0), ...cast.values()])];
+}
+
+/** What guards answer is known from the start. */
+async function askGuards(ctx: Ctx, ids: readonly number[]): Promise<void> {
+  await pooled(ids, 8, async (id) => void (await siteGuard(ctx, id)));
 }
 
 /** Today's updates: one fails, one is put back, and one breaks its site a while after it was looked at. */
