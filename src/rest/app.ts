@@ -5,6 +5,7 @@
 
 import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
+import type { Sessions } from '../auth/sessions.js';
 import type { Config } from '../config/types.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
@@ -16,6 +17,7 @@ import { requireModule } from '../domain/settings/modules.js';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
+import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 import { utf8 } from '../http/utf8.js';
 import type { Call } from '../operation/operation.js';
 import { createDocs } from './docs.js';
@@ -35,6 +37,8 @@ export interface RestParts {
   routes: readonly Route[];
   call: Call;
   auth: Auth;
+  /** Of people in a browser, whose cookie is as good as a key of their right. */
+  sessions: Sessions;
   clock: Clock;
   log: Log;
   config: Config;
@@ -63,7 +67,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const query = queryOf(c.req.url);
     if (c.req.method === 'OPTIONS') return describe(parts.routes, match, rawPath);
     const found = match(c.req.method, rawPath);
-    const actor = await admit(c, parts.auth, found, query);
+    const actor = await admit(c, parts, found, query, headers);
     spend(limit, actor, headers);
     const { route, path } = known(c, found);
     requireRight(actor, route, parts.config.read_only);
@@ -113,7 +117,13 @@ function textOf(bytes: ArrayBuffer): string {
 /** Credentials in an address end up in logs and histories. */
 const URL_CREDENTIALS = ['consumer_key', 'consumer_secret', 'oauth_consumer_key', 'access_token'];
 
-function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams): Promise<Actor> {
+async function admit(
+  c: RestContext,
+  { auth, sessions }: RestParts,
+  found: Match,
+  query: URLSearchParams,
+  headers: HeaderFields,
+): Promise<Actor> {
   const leaked = query.size === 0 ? undefined : URL_CREDENTIALS.find((name) => query.has(name));
   if (leaked !== undefined) {
     throw new ServiceError('svc_rest_authentication_bad_request', `Credentials do not belong in the address.`, {
@@ -122,6 +132,13 @@ function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams)
     });
   }
   const { info } = c.env;
+  const cookie = info.authorization === undefined ? sessionCookieOf(c.req.raw.headers, info.https) : undefined;
+  if (cookie !== undefined) {
+    const csrf = c.req.header('x-sitefleet-csrf');
+    const session = await sessions.admit({ cookie, method: c.req.method, info, csrf });
+    if (session.cookie !== undefined) headers['set-cookie'] = setSessionCookie(session.cookie, info.https);
+    return { ...session.identity, via: 'rest' };
+  }
   const either = found.kind === 'row' && found.route.login === 'either';
   return either ? auth.either(info, 'rest') : auth.bearer(info, 'rest');
 }

@@ -4,6 +4,7 @@ import { createDenials } from './access/denials.js';
 import { createIdempotency } from './access/idempotency.js';
 import { createKeys } from './access/keys.js';
 import { createUsers } from './access/users.js';
+import { createWebSessions } from './access/web-sessions.js';
 import { createAudits } from './audits/audits.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
@@ -94,6 +95,7 @@ export function createStore(db: Db, vault: Vault) {
     runs: createRuns(db),
     dueSites: createDueSites(db),
     users: createUsers(db),
+    webSessions: createWebSessions(db, vault),
     keys: createKeys(db),
     content: createContent(db),
     settings: createSettings(db, vault),
