@@ -86,3 +86,6 @@ const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
 for (const name of readdirSync(app)) if (name.startsWith('stdio.bundle.cjs')) rmSync(join(app, name));
 writeFileSync(join(app, 'stdio.bundle.cjs'), `//${digest}\n${text}`);
 for (const program of ['src/cli.js', 'bench/run.js', 'bench/load.js']) chmodSync(join(dist, program), 0o755);
+
+const { buildReference } = await import('./web/docs/build.mjs');
+await buildReference(join(dist, 'docs'));

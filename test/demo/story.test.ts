@@ -76,7 +76,7 @@ describe('sitefleet demo', () => {
     const { data } = await rest('/monitors?status=up&per_page=1');
     const id = data[0]?.id;
     const beats = await rest(`/monitors/${id}/heartbeat?period=2000-01-01/2100-01-01&limit=1000`);
-    const times = beats.data.map(({ time }) => Date.parse(time));
+    const times = beats.data.map(({ time }) => Date.parse(String(time)));
     expect(beats.total).toBeGreaterThan(1000);
     const oldest = await rest(`/monitors/${id}/heartbeat?period=2000-01-01/2100-01-01&limit=1&page=${beats.total}`);
     expect((Math.max(...times) - Date.parse(String(oldest.data[0]?.time))) / DAY_MS).toBeGreaterThan(59);
