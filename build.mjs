@@ -89,3 +89,5 @@ for (const program of ['src/cli.js', 'bench/run.js', 'bench/load.js']) chmodSync
 
 const { buildPage } = await import('./web/build.mjs');
 await buildPage(join(dist, 'web'));
+const { buildReference } = await import('./web/docs/build.mjs');
+await buildReference(join(dist, 'docs'));
