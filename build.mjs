@@ -48,8 +48,8 @@ writeFileSync(join(folder, 'mcp', 'tools.json'), JSON.stringify(buildTools(opera
 
 const { build } = await import('esbuild');
 
-/** Native code cannot be bundled, and what only servers and audits load need not be. */
-const external = ['libsql', '@libsql/client', 'lighthouse', 'chrome-launcher'];
+/** Native code cannot be bundled, and what only servers load need not be. */
+const external = ['libsql', '@libsql/client'];
 
 /** What only HTTP or the engine thread load is not to be read at each start of an assistant. */
 const servingOnly = {
