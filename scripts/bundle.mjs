@@ -53,8 +53,8 @@ export async function bundleStdio(entry, external = []) {
 }
 
 /**
- * The commands, threads and processes, with all packages they use but native ones. In pieces, because threads and processes are
- * files of their own, and a command loads only what it needs.
+ * The commands, threads and processes, each one file with all packages it uses but native ones. One file each, although they
+ * share code: what installs a package takes its time by the number of files. A command still runs only the modules it needs.
  * @param entries built files by the name of the output
  * @returns the files, and those they were made of
  */
@@ -64,8 +64,6 @@ export async function bundleProgram(entries, outdir) {
     entryPoints: entries,
     outdir,
     format: 'esm',
-    splitting: true,
-    chunkNames: 'part-[hash]',
     external: NATIVE,
     banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
   });

@@ -27,7 +27,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SYSTEMS, systemHere } from './release-manifests.mjs';
 
-const LIMITS = { packages: 12, megabytes: 45, cold_s: 10, warm_s: 1, mcpb_megabytes: 8 };
+const LIMITS = { packages: 12, megabytes: 45, cold_s: 10, warm_s: 1, warm_ratio: 2.5, mcpb_megabytes: 8 };
 const MCPB = '@anthropic-ai/mcpb@2.1.2';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -47,9 +47,9 @@ try {
   await checkMcpb();
   await checkPlugins();
   say(
-    '\n| Node | Packages | MB | Install, empty cache | npx to `initialize`, cold | warm | installed, first | again |',
+    '\n| Node | Packages | MB | Install, empty cache | npx to `initialize`, cold | warm | npx of a package that does nothing | installed, first | again |',
   );
-  say('|---|---|---|---|---|---|---|---|');
+  say('|---|---|---|---|---|---|---|---|---|');
   for (const row of rows) say(`| ${row.join(' | ')} |`);
 } finally {
   rmSync(work, { recursive: true, force: true, maxRetries: 3 });
@@ -150,13 +150,18 @@ async function checkOnNode(name) {
   const npxEnv = environment(node, strange);
   const npx = [npmScript('npx-cli.js'), '--yes', `--package=${tarball}`, facts.name, 'stdio'];
   const cold = await greeting(node, npx, npxEnv, strange);
-  const warm = await greeting(node, npx, npxEnv, strange);
   assert.ok(cold < LIMITS.cold_s, `npx answered after ${cold} s with an empty cache`);
-  // npx itself takes its time; of a busy machine the better of a few tries counts.
-  const tries = [warm];
-  while (Math.min(...tries) >= LIMITS.warm_s && tries.length < 5)
-    tries.push(await greeting(node, npx, npxEnv, strange));
-  assert.ok(Math.min(...tries) < LIMITS.warm_s, `npx answered after ${tries.join(', ')} s`);
+  // npx takes half a second for itself, on a busy machine any time: the best of some tries, beside a package that does nothing.
+  const [warm, bare] = [[], []];
+  do {
+    warm.push(await greeting(node, npx, npxEnv, strange));
+    bare.push(await npxAlone(node, npxEnv, strange));
+  } while (Math.min(...warm) >= LIMITS.warm_s && warm.length < 6);
+  const [best, alone] = [Math.min(...warm), Math.min(...bare)];
+  assert.ok(
+    best < Math.max(LIMITS.warm_s, LIMITS.warm_ratio * alone),
+    `npx answered after ${best} s; for a package that does nothing it takes ${alone} s`,
+  );
   say(`Node ${version.padEnd(13)} installs, answers, serves a fleet, backs up and restores${replica}`);
   const round = (value) => value.toFixed(value < 10 ? 2 : 1);
   return [
@@ -164,8 +169,27 @@ async function checkOnNode(name) {
     packages,
     megabytes.toFixed(0),
     `${round(installed)} s`,
-    ...[cold, Math.min(...tries), first, again].map((value) => `${round(value)} s`),
+    ...[cold, best, alone, first, again].map((value) => `${round(value)} s`),
   ];
+}
+
+/** Seconds that npx takes for a package that prints a word. */
+async function npxAlone(node, env, folder) {
+  const empty = join(folder, 'empty');
+  if (!existsSync(empty)) {
+    mkdirSync(empty);
+    writeFileSync(join(empty, 'empty.js'), '#!/usr/bin/env node\nconsole.log("up");\n', { mode: 0o755 });
+    writeFileSync(join(empty, 'package.json'), '{"name":"empty","version":"1.0.0","bin":"empty.js"}');
+    npm(node, ['pack'], { cwd: empty, env });
+    spawnSync(node, [npmScript('npx-cli.js'), '--yes', `--package=${join(empty, 'empty-1.0.0.tgz')}`, 'empty'], {
+      env,
+      cwd: folder,
+    });
+  }
+  const began = performance.now();
+  const args = [npmScript('npx-cli.js'), '--yes', `--package=${join(empty, 'empty-1.0.0.tgz')}`, 'empty'];
+  assert.equal(spawnSync(node, args, { env, cwd: folder, encoding: 'utf8' }).stdout, 'up\n');
+  return seconds(began);
 }
 
 /** A simulated fleet, synced by the engine thread and changed over MCP and REST; then upkeep from the shell. */
