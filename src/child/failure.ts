@@ -1,3 +1,4 @@
+import { isMaintenancePage } from '../core/maintenance-page.js';
 import { ChildFailure, type FailureKind } from './child.js';
 import { plainText, siteSays } from './text.js';
 import { get } from './values.js';
@@ -11,6 +12,9 @@ export interface AnswerFacts {
   retryAfter?: string;
   body: Buffer;
 }
+
+/** As much of an answer as a maintenance page may have. */
+const PAGE_BYTES = 32_768;
 
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 const TLS_CODE =
@@ -76,7 +80,13 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
       false,
     );
   }
-  if (isMaintenance(answer)) {
+  if (
+    isMaintenancePage({
+      status,
+      retryAfter: answer.retryAfter ?? '',
+      body: answer.body.toString('utf8', 0, PAGE_BYTES),
+    })
+  ) {
     return make(
       'maintenance',
       "The site shows WordPress' maintenance page. If it stays, an update was cut off: delete the file .maintenance in the folder of WordPress, or wait, as WordPress itself ignores it after 10 minutes.",
@@ -97,12 +107,6 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
     'A firewall, cache, maintenance or login page may stand in front of it: allow requests to wp-admin/admin-ajax.php from this service.',
     true,
   );
-}
-
-/** The page of `wp_maintenance()`: its text is translated, its header is not. */
-function isMaintenance({ status, retryAfter = '', body }: AnswerFacts): boolean {
-  if (status !== 503) return false;
-  return retryAfter.trim() === '600' || body.includes('Briefly unavailable for scheduled maintenance');
 }
 
 /** A signed body is never posted again to a host that somebody else chose: the error names the other URL instead. */
