@@ -58,8 +58,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
 }
 
-/** Why an HTTP answer has no frame (child protocol §1, §2.3). */
-export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure {
+/**
+ * Why an HTTP answer has no frame (child protocol §1, §2.3).
+ * @param loginSent an HTTP user name and password went along
+ */
+export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = false): ChildFailure {
   const { status } = answer;
   const make = (kind: FailureKind, message: string, advice: string, mayHaveRun: boolean): ChildFailure =>
     new ChildFailure(kind, message, { httpStatus: status, advice, mayHaveRun });
@@ -67,7 +70,9 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
   if (status === 401) {
     return make(
       'http_auth',
-      'The site asks for an HTTP user name and password.',
+      loginSent
+        ? 'The site refuses the HTTP user name and password that were sent.'
+        : 'The site asks for an HTTP user name and password.',
       'Set http_user and http_pass of the site to the HTTP Basic login that protects it.',
       false,
     );
