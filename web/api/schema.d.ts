@@ -522,14 +522,7 @@ export interface paths {
                     seen?: string[];
                     job_id?: string;
                     job_type?:
-                      | 'sync'
-                      | 'update'
-                      | 'reconnect'
-                      | 'disconnect'
-                      | 'check'
-                      | 'suspend'
-                      | 'unsuspend'
-                      | 'extension';
+                      'sync' | 'update' | 'reconnect' | 'disconnect' | 'check' | 'suspend' | 'unsuspend' | 'extension';
                     failed?: number;
                     total?: number;
                   }[];
