@@ -512,9 +512,15 @@ export interface paths {
                     http_status?: number | null;
                     reason?: string | null;
                     /**
-                     * What was updated within the hour before.
+                     * The last update within the hour before.
                      */
-                    suspect?: string;
+                    suspect?: {
+                      type: string;
+                      slug: string;
+                      name: string;
+                      old_version: string;
+                      new_version: string;
+                    };
                     change_id?: string;
                     item?: string;
                     old_version?: string;

@@ -163,7 +163,7 @@ function Alerts() {
                 <li key={alert.id}>
                   <span class="what">
                     <a href={`/sites/${alert.site_id}?tab=uptime`}>
-                      {String(alert.facts.name ?? t.site.number(alert.site_id))}
+                      {String(alert.facts.name ?? alert.facts.domain_name ?? t.site.number(alert.site_id))}
                     </a>
                     : {t.alertKind[alert.kind] ?? alert.kind}
                   </span>
