@@ -12,7 +12,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check, SelectField, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
-import { Card, Page } from '../parts/page.js';
+import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
