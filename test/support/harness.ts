@@ -157,6 +157,8 @@ export interface TestOptions {
   realClock?: boolean;
   /** False: queued jobs wait until the test works them off. */
   jobs?: boolean;
+  /** The folder of the built page. */
+  pageFolder?: string;
   /** Where log lines go; by default nowhere. */
   log?: Log;
 }
@@ -197,6 +199,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     sharedKey: await testKey,
     probe: options.probe ?? localProbe(),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    ...(options.pageFolder === undefined ? {} : { pageFolder: options.pageFolder }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);
       return counting;
