@@ -2206,6 +2206,46 @@ export interface paths {
       };
     };
   };
+  '/sites/{id_or_domain}/admin-login': {
+    post: {
+      parameters: {
+        path: {
+          id_or_domain: string;
+        };
+      };
+      requestBody?: {
+        content: {
+          [k: string]: unknown;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message: string;
+              errors?: Failed;
+              site: SiteSummary;
+              data: {
+                /**
+                 * Open it in a browser: it logs in whoever opens it first. A secret.
+                 */
+                url: string;
+                /**
+                 * A minute later, or once it was opened, it is worth nothing.
+                 */
+                expires_at: string;
+                /**
+                 * The administrator of the site whom it logs in.
+                 */
+                user: string;
+              };
+            };
+          };
+        };
+      };
+    };
+  };
   '/sites/{id_or_domain}/check': {
     post: {
       parameters: {
