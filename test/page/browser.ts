@@ -66,12 +66,14 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
   const watch = (context: BrowserContext) => {
     context.on('console', (message) => {
       // The browser itself reports every answer that is a refusal; those are the tests' own.
-      if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text());
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+        complaints.push(message.text());
     });
     context.on('weberror', (error) => complaints.push(String(error.error())));
     context.on('request', (request) => {
       const asked = request.url();
-      if (!asked.startsWith(`${url}/`) && !asked.startsWith('data:') && !asked.startsWith('about:')) complaints.push(asked);
+      if (!asked.startsWith(`${url}/`) && !asked.startsWith('data:') && !asked.startsWith('about:'))
+        complaints.push(asked);
     });
   };
 
@@ -131,17 +133,20 @@ interface Violation {
   nodes: { target: string[]; failureSummary: string }[];
 }
 
-/** What axe finds on the page that is serious or critical. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** What axe finds on the page that is serious or critical, by these rules or by all. */
+export async function seriousFindings(page: Page, rules: string[] = []): Promise<string[]> {
   // Through the debugger: the page's own policy lets no script in.
-  await page.evaluate(AXE);
-  const violations = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations;
-  });
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  const violations = await page.evaluate(async (only) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    const options = { resultTypes: ['violations'], ...(only.length === 0 ? {} : { runOnly: only }) };
+    return (await axe.run(options)).violations;
+  }, rules);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`));
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+    );
 }
 
 /** No part of the page may be wider than the screen. */
