@@ -127,6 +127,13 @@ export async function logIn(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Views', exact: true }).waitFor({ state: 'attached' });
 }
 
+/** When what was changed is on the screen. */
+export function painted(page: Page): Promise<void> {
+  return page.evaluate(
+    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+  );
+}
+
 interface Violation {
   id: string;
   impact: string | null;

@@ -62,14 +62,11 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     resize.observe(element);
     const redraw = () => plot.redraw();
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
     const theme = new MutationObserver(redraw);
     theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
       resize.disconnect();
       theme.disconnect();
-      scheme.removeEventListener('change', redraw);
       plot.destroy();
     };
   }, [beats]);

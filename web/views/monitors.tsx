@@ -32,8 +32,10 @@ export function Monitors() {
     page,
     per_page: PER_PAGE,
   };
-  const monitors = useLoad(`monitors:${JSON.stringify(asked)}`, (signal) =>
-    answer(api.GET('/monitors', { params: { query: asked }, signal })),
+  const monitors = useLoad(
+    `monitors:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/monitors', { params: { query: asked }, signal })),
+    { keepShown: true },
   );
   useLiveRefresh(['alert', 'site'], 'monitors:', 3000);
   const filtered = status !== undefined || query.search !== undefined;

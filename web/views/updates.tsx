@@ -38,8 +38,10 @@ export function Updates() {
     page,
     per_page: PER_PAGE,
   };
-  const found = useLoad(`updates:${JSON.stringify(asked)}`, (signal) =>
-    answer(api.GET('/fleet/updates', { params: { query: asked }, signal })),
+  const found = useLoad(
+    `updates:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/fleet/updates', { params: { query: asked }, signal })),
+    { keepShown: true },
   );
   useLiveRefresh(['updates', 'site'], 'updates:', 3000);
   const filtered = type !== undefined || level !== undefined || query.search !== undefined;
