@@ -16,6 +16,8 @@ const RETRY_AFTER = '600';
 /** The body of every page that `wp_die()` makes. */
 const WP_DIE = /<body\b[^>]*\bid=["']error-page["']/i;
 const HTML_PAGE = /<(?:!doctype|html|body)\b/i;
+/** WordPress' own page has 3,000 characters. A longer one with the sentence, and not 503, is an article about it. */
+const LONGEST_PAGE = 10_000;
 
 /**
  * Whether this is the page of `wp_maintenance()`. Its sentence is translated, so everything else decides: 503 with `Retry-After: 600`
@@ -23,7 +25,7 @@ const HTML_PAGE = /<(?:!doctype|html|body)\b/i;
  * caches and proxies drop the header and change the status.
  */
 export function isMaintenancePage({ status, retryAfter, body }: PageAnswer): boolean {
-  if (SENTENCE.test(body)) return true;
+  if (SENTENCE.test(body) && (status === 503 || body.length <= LONGEST_PAGE)) return true;
   if (status !== 503 || retryAfter.trim() !== RETRY_AFTER || body.trim() === '') return false;
   return WP_DIE.test(body) || !HTML_PAGE.test(body);
 }

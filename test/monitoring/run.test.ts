@@ -48,6 +48,12 @@ describe('the verdict on one answer', () => {
       'failing',
     ],
     ['a 503 without a page', answers(503, { retry_after: '600' }), {}, 'failing'],
+    [
+      'an article about it',
+      answers(200, { body: `${'A long story. '.repeat(1000)}${maintenancePage().body}` }),
+      {},
+      'up',
+    ],
     ['maintenance with a fine code', answers(200, { body: maintenancePage().body.toUpperCase() }), {}, 'maintenance'],
     [
       'the keyword in another case',
