@@ -163,6 +163,11 @@ export async function watchers({ get, each, send }: Recorder, shop: number) {
   }
   await each('PUT', '/domain-monitor/{id_or_domain}', site, { expiry_date: '2027-05-05' });
   await send('POST', '/domain-monitor/{id_or_domain}', { id_or_domain: 1 });
+  const { data } = (await get('/incidents', {}, '?open=0&days=3&include=1')).body as { data: { id: number }[] };
+  const seen = '/incidents/{incident_id}/acknowledge';
+  await each('POST', seen, { incident_id: data[0]?.id ?? 0 }, { note: 'The host was asked.' });
+  await get('/incidents', {}, '?acknowledged=1');
+  await each('POST', seen, { incident_id: 99_999 });
   await get('/alerts');
 }
 
