@@ -1,5 +1,4 @@
-import { list } from '../../schemas/common.js';
-import { int } from '../../schemas/common.js';
+import { int, list } from '../../schemas/common.js';
 import { contentErrors, contentFilters, sitePosts } from '../../schemas/content-tools.js';
 import { newPost, POST_STATUSES } from '../../schemas/post.js';
 import { searchText } from '../../schemas/search.js';

@@ -8,7 +8,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/moderate-comments-v1',
   title: 'Moderate comments',
-  about: 'Approves comments of a site, takes that back, marks them as spam or moves them to the trash, and verifies each.',
+  about:
+    'Approves comments of a site, takes that back, marks them as spam or moves them to the trash, and verifies each.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

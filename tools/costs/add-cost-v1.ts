@@ -12,7 +12,11 @@ export default defineOperation({
   effect: 'write',
   idempotent: false,
 
-  input: z.object({ ...z.object(costWrite).partial().shape, name: costWrite.name.unwrap(), price: costWrite.price.unwrap() }),
+  input: z.object({
+    ...z.object(costWrite).partial().shape,
+    name: costWrite.name.unwrap(),
+    price: costWrite.price.unwrap(),
+  }),
 
   output: costRecord,
 

@@ -14,7 +14,11 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ search: searchText().describe('Part of name or e-mail.'), page: page(), per_page: perPage(20, 100) }),
+  input: z.object({
+    search: searchText().describe('Part of name or e-mail.'),
+    page: page(),
+    per_page: perPage(20, 100),
+  }),
 
   output: z.object({
     clients: z.array(timeClient),

@@ -4,9 +4,9 @@ import { searchText } from '../../schemas/search.js';
 import { PAYMENT_STATUSES, TASK_STATUSES } from '../../schemas/time.js';
 import { clientId, timeSums, timeTask } from '../../schemas/time-tools.js';
 import { z } from '../../schemas/zod.js';
+import { requireModule } from '../../src/domain/settings/modules.js';
 import { taskEntry } from '../../src/domain/time-tracker/entries.js';
 import { listTasksOfDays } from '../../src/domain/time-tracker/tasks.js';
-import { requireModule } from '../../src/domain/settings/modules.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

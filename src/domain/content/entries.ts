@@ -35,14 +35,16 @@ export function commentEntries(data: Readonly<Record<string, readonly Comment[]>
   return bySite(data).map(({ site_id, url, items }) => ({
     site_id,
     url,
-    comments: items.map(({ comment_id, comment_status, comment_author, comment_date, post_title, comment_content }) => ({
-      id: comment_id,
-      status: comment_status,
-      author: comment_author,
-      date: comment_date,
-      post: post_title,
-      text: comment_content.length > LONGEST ? `${comment_content.slice(0, LONGEST)}…` : comment_content,
-    })),
+    comments: items.map(
+      ({ comment_id, comment_status, comment_author, comment_date, post_title, comment_content }) => ({
+        id: comment_id,
+        status: comment_status,
+        author: comment_author,
+        date: comment_date,
+        post: post_title,
+        text: comment_content.length > LONGEST ? `${comment_content.slice(0, LONGEST)}…` : comment_content,
+      }),
+    ),
   }));
 }
 

@@ -1,6 +1,5 @@
 /** Records of monitoring as assistants get them: without what is said twice, and without empty texts. */
 
-import type { z } from '../../../schemas/zod.js';
 import type {
   alertEntry,
   certificateEntry,
@@ -8,6 +7,7 @@ import type {
   incidentEntry,
   monitorEntry,
 } from '../../../schemas/monitoring-tools.js';
+import type { z } from '../../../schemas/zod.js';
 import type { listAlerts } from './alerts.js';
 import type { CertificateView } from './certificates.js';
 import type { DomainView } from './domains.js';
@@ -70,9 +70,14 @@ function problem(error: string | null): { problem?: string } {
   return error === null || error === '' ? {} : { problem: error };
 }
 
-export function alertEntryOf({ id, kind, site_id, time, delivered, facts }: Item<typeof listAlerts>): z.output<
-  typeof alertEntry
-> {
+export function alertEntryOf({
+  id,
+  kind,
+  site_id,
+  time,
+  delivered,
+  facts,
+}: Item<typeof listAlerts>): z.output<typeof alertEntry> {
   const told = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
   const list = told.map(([name, value]) => ({ name, value: Array.isArray(value) ? value.join(', ') : String(value) }));
   return { id, kind, site_id, time: time ?? '', delivered, facts: list };

@@ -2,7 +2,15 @@
 
 import { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import { z } from '../../../schemas/zod.js';
-import { addCost, type CostChange, deleteCost, getCost, listCosts, requireCost, updateCost } from '../../domain/costs/records.js';
+import {
+  addCost,
+  type CostChange,
+  deleteCost,
+  getCost,
+  listCosts,
+  requireCost,
+  updateCost,
+} from '../../domain/costs/records.js';
 import { cleared, csv, int, paging } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { exampleCost } from '../schemas/examples.js';

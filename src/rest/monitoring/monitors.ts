@@ -263,7 +263,10 @@ export const alertsExtra: readonly Route[] = [
     returns: writtenOf(fleetIncidentShape),
     async answer({ incident_id, ...mark }, ctx) {
       const data = await acknowledgeIncident(ctx, incident_id, mark);
-      return { message: mark.acknowledged ? 'The incident is acknowledged.' : 'The incident counts as not seen.', data };
+      return {
+        message: mark.acknowledged ? 'The incident is acknowledged.' : 'The incident counts as not seen.',
+        data,
+      };
     },
   }),
 ];
