@@ -1,7 +1,7 @@
 /** Schemas of posts and comments as assistants read and write them: fewer fields than the records of the REST interface. */
 
 import { COMMENT_STATUSES, liveErrors } from './comment.js';
-import { id, list, plainText, siteRefs, timestamp } from './common.js';
+import { id, list, siteRefs, timestamp } from './common.js';
 import { calendarDate } from './cost.js';
 import { newPost, postChange } from './post.js';
 import { idList } from './search.js';
@@ -12,9 +12,7 @@ const int = () => z.number().int();
 /** Which sites are asked, and for which days. */
 export const contentFilters = {
   site_ids_or_domains: siteRefs('Empty = ALL sites, unless tags or clients are named.').default([]),
-  tags: list(plainText(255).pipe(z.string().min(1)))
-    .default([])
-    .describe('Sites with any of these: names or ids.'),
+  tags: list(z.string().trim().min(1).max(255)).default([]).describe('Sites with any of these: names or ids.'),
   client_ids: idList().describe('Sites of any of these.'),
   start_date: calendarDate.optional().describe('First day, YYYY-MM-DD; needs end_date.'),
   end_date: calendarDate.optional().describe('Last day, included.'),

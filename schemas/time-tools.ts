@@ -1,6 +1,6 @@
 /** Schemas of the time tracker as assistants read and write it. */
 
-import { id, int, timestamp } from './common.js';
+import { id, int, plainText, timestamp } from './common.js';
 import { PAYMENT_STATUSES, RECURRENCES, TASK_STATUSES, taskFields } from './time.js';
 import { z } from './zod.js';
 
@@ -55,7 +55,10 @@ export const timeBucket = z.object({
 });
 
 export const taskWrite = {
-  title: taskFields.title.describe('What is done.'),
+  // As `taskFields.title`, but without a pipe, which no published schema shows.
+  title: plainText(255)
+    .refine((text) => text !== '', 'must hold at least one visible character')
+    .describe('What is done.'),
   description: taskFields.description.describe('Free text.'),
   client_id: taskFields.client_id.describe('Left out: the client of the first site.'),
   site_ids: taskFields.site_ids.describe('Ids of sites; replaces.'),

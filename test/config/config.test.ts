@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
-import { TOOLSETS } from '../../src/core/toolsets.js';
 import { createLog } from '../../src/telemetry/log.js';
 
 const home = { HOME: '/home/someone' };
@@ -40,7 +39,7 @@ describe('readConfig', () => {
         'pro-reports',
         'time-tracker',
       ],
-      toolsets: TOOLSETS,
+      toolsets: null,
       tools_allow: [],
       tools_block: [],
       read_only: false,
