@@ -163,7 +163,12 @@ export async function watchers({ get, each, send }: Recorder, shop: number) {
   }
   await each('PUT', '/domain-monitor/{id_or_domain}', site, { expiry_date: '2027-05-05' });
   await send('POST', '/domain-monitor/{id_or_domain}', { id_or_domain: 1 });
-  const { data } = (await get('/incidents', {}, '?open=0&days=3&include=1')).body as { data: { id: number }[] };
+  await app.db.run(
+    "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
+    [app.clock.now() - 120_000, app.clock.now()],
+  );
+  await get('/incidents', {}, '?open=0&days=3&include=1');
+  const { data } = (await get('/incidents')).body as { data: { id: number }[] };
   const seen = '/incidents/{incident_id}/acknowledge';
   await each('POST', seen, { incident_id: data[0]?.id ?? 0 }, { note: 'The host was asked.' });
   await get('/incidents', {}, '?acknowledged=1');
