@@ -27,9 +27,10 @@ import {
   principalOf,
 } from './confirm.js';
 import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.js';
-import { leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
+import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
 import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
+import { nextCall } from './next-call.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { toolNamer, withToolNames } from './tool-names.js';
 import {
@@ -184,7 +185,22 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
     const fitted = await fitOutput(operation, args, outcome, caller, textFrom);
-    return successResult(fitted, carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []);
+    const next = nextCall({
+      operation,
+      args,
+      output: fitted.output,
+      offers: (id) => offers(id, caller.actor),
+      listed: (id) => caller.actor.tools?.lean !== true || isShown(id),
+    });
+    return successResult(fitted, [
+      ...(carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []),
+      ...(next === undefined ? [] : [next]),
+    ]);
+  }
+
+  function offers(id: string, actor: Actor): boolean {
+    const operation = byName.get(id);
+    return operation !== undefined && visibilityError(operation, actor) === undefined;
   }
 
   return {
@@ -225,10 +241,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       }
     },
 
-    offers(id, actor) {
-      const operation = byName.get(id);
-      return operation !== undefined && visibilityError(operation, actor) === undefined;
-    },
+    offers,
 
     async read(id, args, caller) {
       try {
