@@ -275,10 +275,25 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
+    ask: 'Reconnect the staging sites that lost their connection.',
+    kind: 'change',
+    async run(session, fleet) {
+      const lost = fleet.live.filter((one) => one.staging && one.disconnected);
+      const tag = await idOf(session, 'list-tags', 'staging');
+      const found = await session.call('search-fleet', { status: 'disconnected', tag_ids: [tag] });
+      expect(column(found, 'id')).toEqual(ids(lost));
+      const answer = await session.call('reconnect-sites', { site_ids_or_domains: column(found, 'id') });
+      expect(answer.errors).toEqual([]);
+      for (const { id } of lost)
+        expect(await fleet.cell("SELECT status = 'connected' FROM site WHERE id = ?", id)).toBe(1);
+      for (const one of lost) one.disconnected = false;
+    },
+  },
+  {
     ask: 'Update all on staging except WooCommerce.',
     kind: 'change',
     async run(session, fleet) {
-      const staging = fleet.live.filter((one) => one.staging && !one.disconnected);
+      const staging = fleet.live.filter((one) => one.staging);
       const woo = new Map(staging.map((one) => [one.id, pluginOf(one, WOO)?.version]));
       const tag = await idOf(session, 'list-tags', 'staging');
       const call = { tag_ids: [tag], exclude_slugs: ['woocommerce'] };
@@ -300,7 +315,8 @@ export const TASKS: readonly Task[] = [
       const one = fleet.live[33] as LiveSite;
       one.site.installGuard();
       const slug = 'seo-tools/seo-tools.php';
-      await session.call('safe-update-site', { site_id_or_domain: one.id, types: ['plugins'], specific_items: [slug] });
+      const answer = await session.call('safe-update-site', { site_id_or_domain: one.id, types: ['plugins'], specific_items: [slug] });
+      console.log(JSON.stringify(answer));
       expect(pluginOf(one, slug)?.version).toBe('1.0.1');
       await session.call('roll-back', { site_id_or_domain: one.id, type: 'plugin', slug });
       expect(pluginOf(one, slug)?.version).toBe('1.0.0');
@@ -395,21 +411,6 @@ export const TASKS: readonly Task[] = [
       const visible = () => fleet.cell('SELECT count(*) FROM site_update WHERE slug = ? AND ignored = 0', WOO);
       expect(await visible()).toBe(0);
       expect(await fleet.cell('SELECT count(*) FROM site_update WHERE slug = ?', WOO)).toBeGreaterThan(0);
-    },
-  },
-  {
-    ask: 'Reconnect the staging sites that lost their connection.',
-    kind: 'change',
-    async run(session, fleet) {
-      const lost = fleet.live.filter((one) => one.staging && one.disconnected);
-      const tag = await idOf(session, 'list-tags', 'staging');
-      const found = await session.call('search-fleet', { status: 'disconnected', tag_ids: [tag] });
-      expect(column(found, 'id')).toEqual(ids(lost));
-      const answer = await session.call('reconnect-sites', { site_ids_or_domains: column(found, 'id') });
-      expect(answer.errors).toEqual([]);
-      for (const { id } of lost)
-        expect(await fleet.cell("SELECT status = 'connected' FROM site WHERE id = ?", id)).toBe(1);
-      for (const one of lost) one.disconnected = false;
     },
   },
   {
