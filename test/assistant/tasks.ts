@@ -313,10 +313,9 @@ export const TASKS: readonly Task[] = [
     kind: 'change',
     async run(session, fleet) {
       const one = fleet.live[33] as LiveSite;
-      one.site.installGuard();
+      await fleet.mcp.app.call('install-site-guard', { site_id_or_domain: one.id });
       const slug = 'seo-tools/seo-tools.php';
-      const answer = await session.call('safe-update-site', { site_id_or_domain: one.id, types: ['plugins'], specific_items: [slug] });
-      console.log(JSON.stringify(answer));
+      await session.call('safe-update-site', { site_id_or_domain: one.id, types: ['plugins'], specific_items: [slug] });
       expect(pluginOf(one, slug)?.version).toBe('1.0.1');
       await session.call('roll-back', { site_id_or_domain: one.id, type: 'plugin', slug });
       expect(pluginOf(one, slug)?.version).toBe('1.0.0');
