@@ -78,7 +78,12 @@ describe('what the product sends', () => {
     let compared = 0;
     for (const operation of operations.filter(({ effect, id }) => effect === 'read' && !id.includes('job'))) {
       const names = Object.keys(operation.input.shape);
-      const args = Object.fromEntries(Object.entries(ids).filter(([name]) => names.includes(name)));
+      // One of them: a report is of a site or of a client.
+      const args = Object.fromEntries(
+        Object.entries(ids)
+          .filter(([name]) => names.includes(name))
+          .slice(0, 1),
+      );
       const result = (await mcp.core.registry.callTool(operation.id, args, caller)) as never;
       const text = textOf(result);
       expect([operation.id, text.startsWith('{')]).toEqual([operation.id, true]);
