@@ -4,7 +4,7 @@ import { id } from './common.js';
 import { costChange } from './cost.js';
 
 const { name, price, type, license_type, cost_status, renewal_type, last_renewal, sites, groups, clients, note, url } =
-  costChange.shape;
+  costChange.required().shape;
 
 export const costId = () => id().describe('From list-costs-v1.');
 

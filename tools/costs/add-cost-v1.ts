@@ -14,8 +14,8 @@ export default defineOperation({
 
   input: z.object({
     ...z.object(costWrite).partial().shape,
-    name: costWrite.name.unwrap(),
-    price: costWrite.price.unwrap(),
+    name: costWrite.name,
+    price: costWrite.price,
   }),
 
   output: costRecord,

@@ -13,7 +13,7 @@ export default defineOperation({
   idempotent: true,
   replaces: true,
 
-  input: z.object({ cost_id: costId(), ...costWrite }),
+  input: z.object({ cost_id: costId(), ...z.object(costWrite).partial().shape }),
 
   output: costRecord,
 
