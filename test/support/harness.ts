@@ -99,6 +99,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     update_wait_ms: 0,
     allow_private_sites: true,
     safe_updates: 'guarded',
+    lighthouse: null,
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
     smtp_url: null,
@@ -156,6 +157,8 @@ export interface TestOptions {
   realClock?: boolean;
   /** False: queued jobs wait until the test works them off. */
   jobs?: boolean;
+  /** The folder of the built page. */
+  pageFolder?: string;
   /** Where log lines go; by default nowhere. */
   log?: Log;
 }
@@ -196,6 +199,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     sharedKey: await testKey,
     probe: options.probe ?? localProbe(),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    ...(options.pageFolder === undefined ? {} : { pageFolder: options.pageFolder }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);
       return counting;
