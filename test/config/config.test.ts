@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
-import { TOOLSETS } from '../../src/core/toolsets.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { tempFolder } from '../support/cleanup.js';
 
@@ -43,7 +42,7 @@ describe('readConfig', () => {
         'pro-reports',
         'time-tracker',
       ],
-      toolsets: TOOLSETS,
+      toolsets: null,
       tools_allow: [],
       tools_block: [],
       read_only: false,

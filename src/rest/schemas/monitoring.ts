@@ -95,7 +95,12 @@ export const incidentShape = z.object({
   down_count: int(),
   http_code: int().nullable(),
   msg: z.string(),
+  acknowledged_at: textOrNull().describe('When a person had seen it.'),
+  acknowledged_by: z.string(),
+  acknowledged_note: z.string(),
 });
+
+export const fleetIncidentShape = incidentShape.extend({ site_id: int(), url: z.string(), name: z.string() });
 
 export const certificateShape = z.object({
   id: int().describe('Id of the site.'),

@@ -60,15 +60,17 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
   const suspect = `(SELECT h.name || ' ' || h.new_version FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
     AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
-  const columns = 's.url, i.started_at, m.last_http_code';
+  const columns = 's.url, i.started_at, m.last_http_code, i.acknowledged_at';
+  // What nobody has seen yet comes first.
+  const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   const soon = (column: string) => `${column} < ?`;
   return {
-    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), 'i.started_at DESC, s.id', limit),
+    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), newest, limit),
     after_update: matter(
       `${columns}, ${suspect} AS suspect`,
       down,
       of(`${isDown} AND ${suspect} IS NOT NULL`, active),
-      'i.started_at DESC, s.id',
+      newest,
       limit,
     ),
     disconnected: matter(
