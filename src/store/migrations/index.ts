@@ -18,6 +18,7 @@ import { listRevisions } from './0020_list_revisions.js';
 import { alertRecipients } from './0023_alert_recipients.js';
 import { search } from './0025_search.js';
 import { ignoredUntil } from './0026_ignored_until.js';
+import { vulnerabilities } from './0028_vulnerabilities.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -39,4 +40,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 23, name: 'alert_recipients', sql: alertRecipients },
   { id: 25, name: 'search', sql: search },
   { id: 26, name: 'ignored_until', sql: ignoredUntil },
+  { id: 28, name: 'vulnerabilities', sql: vulnerabilities },
 ];
