@@ -312,11 +312,15 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
 /** Figures about the sites and what waits to be told. */
 async function fleetMetrics(ctx: Ctx) {
   const { active } = await monitoringDefaults(ctx);
-  const [figures, deliveries] = await Promise.all([
+  const feed = await ctx.store.vulnerabilityFeeds.state();
+  const [figures, deliveries, sites] = await Promise.all([
     ctx.store.fleetFigures.read(ctx.clock.now(), active),
     ctx.store.alertDeliveries.counts(),
+    // Without a feed there are no such figures: nothing is known, which is not zero.
+    feed?.checked_at == null ? [] : ctx.store.vulnerabilities.sitesBySeverity(),
   ]);
-  return fleetFamilies(figures, deliveries);
+  const vulnerable = feed?.checked_at == null ? null : { checked_at: feed.checked_at, sites };
+  return fleetFamilies(figures, deliveries, vulnerable);
 }
 
 /** A call installs a few versions. More of them are left by a process that died: the schedule takes those. */

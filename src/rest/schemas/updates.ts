@@ -10,6 +10,7 @@ const versions = {
   current_version: z.string(),
   new_version: z.string(),
   site_status: siteStatus.describe('Updates of a suspended site are listed, but not applied.'),
+  fixes: z.array(z.string()).optional().describe('Known vulnerabilities that the new version no longer has.'),
 };
 const installedOffer = z.object({
   Name: z.string(),
