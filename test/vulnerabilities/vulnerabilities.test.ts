@@ -345,7 +345,7 @@ describe('a feed that was read', () => {
     expect(await box()).toEqual([2, [['1.2'], ['1.6']]]);
     install(app, 0, { [BOX]: '1.3.5-beta' });
     await app.call('sync-sites', { site_ids_or_domains: [1] });
-    expect(await box()).toEqual([2, [['1.2'], ['1.3.5-beta']]]);
+    expect(await box()).toEqual([2, [['1.2', '1.3.5-beta'], ['1.3.5-beta']]]);
     install(app, 0, {});
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect(await box()).toEqual([1, [['1.2']]]);
