@@ -146,7 +146,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, quota: sharedLimits });
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
@@ -359,8 +359,8 @@ async function openChild(
     clock,
     log,
     metrics,
-    quota,
-  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; quota: SharedLimits | undefined },
+    sharedLimits,
+  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../child/http.js');
   const child = createChildSites({
@@ -371,7 +371,7 @@ async function openChild(
     perHostDelayMs: 0,
     callTimeoutMs: config.site_timeout_ms,
     allowPrivate: config.allow_private_sites,
-    quota,
+    sharedLimits,
     onCall: (facts) => {
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');

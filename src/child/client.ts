@@ -26,7 +26,7 @@ export interface ChildClientSettings {
 export interface ChildClientParts {
   resolver: Resolver;
   pacer: Pacer;
-  quota: SharedLimits;
+  sharedLimits: SharedLimits;
   transport: Transport;
   signer: Signer;
   sessions: Sessions;
@@ -143,7 +143,7 @@ export class ChildClient {
   }
 
   async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
-    const { resolver, pacer, quota, now } = this.#parts;
+    const { resolver, pacer, sharedLimits, now } = this.#parts;
     const signal = call.options?.signal;
     // One signal often stands for a run over thousands of sites.
     if (signal !== undefined) setMaxListeners(0, signal);
@@ -152,7 +152,7 @@ export class ChildClient {
     try {
       const url = siteUrl(call.at.url);
       const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), call.at.ipv4_only), signal));
-      await unlessAborted(quota.join(), signal);
+      await unlessAborted(sharedLimits.join(), signal);
       const { kind, fn, site_id, live } = call;
       const request = { host, site: `${fn} ${url.href}`, site_id, kind, live, signal };
       const result = await pacer.run(request, () => {

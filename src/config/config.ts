@@ -106,7 +106,7 @@ const VARIABLES: readonly Variable[] = [
     'db_replica',
     null,
     filePath,
-    'File for a copy of the libSQL server, from which this process reads. Made anew at each start, its name with an ending; each process needs its own.',
+    'File for a copy of the libSQL server, from which this process reads. Created again at each start, its name with an ending; each process needs its own.',
   ),
   variable(
     'DB_REPLICA_SYNC_MS',

@@ -105,7 +105,7 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_child_error: ['The child plugin reported an error.', LOOK_AT_SITE],
   svc_sync_failed: ['The site answered, but its data could not be read.', LOOK_AT_SITE],
   svc_sync_in_progress: ['The site is being synced right now.', 'Wait half a minute, then read it.'],
-  svc_reconnect_failed: ['The connection could not be made anew.', LOOK_AT_SITE],
+  svc_reconnect_failed: ['The connection could not be made again.', LOOK_AT_SITE],
   svc_disconnect_failed: ['The site could not be disconnected.', RETRY],
   svc_suspend_failed: ['The site could not be suspended.', RETRY],
   svc_check_failed: ['The check itself failed, so nothing is known of the site.', RETRY],

@@ -17,13 +17,13 @@ const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
 
-/** Cases of a matter that are told. */
+/** Cases of a matter that are listed. */
 const CASES = 4;
 /** Longest text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
 /** The whole, in estimated tokens; beyond it cases are left out, matters and their counts never. */
 const MAX_TOKENS = 1300;
-/** Kinds of work that are told. */
+/** Kinds of work that are listed. */
 const DONE = 8;
 
 export interface Brief {
@@ -173,8 +173,8 @@ const LINES: readonly Line[] = [
 
 function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
   if (count === 0) return [];
-  const told = first.map((row) => short(`${host(row.url ?? row.id)} ${line.tell(row)}`));
-  return [{ matter: line.matter, count, first: told, next: line.next(first) }];
+  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${line.tell(row)}`));
+  return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
 }
 
 /** As sites are named everywhere: without scheme. */

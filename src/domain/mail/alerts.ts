@@ -135,16 +135,16 @@ function mailOf(type: MailType, head: MailHead, alert: MailedAlert, { zone, page
   const what = subjectOf(alert, facts);
   const url = urlOf(alert, facts);
   const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
-  const told = sentence(alert, facts);
+  const text = sentence(alert, facts);
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
-    lines: [told],
+    lines: [text],
     links: [{ label: 'Open the site', url }, ...pageLinks(page)],
     tone: toneOf(alert.kind),
     tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
   };
   // The standard subject names only the site: what happened belongs into it.
-  const subject = `${withTokens(head.subject, tokens)} – ${told}`;
+  const subject = `${withTokens(head.subject, tokens)} – ${text}`;
   return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
 
