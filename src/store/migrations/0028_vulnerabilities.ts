@@ -70,7 +70,11 @@ CREATE TABLE vulnerable_software (
 CREATE INDEX vulnerable_software_by_vulnerability ON vulnerable_software (vulnerability_id);
 
 -- Entries that are new or changed while a feed is read: they count when it was read to its end.
-CREATE TABLE vulnerability_staged (uid TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE vulnerability_staged (
+  uid TEXT PRIMARY KEY,
+  body TEXT NOT NULL,
+  notice_id INTEGER REFERENCES vulnerability_notice (id)
+);
 
 -- Versions of the fleet that are concerned. package_id 0 = WordPress itself.
 CREATE TABLE vulnerable_version (

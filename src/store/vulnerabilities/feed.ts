@@ -26,25 +26,30 @@ export interface StagedEntry {
 /** Entries per transaction: the connection is free for others in between. */
 const CHUNK = 500;
 
-/** Versions of the fleet that software of these entries may concern are judged again. `v` is the software. */
-function judgeAgain(entries: string, ...args: string[]): Statement[] {
+/**
+ * The staged entries up to one, as stored. CROSS JOIN, here and below, keeps the few in front: what the planner knows of these
+ * tables may be from when they were empty.
+ */
+const STAGED = 'SELECT x.id FROM vulnerability_staged s CROSS JOIN vulnerability x ON x.uid = s.uid WHERE s.uid <= ?';
+
+/** Versions of the fleet that the software of the staged entries may concern are judged again. */
+function judgeAgain(uid: string): Statement[] {
   const noted = 'ON CONFLICT DO UPDATE SET round = round + 1';
+  const software = `(${STAGED}) t CROSS JOIN vulnerable_software v ON v.vulnerability_id = t.id`;
   return [
     sql(
-      `INSERT INTO version_to_judge (package_id, version)
-       SELECT DISTINCT e.package_id, e.version FROM vulnerable_software v JOIN package p ON p.kind = v.kind AND p.feed_slug = v.slug
-       JOIN site_extension e ON e.package_id = p.id WHERE v.vulnerability_id IN (${entries}) ${noted}`,
-      ...args,
+      `INSERT INTO version_to_judge (package_id, version) SELECT DISTINCT e.package_id, e.version FROM ${software}
+       CROSS JOIN package p ON p.kind = v.kind AND p.feed_slug = v.slug
+       CROSS JOIN site_extension e ON e.package_id = p.id WHERE true ${noted}`,
+      uid,
     ),
     sql(
       `INSERT INTO version_to_judge (package_id, version) SELECT DISTINCT 0, d.wp_version FROM site_detail d
-       WHERE d.wp_version <> '' AND EXISTS (SELECT 1 FROM vulnerable_software v WHERE v.kind = 2 AND v.vulnerability_id IN (${entries})) ${noted}`,
-      ...args,
+       WHERE d.wp_version <> '' AND EXISTS (SELECT 1 FROM ${software} WHERE v.kind = 2) ${noted}`,
+      uid,
     ),
   ];
 }
-
-const STAGED = 'SELECT x.id FROM vulnerability_staged s JOIN vulnerability x ON x.uid = s.uid WHERE s.uid <= ?';
 
 export function createVulnerabilityFeeds(db: Db) {
   return {
@@ -101,12 +106,22 @@ export function createVulnerabilityFeeds(db: Db) {
       await db.run('DELETE FROM vulnerability_staged');
     },
 
+    /** Nearly all entries have the same few notices: those are kept apart from the first. */
     async stage(entries: readonly StagedEntry[]): Promise<void> {
-      await db.run(
-        `INSERT INTO vulnerability_staged (uid, body) SELECT value ->> '$.entry.uid', value FROM json_each(?) WHERE true
-         ON CONFLICT (uid) DO UPDATE SET body = excluded.body`,
-        [JSON.stringify(entries)],
-      );
+      const notices = [...new Set(entries.flatMap(({ entry }) => entry.notice ?? []))];
+      await db.batch([
+        sql(
+          'INSERT OR IGNORE INTO vulnerability_notice (body) SELECT value FROM json_each(?)',
+          JSON.stringify(notices),
+        ),
+        sql(
+          `INSERT INTO vulnerability_staged (uid, body, notice_id)
+           SELECT value ->> '$.entry.uid', json_remove(value, '$.entry.notice'),
+             (SELECT n.id FROM vulnerability_notice n WHERE n.body = value ->> '$.entry.notice') FROM json_each(?) WHERE true
+           ON CONFLICT (uid) DO UPDATE SET body = excluded.body, notice_id = excluded.notice_id`,
+          JSON.stringify(entries),
+        ),
+      ]);
     },
 
     /** Takes over a part of what is staged. @returns whether there was any */
@@ -119,29 +134,24 @@ export function createVulnerabilityFeeds(db: Db) {
       const field = (name: string) => `s.body ->> '$.entry.${name}'`;
       await db.batch([
         sql(
-          `INSERT OR IGNORE INTO vulnerability_notice (body)
-           SELECT DISTINCT ${field('notice')} FROM vulnerability_staged s WHERE s.uid <= ? AND ${field('notice')} IS NOT NULL`,
-          uid,
-        ),
-        sql(
           `INSERT INTO vulnerability (uid, digest, title, severity, score, cve, reference, published, notice_id)
            SELECT s.uid, s.body ->> '$.digest', ${['title', 'severity', 'score', 'cve', 'reference', 'published'].map(field).join(', ')},
-             (SELECT n.id FROM vulnerability_notice n WHERE n.body = ${field('notice')})
+             s.notice_id
            FROM vulnerability_staged s WHERE s.uid <= ?
            ON CONFLICT (uid) DO UPDATE SET digest = excluded.digest, title = excluded.title, severity = excluded.severity,
              score = excluded.score, cve = excluded.cve, reference = excluded.reference, published = excluded.published,
              notice_id = excluded.notice_id`,
           uid,
         ),
-        ...judgeAgain(STAGED, uid),
+        ...judgeAgain(uid),
         sql(`DELETE FROM vulnerable_software WHERE vulnerability_id IN (${STAGED})`, uid),
         sql(
           `INSERT INTO vulnerable_software (kind, slug, vulnerability_id, ranges, fixes)
            SELECT j.value ->> 'kind', j.value ->> 'slug', x.id, j.value -> 'ranges', j.value -> 'fixes'
-           FROM vulnerability_staged s JOIN vulnerability x ON x.uid = s.uid, json_each(s.body, '$.entry.software') j WHERE s.uid <= ?`,
+           FROM vulnerability_staged s CROSS JOIN vulnerability x ON x.uid = s.uid CROSS JOIN json_each(s.body, '$.entry.software') j WHERE s.uid <= ?`,
           uid,
         ),
-        ...judgeAgain(STAGED, uid),
+        ...judgeAgain(uid),
         sql('DELETE FROM vulnerability_staged WHERE uid <= ?', uid),
       ]);
       return true;
