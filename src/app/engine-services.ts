@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auditor } from '../audit/audit.js';
+import type { SessionChange } from '../auth/sessions.js';
 import type { ChildSites } from '../child/child.js';
 import type { PacedChildSites } from '../child/http.js';
 import type { SharedLimits } from '../child/shared-limits.js';
@@ -226,6 +227,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
     health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
+    web_session: (change: SessionChange, context) => changeSession(context.store, change),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
@@ -307,6 +309,22 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       await db.close();
     },
   };
+}
+
+/** Answers whether anything changed. */
+async function changeSession({ webSessions }: Store, change: SessionChange): Promise<boolean> {
+  switch (change.step) {
+    case 'open':
+      return webSessions.open(change.session, change.user_id, change.proof);
+    case 'open_by_link':
+      return webSessions.openByLink(change.session, change.link_hash);
+    case 'rotate':
+      return webSessions.rotate(change.id, change.from, change.to, change.rotated_at, change.now);
+    case 'use':
+      return webSessions.use(change.id, change.now, change.previous_until);
+    case 'end':
+      return webSessions.end(change.id);
+  }
 }
 
 /** Figures about the sites and what waits to be told. */
@@ -402,8 +420,8 @@ async function openProbe(config: Config): Promise<Probe> {
 
 async function openAuditor(config: Config): Promise<Auditor> {
   const { createAuditor } = await import('../audit/create.js');
-  const { chromium, allow_private_sites, pagespeed_url } = config;
-  return createAuditor({ chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+  const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
+  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
 }
 
 async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
@@ -422,7 +440,6 @@ async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed>
   return createVulnerabilityFeed({
     location: config.vulnerability_feed,
     key: config.vulnerability_key,
-    keyFile: config.vulnerability_key_file,
     allowPrivate: config.allow_private_sites,
     userAgent: `Sitefleet/${VERSION}`,
   });

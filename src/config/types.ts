@@ -80,6 +80,7 @@ export interface Config {
   allow_private_sites: boolean | 'loopback';
   safe_updates: SafeUpdates;
   /** Browser for performance audits; null = the usual places. */
+  lighthouse: string | null;
   chromium: string | null;
   /** Where PageSpeed Insights answers. */
   pagespeed_url: string;
@@ -87,8 +88,6 @@ export interface Config {
   vulnerability_feed: string | null;
   /** Sent to the feed as bearer token. */
   vulnerability_key: string | null;
-  /** File with that key, read at each look. */
-  vulnerability_key_file: string | null;
   /** `smtp://` or `smtps://` with login; null = no mail is sent. */
   smtp_url: string | null;
   /** Sender of mail; null = made from the SMTP login or host. */

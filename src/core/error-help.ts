@@ -43,6 +43,10 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_rest_insufficient_permission: ['The key lacks the right for this.', 'Use a key with the needed right.'],
   svc_rest_too_many_requests: ['Too many requests in a short time.', 'Wait as long as Retry-After says.'],
   svc_forbidden_origin: ['The request came from a web page or by a host name that is not ours.', 'Use the right URL.'],
+  svc_csrf_refused: [
+    'A change was sent with the session cookie, but not provably by our own page.',
+    'Send Origin and X-Sitefleet-CSRF as GET /session answers it, or use an API key.',
+  ],
 
   svc_site_not_found: ['No site matches.', FIND_SITE],
   svc_ambiguous_site: ['Several sites match this domain.', 'Use one of the ids in site_ids.'],

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { type Agent, request } from 'undici';
 import type { PrivateReach } from '../core/address.js';
 import { checkAddress, checkedAgent } from '../probe/agent.js';
@@ -16,15 +16,12 @@ const SILENCE_MS = 60_000;
 /** From the first byte of the question to the last of the feed. */
 const TOTAL_MS = 15 * 60_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
-const MAX_KEY_BYTES = 4096;
 
 export interface FeedParts {
   /** `http(s)://…`, or the path of a file; null = none. */
   location: string | null;
   /** Sent as bearer token. */
   key: string | null;
-  /** File with the key, read at each look; instead of `key`. */
-  keyFile: string | null;
   allowPrivate: PrivateReach;
   lookup?: Lookup;
   userAgent: string;
@@ -73,7 +70,7 @@ async function ask(
   known: FeedStamp | null,
   signal: AbortSignal,
 ): Promise<FeedCopy> {
-  const key = await keyOf(parts);
+  const { key } = parts;
   const answer = await request(location, {
     dispatcher,
     headers: {
@@ -105,17 +102,6 @@ function adviceFor(status: number, key: string | null): string {
     return key === null ? ' It wants a key: SITEFLEET_VULNERABILITY_KEY.' : ' It does not take the key.';
   if (status === 429) return ' It was asked too often.';
   return status >= 300 && status < 400 ? ' Redirects are not followed: use the address it leads to.' : '';
-}
-
-async function keyOf({ key, keyFile }: FeedParts): Promise<string | null> {
-  if (keyFile === null) return key;
-  const text = await readFile(keyFile, 'utf8').catch((cause: unknown) => {
-    throw new FeedFailure(`The file of SITEFLEET_VULNERABILITY_KEY_FILE cannot be read${codeOf(cause)}.`, { cause });
-  });
-  const read = text.trim();
-  if (read === '' || read.length > MAX_KEY_BYTES || /[^\x21-\x7e]/.test(read))
-    throw new FeedFailure('The file of SITEFLEET_VULNERABILITY_KEY_FILE holds no key: one line of plain characters.');
-  return read;
 }
 
 /** A file is told from its next copy by size and time. */

@@ -499,10 +499,7 @@ describe('what goes wrong with a feed', () => {
 
   it('sends the key, which stands nowhere else', async () => {
     server.key = 'key-of-the-user-0123456789';
-    const folder = tempFolder('feed-key');
-    const file = join(folder, 'key');
-    writeFileSync(file, `${server.key}\n`);
-    await good({ vulnerability_key_file: file });
+    await good({ vulnerability_key: server.key });
     server.key = 'another-key-0123456789';
     app.clock.move(DAY);
     const failed = await refresh(app);
@@ -535,7 +532,6 @@ describe('what goes wrong with a feed', () => {
     const feed = createVulnerabilityFeed({
       location: server.url,
       key: null,
-      keyFile: null,
       allowPrivate: false,
       userAgent: 'test',
     });
@@ -543,7 +539,6 @@ describe('what goes wrong with a feed', () => {
     const named = createVulnerabilityFeed({
       location: server.url.replace('127.0.0.1', 'feed.example'),
       key: null,
-      keyFile: null,
       allowPrivate: false,
       lookup: async () => [{ address: '127.0.0.1', family: 4 }],
       userAgent: 'test',
@@ -562,7 +557,6 @@ describe('what goes wrong with a feed', () => {
       const feed = createVulnerabilityFeed({
         location: path,
         key: null,
-        keyFile: null,
         allowPrivate: false,
         userAgent: '',
         maxBytes,
