@@ -30,8 +30,10 @@ export interface Kind {
   killedRestoring?: boolean;
   /** The disk becomes full at this step. Such a site lies on a small disk. */
   full?: string;
-  /** WordPress installs nothing; the answer says why. */
+  /** WordPress installs nothing, or not all; the answer says why. */
   refused?: boolean;
+  /** Its name afterwards, under which it is not active: that is told, and nothing is undone. */
+  renamed?: (slug: string) => string;
   /** Seconds that the site waits in vain: such kinds begin first. */
   slow?: number;
 }
@@ -70,6 +72,7 @@ export const BAD: readonly Kind[] = [
     code: FATAL,
     files: many(30, 20_000),
     full: 'upgrader_clear_destination',
+    refused: true,
     slow: 10,
   },
   {
@@ -119,8 +122,10 @@ export const BAD: readonly Kind[] = [
   },
   { name: 'keeps the child plugin from answering', code: on('init', "remove_all_actions( 'init' );") },
   {
-    name: 'its main file is gone',
-    pack: (files, folder) => moved(files, `${folder}/${folder}.php`, `${folder}/main.php`),
+    name: 'without a main file',
+    pack: (files, folder) =>
+      Object.fromEntries(Object.entries(files).filter(([path]) => path !== `${folder}/${folder}.php`)),
+    refused: true,
   },
   {
     name: 'its folder has another name',
@@ -153,7 +158,6 @@ export const BAD: readonly Kind[] = [
     visited: '?task=run',
   },
   { name: 'half a package', cut: true, refused: true },
-  { name: 'plugin of one file, fatal', what: 'single', code: FATAL },
   {
     name: 'theme with a fatal error',
     what: 'theme',
@@ -243,7 +247,17 @@ export const GOOD: readonly Kind[] = [
   { name: 'changes the login page', code: "add_filter( 'login_message', fn() => '<p>Good morning</p>' );" },
   { name: 'more headers and cookies', code: on('send_headers', "header( 'X-Good: 1' ); setcookie( 'good', '1' );") },
   { name: 'names beyond ASCII', files: { 'ä ö/ü – 1.txt': 'x', '日本.txt': 'y' } },
-  { name: 'plugin of one file', what: 'single', code: on('wp_footer', "echo 'two';") },
+  // As WordPress' own first plugin: its package has a folder, and it is not active afterwards.
+  {
+    name: 'plugin of one file moves into a folder',
+    what: 'single',
+    renamed: (slug) => `${slug.replace('.php', '')}/${slug}`,
+  },
+  {
+    name: 'its main file has another name',
+    pack: (files, folder) => moved(files, `${folder}/${folder}.php`, `${folder}/main.php`),
+    renamed: (slug) => slug.replace(/[^/]+$/, 'main.php'),
+  },
   { name: 'PHP killed when all is done', killed: 'answer', slow: 12 },
   {
     name: 'theme in new clothes',
@@ -278,6 +292,11 @@ export function placeOf(kind: Kind): string {
   return `plugins/${kind.what === 'single' ? `${folderOf(kind)}.php` : folderOf(kind)}`;
 }
 
+/** Where it lies afterwards. */
+export function newPlaceOf(kind: Kind): string {
+  return kind.what === 'single' ? `plugins/${folderOf(kind)}` : placeOf(kind);
+}
+
 /** The item as it was before its update. A theme is that of the site. */
 export function writeOld(site: WordPress, kind: Kind): void {
   const place = placeOf(kind);
@@ -292,20 +311,20 @@ export function writeOld(site: WordPress, kind: Kind): void {
     site.write(`plugins/${name}/${name}.php`, plugin('1.0', code));
 }
 
-/** What lies in its place when 2.0 is installed, by path relative to it; '' = the item is one file. */
+/** What lies in its new place when 2.0 is installed, by path relative to it. */
 export function newFiles(kind: Kind): Files {
-  if (kind.what === 'theme') return { 'style.css': '/*\nTheme Name: Plain\nVersion: 2.0\n*/\n', ...kind.files };
-  const main = plugin('2.0', kind.code);
-  return kind.what === 'single'
-    ? { '': main }
-    : { [`${folderOf(kind)}.php`]: main, 'part/ä.txt': 'two', ...kind.files };
+  const folder = newPlaceOf(kind).replace(/^[^/]+\//, '');
+  const paths = Object.entries(packageOf(kind)).map(([path, text]) => [path.slice(folder.length + 1), text] as const);
+  return Object.fromEntries(paths);
 }
 
 /** The files of the package of 2.0. */
 export function packageOf(kind: Kind): Files {
   const folder = kind.what === 'theme' ? 'plain' : folderOf(kind);
-  const files = Object.fromEntries(
-    Object.entries(newFiles(kind)).map(([path, text]) => [path === '' ? `${folder}.php` : `${folder}/${path}`, text]),
-  );
+  const inside: Files =
+    kind.what === 'theme'
+      ? { 'style.css': '/*\nTheme Name: Plain\nVersion: 2.0\n*/\n', ...kind.files }
+      : { [`${folder}.php`]: plugin('2.0', kind.code), 'part/ä.txt': 'two', ...kind.files };
+  const files = Object.fromEntries(Object.entries(inside).map(([path, text]) => [`${folder}/${path}`, text]));
   return kind.pack?.(files, folder) ?? files;
 }
