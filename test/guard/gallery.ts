@@ -3,6 +3,8 @@
 import { plugin } from './tools.js';
 import type { WordPress } from './wordpress.js';
 
+export const NEW_VERSION = '2.0';
+
 export type Files = Record<string, string | Buffer>;
 
 /** One kind of update. What is not said is as in any plugin. */
@@ -10,7 +12,9 @@ export interface Kind {
   name: string;
   /** Default: plugin; `single` = a plugin of one file. */
   what?: 'plugin' | 'theme' | 'single';
-  /** PHP in the main file of 1.0 and of 2.0. */
+  /** Default 2.0. Themes have one slug, so each has a version of its own. */
+  version?: string;
+  /** PHP in the main file of the old version, 1.0, and of the new one. */
   old?: string;
   code?: string;
   /** Beside the main file of 2.0, relative to its folder. For a theme: all but style.css. */
@@ -30,8 +34,8 @@ export interface Kind {
   killedRestoring?: boolean;
   /** The disk becomes full at this step. Such a site lies on a small disk. */
   full?: string;
-  /** WordPress installs nothing, or not all; the answer says why. */
-  refused?: boolean;
+  /** Default: as a version that broke the site. `failed` = as an update that did not get through, so that nothing is held back. */
+  ends?: 'failed' | 'either';
   /** Its name afterwards, under which it is not active: that is told, and nothing is undone. */
   renamed?: (slug: string) => string;
   /** Seconds that the site waits in vain: such kinds begin first. */
@@ -56,23 +60,25 @@ const FATAL = 'removed_function();';
 export const BAD: readonly Kind[] = [
   { name: 'hangs for half a minute', code: on('init', 'sleep( 30 );'), slow: 30 },
   { name: 'is slow by 10 s', code: on('template_redirect', 'sleep( 10 );'), slow: 25 },
-  { name: 'PHP killed while it unpacks', killed: 'upgrader_source_selection', slow: 25 },
-  { name: 'PHP killed when the old version is gone', killed: 'upgrader_clear_destination', slow: 25 },
+  { name: 'PHP killed while it unpacks', ends: 'failed', killed: 'upgrader_source_selection', slow: 25 },
+  { name: 'PHP killed when the old version is gone', ends: 'failed', killed: 'upgrader_clear_destination', slow: 25 },
   {
     name: 'PHP killed while the old version is put back',
     code: FATAL,
     files: many(1_500, 400),
     killedRestoring: true,
+    // A guard that was killed while it acted by itself has not recorded why.
+    ends: 'either',
     slow: 15,
   },
   { name: 'endless loop', code: on('init', 'set_time_limit( 1 ); while ( true ) { $x = 1; }'), slow: 12 },
-  { name: 'disk full while it unpacks', full: 'upgrader_pre_download', refused: true, slow: 10 },
+  { name: 'disk full while it unpacks', full: 'upgrader_pre_download', ends: 'failed', slow: 10 },
   {
     name: 'disk full when the old version is gone',
     code: FATAL,
     files: many(30, 20_000),
     full: 'upgrader_clear_destination',
-    refused: true,
+    ends: 'failed',
     slow: 10,
   },
   {
@@ -125,7 +131,7 @@ export const BAD: readonly Kind[] = [
     name: 'without a main file',
     pack: (files, folder) =>
       Object.fromEntries(Object.entries(files).filter(([path]) => path !== `${folder}/${folder}.php`)),
-    refused: true,
+    ends: 'failed',
   },
   {
     name: 'its folder has another name',
@@ -157,13 +163,13 @@ export const BAD: readonly Kind[] = [
     code: on('init', `if ( isset( $_GET['task'] ) ) { ${FATAL} }`),
     visited: '?task=run',
   },
-  { name: 'half a package', cut: true, refused: true },
+  { name: 'half a package', cut: true, ends: 'failed' },
   {
     name: 'theme with a fatal error',
     what: 'theme',
     files: { 'index.php': THEME_PAGE, 'functions.php': `<?php ${FATAL}` },
   },
-  { name: 'theme with an empty page', what: 'theme', files: { 'index.php': '<?php\n' } },
+  { name: 'theme with an empty page', what: 'theme', version: '2.1', files: { 'index.php': '<?php\n' } },
 ];
 
 function moved(files: Files, from: string, to: string): Files {
@@ -262,6 +268,7 @@ export const GOOD: readonly Kind[] = [
   {
     name: 'theme in new clothes',
     what: 'theme',
+    version: '2.2',
     files: { 'index.php': THEME_PAGE.replace('<h1>', '<header><h1>').replace('</h1>', '</h1></header>'), 'new.js': '' },
   },
 ];
@@ -320,11 +327,12 @@ export function newFiles(kind: Kind): Files {
 
 /** The files of the package of 2.0. */
 export function packageOf(kind: Kind): Files {
+  const { version = NEW_VERSION } = kind;
   const folder = kind.what === 'theme' ? 'plain' : folderOf(kind);
   const inside: Files =
     kind.what === 'theme'
-      ? { 'style.css': '/*\nTheme Name: Plain\nVersion: 2.0\n*/\n', ...kind.files }
-      : { [`${folder}.php`]: plugin('2.0', kind.code), 'part/ä.txt': 'two', ...kind.files };
+      ? { 'style.css': `/*\nTheme Name: Plain\nVersion: ${version}\n*/\n`, ...kind.files }
+      : { [`${folder}.php`]: plugin(version, kind.code), 'part/ä.txt': 'two', ...kind.files };
   const files = Object.fromEntries(Object.entries(inside).map(([path, text]) => [`${folder}/${path}`, text]));
   return kind.pack?.(files, folder) ?? files;
 }
