@@ -17,7 +17,7 @@ const one = { site_id_or_domain: 1 };
 
 /** The nth plugin of the first site, with a version on offer that breaks the site in this way. */
 async function bad(
-  breakage: 'fatal' | 'front' | 'login' | 'white' | 'suspect',
+  breakage: 'fatal' | 'front' | 'login' | 'task' | 'white' | 'suspect',
   { watchdog = false, nth = 0 } = {},
 ): Promise<{ plugin: PluginState; before: string }> {
   const site = app.site(0);
@@ -92,6 +92,56 @@ describe('an update that breaks the site', () => {
     expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
     expect(answer.errors[0].message).toContain('The guard of the site put back');
     expect(plugin.version).toBe(before);
+    await expectSettled();
+  });
+
+  it('is looked at again as soon as the guard may act, where it recorded a fatal error', async () => {
+    await bad('fatal', { watchdog: true });
+    const waits: number[] = [];
+    const { sleep } = app.clock;
+    app.clock.sleep = (ms, signal) => {
+      waits.push(ms);
+      return sleep(ms, signal);
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors[0].message).toContain('The guard of the site put back');
+    // Between the two looks before; then until the guard acts, which waits 2 s after the last change of a file, not the usual 5 s.
+    expect(waits.filter((ms) => ms >= 1_000)).toEqual([3_000, 2_500]);
+  });
+
+  it('by an error that no look meets holds the next item until it is decided', async () => {
+    const { plugin, before } = await bad('task', { watchdog: true });
+    const next = app.offer(app.site(0), 1);
+    await sync(1);
+    const meanwhile: string[] = [];
+    let over = false;
+    const visits = (async () => {
+      while (!over) {
+        await fetch(`${app.site(0).url}wp-cron.php`).then((answer) => answer.text());
+        if (next.version === '99.0') meanwhile.push(plugin.version);
+      }
+    })();
+    const answer = await app.safely('update-site-plugins', one).finally(() => {
+      over = true;
+    });
+    await visits;
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect(answer.updated).toMatchObject([{ slug: next.slug }]);
+    expect([...new Set(meanwhile)]).toEqual([before]);
+    await expectSettled();
+  });
+
+  it('by switching its plugin off is undone, and the plugin is on again', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    // Under the same name, but off.
+    site.faults.renames = { [plugin.slug]: plugin.slug };
+    await sync(1);
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+    expect(answer.errors[0].evidence).toEqual([expect.stringContaining('inactive')]);
+    expect([plugin.version, plugin.active]).toEqual([before, true]);
     await expectSettled();
   });
 
