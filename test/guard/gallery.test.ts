@@ -8,14 +8,18 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
+import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
+import { shortOrLong } from '../robustness/soak.js';
 import { bareSite } from '../support/bare-site.js';
-import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import { ADMIN, type Answer, type TestApp, testApp } from '../support/harness.js';
+import { random } from '../support/processes/program.js';
 import { mountVolume, type Volume, volumeMissing } from '../support/processes/volume.js';
 import {
   BAD,
   folderOf,
   GOOD,
   type Kind,
+  killedAnywhere,
   NEW_VERSION,
   newFiles,
   newPlaceOf,
@@ -59,6 +63,8 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
   const badOnes = BAD.filter(({ full }) => full === undefined || noVolume === '');
   const bad = new Map(badOnes.map((kind) => [kind, deferred<Outcome>()]));
   const good = new Map(GOOD.map((kind) => [kind, deferred<Outcome>()]));
+  const anywhere = killedAnywhere(shortOrLong(2, 20), random(5));
+  const killed = new Map(anywhere.map((kind) => [kind, deferred<Outcome>()]));
   const times = new Map<string, number>();
   let app: TestApp;
   const work: Promise<void>[] = [];
@@ -140,6 +146,15 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     240_000,
   );
 
+  it.each(anywhere)(
+    'whole: $name',
+    async (kind) => {
+      const { before, after } = await of(killed, kind);
+      expect([before, ...(kind.code === undefined ? [asContents(newFiles(kind))] : [])]).toContainEqual(after);
+    },
+    240_000,
+  );
+
   it('leaves every site well, and none armed', async () => {
     await Promise.all(work);
     for (const { id, site } of places) {
@@ -169,7 +184,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
       const load = ({ bad: b, good: g }: Place) => [...b, ...g].reduce((sum, one) => sum + (one.slow ?? 10), 0);
       return free.reduce((a, b) => (load(b) < load(a) ? b : a));
     };
-    for (const kind of badOnes) least(kind, 'bad').bad.push(kind);
+    for (const kind of [...anywhere, ...badOnes]) least(kind, 'bad').bad.push(kind);
     for (const kind of GOOD) least(kind, 'good').good.push(kind);
   }
 
@@ -199,8 +214,8 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
 
   async function runAll(place: Place): Promise<void> {
     for (const kind of place.bad) {
-      const outcome = runBad(place, kind);
-      bad.get(kind)?.settle(outcome);
+      const outcome = kind.killedAfter === undefined ? runBad(place, kind) : runKilled(place, kind);
+      (bad.get(kind) ?? killed.get(kind))?.settle(outcome);
       await outcome.catch(() => undefined);
     }
     const outcomes = runGood(place);
@@ -224,6 +239,24 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     const ms = await watch.end();
     if (ms !== null) times.set(kind.name, ms);
     return { answer, before, after: contents(item), ms };
+  }
+
+  /** However the call ends: what it left open is settled as the schedule does it. */
+  async function runKilled(place: Place, kind: Kind): Promise<Outcome> {
+    const item = join(place.site.content, placeOf(kind));
+    const before = contents(item);
+    const timer = pause(kind.killedAfter ?? 0).then(async () => {
+      place.site.stop();
+      await place.site.serve();
+    });
+    const answer = await update(place, [kind]).catch((error: unknown) => error);
+    await timer;
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    await settleInterrupted(app.service.ctx(caller));
+    const { slug, version } = { slug: slugOf(kind), version: NEW_VERSION };
+    await app.call('lift-quarantine', { type: 'plugin', slug, version }).catch(() => undefined);
+    expect(await isWell(place.site)).toBe(true);
+    return { answer, before, after: contents(item), ms: null };
   }
 
   async function runGood(place: Place): Promise<Map<Kind, Outcome>> {

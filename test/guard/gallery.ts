@@ -32,6 +32,8 @@ export interface Kind {
   /** PHP is killed at this step of WordPress' upgrader. */
   killed?: string;
   killedRestoring?: boolean;
+  /** PHP is killed so many milliseconds after the call began. */
+  killedAfter?: number;
   /** The disk becomes full at this step. Such a site lies on a small disk. */
   full?: string;
   /** Default: as a version that broke the site. `failed` = as an update that did not get through, so that nothing is held back. */
@@ -171,6 +173,18 @@ export const BAD: readonly Kind[] = [
   },
   { name: 'theme with an empty page', what: 'theme', version: '2.1', files: { 'index.php': '<?php\n' } },
 ];
+
+/** So many updates in whose middle PHP is killed, at any moment; every other version is a bad one. */
+export function killedAnywhere(count: number, next: () => number): Kind[] {
+  return Array.from({ length: count }, (_, i) => ({
+    name: `PHP killed at any moment, ${i + 1}`,
+    ...(i % 2 === 0 ? { code: FATAL } : {}),
+    files: many(800, 400),
+    // Two looks, 3 s apart, come first; then snapshot, update, looks, restore.
+    killedAfter: 3_000 + next() * 6_000,
+    slow: 25,
+  }));
+}
 
 function moved(files: Files, from: string, to: string): Files {
   const { [from]: text = '', ...others } = files;
