@@ -201,6 +201,12 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   const unknown = run.open.some(isUnclear);
   const inventory = unknown ? await readAgain(run.ctx, run.target) : null;
   const restoring = run.open.filter((item) => item.restoring);
+  // One request for a site with many.
+  const together = run.open.length > 1 && run.open.every(({ applied }) => applied !== null);
+  if (together) {
+    for (const item of run.open) await note(run, item, { step: 'disarm' });
+    await disarm(run, 'all');
+  }
   for (const item of [...run.open]) {
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
       // Of several that were being put back it is not known which one was at fault.
@@ -215,8 +221,10 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
       result.errors.push(...(part?.errors ?? []));
       if (part !== null) continue;
     }
-    await note(run, item, { step: 'disarm' });
-    await disarm(run, item);
+    if (!together) {
+      await note(run, item, { step: 'disarm' });
+      await disarm(run, item);
+    }
     const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
     const updated = now !== null && now !== item.old_version;
     const findings = updated ? suspect.map(({ what }) => what) : [];

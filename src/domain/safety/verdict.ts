@@ -36,8 +36,12 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let undecided = false;
   for (const pause of PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
-    const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
-    const told = await faultsOf(run);
+    const [{ findings: found, silent }, early] = await Promise.all([
+      lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths),
+      faultsOf(run),
+    ]);
+    // What this look has set off is recorded by now.
+    const told = found.some(isBroken) ? await faultsOf(run) : early;
     // Silence of the site says nothing while our own network is down. The guard has answered where it is not.
     if (silent && told === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
     const faults = told ?? [];
