@@ -39,6 +39,7 @@ const noVolume = volumeMissing('memory');
 const SITES = 10;
 const WORST_MS = 60_000;
 const BROKE = 'svc_update_rolled_back';
+const PLAIN = GOOD[0] as Kind;
 const UNCHANGED: readonly string[] = ['half a package', 'disk full while it unpacks'];
 
 interface Place {
@@ -171,6 +172,22 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     expect(held.filter((one) => !either.includes(one)).sort()).toEqual(expected.sort());
     expect(badOnes.length).toBeGreaterThanOrEqual(20);
     expect(GOOD.length).toBeGreaterThanOrEqual(20);
+  }, 240_000);
+
+  it('puts an update back on request, and takes the guard away', async () => {
+    await Promise.all(work);
+    const place = places.find((one) => one.good.includes(PLAIN));
+    const outcome = await of(good, PLAIN);
+    if (place === undefined) throw new Error('no site has the plain update');
+    const site = { site_id_or_domain: place.id };
+    const { snapshots } = await app.call('list-site-snapshots', site);
+    const { change_id } = (snapshots as { slug: string; change_id: string; role: string }[]).find(
+      ({ slug, role }) => slug === slugOf(PLAIN) && role === 'snapshot',
+    ) ?? { change_id: '' };
+    expect(await app.call('roll-back', { change_id })).toMatchObject({ version: '1.0', well: true });
+    expect(contents(join(place.site.content, placeOf(PLAIN)))).toEqual(outcome.before);
+    expect(await app.call('remove-site-guard', { ...site, confirm: true })).toMatchObject({ removed: true });
+    expect(readdirSync(place.site.content).filter((name) => name.startsWith('sitefleet-guard-'))).toEqual([]);
   }, 240_000);
 
   /** Slow kinds first, one theme a site, the full disks where the disk is small. */

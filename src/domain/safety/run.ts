@@ -158,15 +158,17 @@ async function updateOne(
   item.updated_at = ctx.clock.now();
   await note(run, item, { step: 'update', updated_at: item.updated_at });
   run.open.push(item);
-  const seen: Verdict[] = [];
+  const seen: Promise<Verdict>[] = [];
   // What the guard can put back is looked at before the inventory is read: a site that hangs would not give it for a minute.
   const isBroken = async () => {
-    const verdict = await lookAfter(run, item);
-    seen.push(verdict);
-    return isBad(verdict);
+    const look = lookAfter(run, item);
+    seen.push(look);
+    // A look that fails says nothing of the update: it is told below.
+    return look.then(isBad, () => true);
   };
   const sending = protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken } : {};
   const { updated, errors, interrupted } = await apply([offer], sending);
+  const early = await seen[0];
   if (interrupted === true) ctx.signal.throwIfAborted();
   item.applied = updated[0] ?? null;
   item.error = errors[0] ?? null;
@@ -178,7 +180,7 @@ async function updateOne(
     const settled = await settleFailed(run, item);
     if (settled !== null) return settled;
   }
-  return settleBroken(run, item, switchedOff(item) ?? seen[0] ?? (await lookAfter(run, item)));
+  return settleBroken(run, item, switchedOff(item) ?? early ?? (await lookAfter(run, item)));
 }
 
 /** An item whose turn has come, written down before anything is done. */
