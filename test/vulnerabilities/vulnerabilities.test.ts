@@ -402,8 +402,8 @@ describe('a feed that was read', () => {
   });
 
   it('has figures for Prometheus', async () => {
-    const http = await started([{}], { metrics_token: 'metrics-token-of-this-test' }).then(({ service }) =>
-      service.http(),
+    const http = await started([{ [BOX]: '3.0' }], { metrics_token: 'metrics-token-of-this-test' }).then(
+      ({ service }) => service.http(),
     );
     const lines = async () => {
       const headers = { Authorization: 'Bearer metrics-token-of-this-test' };
