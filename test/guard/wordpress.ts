@@ -212,15 +212,16 @@ export class WordPress {
     return this.php(`define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; ${code}`);
   }
 
-  /** `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
-  async serve({ timestamps = true } = {}): Promise<void> {
+  /** `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
+  async serve({ timestamps = true, confined = false } = {}): Promise<void> {
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
     const cache = [
       'opcache.enable=1',
       'opcache.revalidate_freq=0',
       `opcache.validate_timestamps=${timestamps ? 1 : 0}`,
     ];
-    const settings = [...limits, ...cache];
+    const folders = [this.core, realpathSync(this.content), this.#folder].join(':');
+    const settings = [...limits, ...cache, ...(confined ? [`open_basedir=${folders}`] : [])];
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
     this.#server = spawn('php', [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
       env: { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) },
