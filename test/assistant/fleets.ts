@@ -3,7 +3,10 @@
 import { seedFleet } from '../../bench/lib/seed.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState } from '../../src/demo/state.js';
+import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
+import { ADMIN } from '../support/harness.js';
 import { type McpApp, mcpApp } from '../support/mcp-clients.js';
+import { entry, feedServer, feedText } from '../vulnerabilities/feed.js';
 
 const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -96,11 +99,14 @@ function furnish(site: DemoSite, seed: number, place: number): void {
 
 /** @param stored sites in the database that nothing answers for */
 export async function assistantFleet(name: string, seed: number, stored: number): Promise<AssistantFleet> {
+  const feed = await feedServer();
+  const affected = [['*', true, '3.21.0', false]] satisfies [string, boolean, string, boolean][];
+  feed.serve(feedText([entry(1, { slug: 'elementor', affected, fixed: ['3.21.0'], rating: 'High', score: 8.1 })]));
   const mcp = await mcpApp({
     sites: LIVE,
     realClock: false,
     fleet: { seed, plugins: 6 },
-    config: { direct_call_ms: 600_000, toolsets: null },
+    config: { direct_call_ms: 600_000, toolsets: null, vulnerability_feed: feed.url },
   });
   const { app } = mcp;
   const now = app.clock.now();
@@ -118,6 +124,9 @@ export async function assistantFleet(name: string, seed: number, stored: number)
   for (let place = 0; place < LIVE - 1; place += 1) live.push(await connectLive(mcp, seed, place, ids));
   await app.db.run('UPDATE monitor SET status = 1, active = 1');
   for (const one of live) await trouble(mcp, one, now);
+  const signal = new AbortController().signal;
+  await refreshVulnerabilities(app.service.ctx({ actor: ADMIN, request_id: 'feed', signal }));
+  await feed.close();
   await app.db.run('ANALYZE');
   return {
     name,

@@ -1,4 +1,4 @@
-/** Thirty everyday tasks on 60 and on 5,000 sites: few calls, small answers, and done. The table for readers is made here. */
+/** Everyday tasks on 60 and on 5,000 sites: few calls, small answers, and done. The table for readers is made here. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

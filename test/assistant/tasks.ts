@@ -70,6 +70,21 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
+    ask: 'Which of them have a version with known vulnerabilities?',
+    kind: 'read',
+    async run(session, fleet) {
+      const answer = await session.call('search-fleet', { plugin: 'elementor', vulnerable: true });
+      const live = fleet.live.filter((one) => pluginOf(one, ELEMENTOR)?.version === '3.20.1');
+      const stored = await fleet.cell(
+        `SELECT count(*) FROM site_extension e JOIN package p ON p.id = e.package_id
+         WHERE p.slug = ? AND e.version = '3.20.1' AND e.site_${STORED}`,
+        ELEMENTOR,
+        fleet.stored,
+      );
+      expectSites(answer, fleet, live, stored);
+    },
+  },
+  {
     ask: 'Which sites run PHP below 8.1?',
     kind: 'read',
     async run(session, fleet) {

@@ -8,9 +8,9 @@ const sites = () => z.array(z.object({ id: z.number().int(), url: z.string() }))
 
 export default defineOperation({
   id: 'svc/switch-plugin-v1',
-  title: 'Switch a plugin on or off on many sites',
+  title: 'Switch a plugin on many sites',
   about:
-    'Empty site list = ALL connected sites where it is in the other state. Activates or deactivates one plugin and verifies each site.',
+    'Empty site list = ALL connected sites where its state differs. Activates or deactivates a plugin and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
@@ -20,9 +20,9 @@ export default defineOperation({
   input: z.object({
     plugin: z.string().trim().min(1).max(255).describe('Slug or whole name.'),
     action: z.enum(['activate', 'deactivate']).describe('What to do.'),
-    site_ids_or_domains: siteRefs('Empty = ALL sites where it is in the other state.').default([]),
-    tag_ids: idList().describe('Only sites with any of these.'),
-    client_ids: idList().describe('Only sites of any of these.'),
+    site_ids_or_domains: siteRefs('Empty = ALL where its state differs.').default([]),
+    tag_ids: idList().describe('Any of these.'),
+    client_ids: idList().describe('Any of these.'),
     dry_run: dryRun,
   }),
 
