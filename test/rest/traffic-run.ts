@@ -3,6 +3,7 @@
 import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { keep } from '../../src/demo/guard/state.js';
 import { routes } from '../../src/rest/index.js';
+import { type Affected, entry } from '../vulnerabilities/feed.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
 
@@ -305,6 +306,16 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   for (const part of ['', '/basic', '/heartbeat', '/incidents', '/incidents/count']) await get(`${one}${part}`, site);
   await get(`${one}/heartbeat`, site, '?period=never');
   await get(one, { id_or_domain: 999 });
+  await app.db.run(
+    "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
+    [app.clock.now() - 120_000, app.clock.now()],
+  );
+  await get('/incidents', {}, '?open=0&days=3&include=1');
+  const { data } = (await get('/incidents')).body as { data: { id: number }[] };
+  const seen = '/incidents/{incident_id}/acknowledge';
+  await each('POST', seen, { incident_id: data[0]?.id ?? 0 }, { note: 'The host was asked.' });
+  await get('/incidents', {}, '?acknowledged=1');
+  await each('POST', seen, { incident_id: 99_999 });
   await get('/alerts');
 }
 
@@ -420,7 +431,11 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   await db.run('UPDATE monitor SET status = 0, active = 1 WHERE site_id IN (1, 2)');
   await db.run('UPDATE monitor SET last_http_code = NULL WHERE site_id = 1');
   for (const id of [1, 2])
-    await db.run('INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, ?, 1)', [id, now - 60_000, 'Down.']);
+    await db.run('INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, ?, 1)', [
+      id,
+      now - 60_000,
+      'Down.',
+    ]);
   await app.service.store.actionLog.add([
     {
       site_id: 2,
@@ -474,6 +489,38 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   const slug = encodeURIComponent(String(offer?.slug));
   await get('/fleet/updates/sites', {}, `?type=${words[Number(offer?.type)]}&slug=${slug}`);
   await get('/fleet/updates/sites', {}, '?type=plugin&slug=none');
+}
+
+/** Known vulnerabilities of what the first site has, before the feed was read and after. */
+export async function vulnerabilities(
+  { get, send }: Recorder,
+  app: RestApp,
+  read: (entries: unknown[]) => Promise<unknown>,
+) {
+  await get('/vulnerabilities');
+  const { state } = app.fleet.site(0);
+  const plugin = state.plugins.find(({ mustUse, premium, slug }) => !mustUse && !premium && !slug.includes('mainwp'));
+  const [theme] = state.themes;
+  if (plugin === undefined || theme === undefined) throw new Error('the site has no plugin or theme');
+  for (const item of [plugin, theme]) item.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+  state.wpUpdate = '99.0';
+  await send('POST', `${SITE}/sync`, { id_or_domain: 1 });
+  const below = { affected: [['*', true, '99', false]] as Affected[], fixed: ['99'] };
+  await read([
+    entry(1, { slug: plugin.slug.split('/', 1)[0] ?? '', ...below }),
+    entry(2, { type: 'theme', slug: theme.slug, ...below, rating: null, cve: null }),
+    entry(3, { type: 'core', slug: 'wordpress', ...below }),
+    {
+      ...entry(4, { type: 'core', slug: 'wordpress', affected: [['*', true, '*', true]] }),
+      references: [],
+      published: null,
+    },
+  ]);
+  await get('/vulnerabilities', {}, '?severity=critical,medium');
+  await get('/vulnerabilities', {}, '?severity=worst');
+  await get(`${SITE}/vulnerabilities`, { id_or_domain: 1 });
+  await get(`${SITE}/vulnerabilities`, { id_or_domain: 'unknown.example' });
+  await get('/updates/{id_or_domain}', { id_or_domain: 1 });
 }
 
 export async function records({ get, each, send }: Recorder) {
