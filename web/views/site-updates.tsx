@@ -112,7 +112,14 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                       <span>{one.name}</span>
                     )}
                     <span class="muted">{t.updateKind[one.type]}</span>
-                    <span class="versions">{t.updates.versions(one.current, one.next)}</span>
+                    <span class="versions">
+                      {t.updates.versions(one.current, one.next)}
+                      {one.fixes.length > 0 && (
+                        <span class="fixing">
+                          {t.updates.fixes} {one.fixes.join(', ')}
+                        </span>
+                      )}
+                    </span>
                     <Level level={one.level} />
                     <Protection
                       by={
