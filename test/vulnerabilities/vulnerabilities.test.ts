@@ -402,9 +402,28 @@ describe('a feed that was read', () => {
   });
 
   it('has figures for Prometheus', async () => {
-    await fleet();
-    const rows = await app.service.store.vulnerabilities.sitesBySeverity();
-    expect(rows).toEqual([{ severity: 4, n: 2 }]);
+    const http = await started([{ [BOX]: '3.0' }], { metrics_token: 'metrics-token-of-this-test' }).then(
+      ({ service }) => service.http(),
+    );
+    const lines = async () => {
+      const headers = { Authorization: 'Bearer metrics-token-of-this-test' };
+      const text = await (await http.request('http://127.0.0.1:8787/metrics', { headers })).text();
+      return text
+        .split('\n')
+        .filter((line) => line.startsWith('sitefleet_vulnerab') || line.startsWith('sitefleet_vulnerable'));
+    };
+    expect(await lines()).toEqual([]);
+    install(app, 0, { [BOX]: '1.4' });
+    await app.call('sync-sites', {});
+    server.serve(feedText(FEED));
+    await refresh(app);
+    expect((await lines()).sort()).toEqual([
+      `sitefleet_vulnerability_feed_checked_timestamp_seconds ${app.clock.now() / 1000}`,
+      'sitefleet_vulnerable_sites{severity="critical"} 1',
+      ...['high', 'low', 'medium', 'none', 'not_rated'].map(
+        (word) => `sitefleet_vulnerable_sites{severity="${word}"} 0`,
+      ),
+    ]);
   });
 });
 
