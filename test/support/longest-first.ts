@@ -7,6 +7,7 @@ const LONGEST = [
   'monitoring/week',
   'robustness/monitors-shared',
   'audits/browser',
+  'assistant/tasks',
   'jobs/crash',
   'store/replica',
   'robustness/clock',
