@@ -182,7 +182,8 @@ export const monitors: readonly Route[] = [
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await checkMonitor(ctx, site.id);
-      return { message: `The site is ${data.uptime_status}.`, data, site: simpleSite(site) };
+      const message = data.uptime_status === 'pending' ? data.msg : `The site is ${data.uptime_status}.`;
+      return { message, data, site: simpleSite(site) };
     },
   }),
   route({

@@ -75,10 +75,10 @@ export const monitorOwnShape = monitorSettingsShape.extend({ useglobal });
 
 export const monitorCheckShape = z.object({
   http_code: int().describe('0 without an answer.'),
-  uptime_status: z.enum(['up', 'down']),
+  uptime_status: z.enum(['up', 'down', 'pending']).describe('pending: in maintenance, or our own network is down.'),
   status: word,
-  response_time_ms: figure(),
-  timing: z.record(figure()),
+  response_time_ms: int().nullable(),
+  timing: z.record(int().nullable()).describe('Milliseconds.'),
   msg: z.string(),
   checked_at: z.string(),
 });
