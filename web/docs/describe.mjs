@@ -41,6 +41,7 @@ function downgraded(value) {
     out[limit] = true;
   }
   if (typeof out.propertyNames === 'object') delete out.propertyNames;
+  if (out.type === 'null') Object.assign(out, { type: undefined, enum: [null], nullable: true });
   if (Array.isArray(out.type)) Object.assign(out, typesOf(out.type));
   if (out.type === 'array' && (out.items === undefined || Array.isArray(out.items))) out.items = {};
   if (Array.isArray(out.anyOf)) Object.assign(out, withoutNull(out.anyOf));
