@@ -6,6 +6,12 @@ const { describeRuns } = await import('../../dist/src/run/openapi.js');
 const { operations } = await import('../../dist/tools/index.js');
 const { VERSION } = await import('../../dist/src/core/version.js');
 
+const { description: ROWS } = (await openApi([], VERSION)).info;
+const INTRODUCTION = `**Operations** are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`. \
+**Rows below /v2** are for scripts and take an API key.
+
+${ROWS}`;
+
 export async function describeAll() {
   const { webhooks: _not30, ...rest } = await openApi(routes, VERSION);
   const runs = describeRuns(operations, 'login');
@@ -13,7 +19,7 @@ export async function describeAll() {
   return downgraded({
     ...rest,
     openapi: '3.0.3',
-    info: { ...rest.info, title: 'Sitefleet', license: { name: rest.info.license.name } },
+    info: { ...rest.info, title: 'Sitefleet', description: INTRODUCTION, license: { name: rest.info.license.name } },
     // Found from the address of the description, so that a proxy may serve us below a path of its own.
     servers: [{ url: '../' }],
     tags: [...runs.tags, ...rest.tags],
