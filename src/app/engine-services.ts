@@ -400,8 +400,8 @@ async function openProbe(config: Config): Promise<Probe> {
 
 async function openAuditor(config: Config): Promise<Auditor> {
   const { createAuditor } = await import('../audit/create.js');
-  const { chromium, allow_private_sites, pagespeed_url } = config;
-  return createAuditor({ chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+  const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
+  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
 }
 
 async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {

@@ -380,7 +380,8 @@ async function openSessions(
     import('../store/vault/vault.js'),
   ]);
   const find = (hash: string, now: number, idleSince: number) => unknownCaller(webSessions.find(hash, now, idleSince));
-  return createSessions({ find, change, auth, hashToken, clock, log });
+  const identity = (id: string, idleSince: number) => unknownCaller(webSessions.identity(id, idleSince));
+  return createSessions({ find, identity, change, auth, hashToken, clock, log });
 }
 
 async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAccessToken?: VerifyAccessToken }> {

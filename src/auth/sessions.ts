@@ -41,6 +41,7 @@ export type SessionChange =
 
 export interface SessionParts {
   find(tokenHash: string, now: number, idleSince: number): Promise<StoredSession | undefined>;
+  identity(id: string, idleSince: number): Promise<Identity | undefined>;
   /** Answers whether anything changed. */
   change(change: SessionChange): Promise<boolean>;
   auth: Pick<Auth, 'login' | 'guess'>;
@@ -78,6 +79,8 @@ export interface Sessions {
    * svc_csrf_refused where it may be forged.
    */
   admit(request: SessionRequest): Promise<Session>;
+  /** Whose session it is, as long as it lasts; for what goes on after a request. Not a use of it. */
+  identity(id: string): Promise<Identity | undefined>;
   /** Opens a session. Rejects with svc_permission_denied (401) and svc_rest_too_many_requests. */
   login(info: RequestInfo, name: string, password: string): Promise<Session>;
   /** The same by a link that is good for one login. */
@@ -102,7 +105,7 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-export function createSessions({ find, change, auth, hashToken, clock, log }: SessionParts): Sessions {
+export function createSessions({ find, identity, change, auth, hashToken, clock, log }: SessionParts): Sessions {
   async function stored(cookie: string): Promise<StoredSession | undefined> {
     if (!TOKEN.test(cookie)) return undefined;
     const now = clock.now();
@@ -170,6 +173,8 @@ export function createSessions({ find, change, auth, hashToken, clock, log }: Se
       if (replaced === undefined) noteUse(session, now);
       return sessionOf(session, now, replaced);
     },
+
+    identity: (id) => identity(id, clock.now() - IDLE_MS),
 
     async login(info, name, password) {
       if (!info.secure) throw plainLogin();

@@ -211,7 +211,7 @@ export class ChildClient {
       this.#parts.sessions.keep(call, answer.cookies ?? []);
       return { value };
     }
-    const failure = unframedFailure(answer, url);
+    const failure = unframedFailure(answer, url, call.at.http_user !== null && call.at.http_user !== '');
     const elsewhere = failure.kind === 'redirected' && originOf(answer.location, url) !== url.origin;
     const again =
       (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);

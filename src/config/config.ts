@@ -1,5 +1,6 @@
 /** The only reader of the environment. One table holds every variable: its name, default, meaning and what it accepts. */
 
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -269,6 +270,14 @@ const VARIABLES: readonly Variable[] = [
     'Scope that lets a token read. The other one includes it.',
   ),
   variable('OAUTH_WRITE_SCOPE', 'oauth_write_scope', 'sitefleet:write', scopeToken, 'Scope that lets a token change.'),
+  variable(
+    'LIGHTHOUSE',
+    'lighthouse',
+    null,
+    anyText,
+    'Command or folder of Lighthouse, for performance audits on this machine: `npm install --global lighthouse@12.8.2`.',
+    { shown: 'beside Sitefleet, or the usual places' },
+  ),
   variable('CHROMIUM', 'chromium', null, anyText, 'Path of Chromium or Chrome, for performance audits by Lighthouse.', {
     shown: 'the usual places',
   }),
@@ -323,8 +332,12 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
   const problems: ConfigProblem[] = [];
   const settled: Partial<Record<keyof Config, unknown>> = {};
   for (const row of VARIABLES) {
-    const raw = env[row.name] ?? '';
-    const text = row.key === 'admin_password' ? raw : raw.trim();
+    const found = rawText(row, env);
+    if (typeof found !== 'string') {
+      problems.push(found);
+      continue;
+    }
+    const text = row.key === 'admin_password' ? found : found.trim();
     const parsed = text === '' ? { value: row.fallback(env) } : row.parse(text);
     if ('value' in parsed) settled[row.key] = parsed.value;
     else problems.push({ name: row.name, message: problemText(row, text, parsed.allowed) });
@@ -348,6 +361,32 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
 }
 
+/** Whether `NAME_FILE` may name a file with the value. The secret key has a variable of its own for that, which also makes the file. */
+function takesFile(row: Variable): boolean {
+  return row.secret === true && row.key !== 'secret_key';
+}
+
+/** The text of a variable, or of the file that its `_FILE` names, without the line break at its end; '' when neither is set. */
+function rawText(row: Variable, env: Environment): string | ConfigProblem {
+  const raw = env[row.name] ?? '';
+  const name = `${row.name}_FILE`;
+  const file = takesFile(row) ? (env[name] ?? '').trim() : '';
+  if (file === '') return raw;
+  if (raw !== '') return { name, message: `is set together with ${row.name}. Set only one of the two.` };
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return {
+      name,
+      message: `${JSON.stringify(file)} cannot be read (${code}). Name a file that this process may read.`,
+    };
+  }
+  // Taken for "not set", an empty secret would leave a door open or shut without a word.
+  return text.trim() === '' ? { name, message: `${JSON.stringify(file)} is empty. Put the value into it.` } : text;
+}
+
 /** A token for someone else must not open this service, so what it has to be for is never guessed. */
 function oauthProblems(config: Config): ConfigProblem[] {
   const { oauth_issuer, oauth_jwks_url, oauth_audience, base_url } = config;
@@ -367,8 +406,13 @@ function oauthProblems(config: Config): ConfigProblem[] {
 }
 
 /** Rows of the documentation's table of variables. */
-export function describeConfig(): { name: string; default: string; meaning: string }[] {
-  return VARIABLES.map((row) => ({ name: row.name, default: row.shown, meaning: row.meaning }));
+export function describeConfig(): { name: string; default: string; meaning: string; secret: boolean }[] {
+  return VARIABLES.map((row) => ({
+    name: row.name,
+    default: row.shown,
+    secret: row.secret === true,
+    meaning: takesFile(row) ? `${row.meaning} \`${row.name}_FILE\` names a file with it.` : row.meaning,
+  }));
 }
 
 function problemText(row: Variable, text: string, allowed: string): string {
@@ -382,7 +426,7 @@ const FOREIGN = /^SITEFLEET_(TEST_|SERVICE_(HOST|PORT)|PORT_\d+_TCP)/;
 
 /** A misspelled variable would silently leave the default in force, which for READ_ONLY is the dangerous side. */
 function unknownVariables(env: Environment): ConfigProblem[] {
-  const known = new Set(VARIABLES.map((row) => row.name));
+  const known = new Set(VARIABLES.flatMap((row) => [row.name, ...(takesFile(row) ? [`${row.name}_FILE`] : [])]));
   return Object.keys(env)
     .filter((name) => name.startsWith('SITEFLEET_') && !known.has(name) && !FOREIGN.test(name))
     .map((name) => ({ name, message: 'is not a variable of Sitefleet. Check its spelling.' }));

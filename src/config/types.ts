@@ -80,6 +80,7 @@ export interface Config {
   allow_private_sites: boolean | 'loopback';
   safe_updates: SafeUpdates;
   /** Browser for performance audits; null = the usual places. */
+  lighthouse: string | null;
   chromium: string | null;
   /** Where PageSpeed Insights answers. */
   pagespeed_url: string;

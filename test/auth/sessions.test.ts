@@ -78,7 +78,7 @@ async function ask(
 async function newLink(username: string, ms = 15 * 60_000): Promise<string> {
   const link = randomBytes(32).toString('base64url');
   const now = app.clock.now();
-  expect(await app.service.store.webSessions.addLink(hashToken(link), username, now, now + ms)).toBe(true);
+  expect(await app.service.store.loginLinks.add(hashToken(link), username, now, now + ms)).toBe(true);
   return link;
 }
 

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
 import { TOOLSETS } from '../../src/core/toolsets.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { tempFolder } from '../support/cleanup.js';
 
 const home = { HOME: '/home/someone' };
 
@@ -60,6 +63,7 @@ describe('readConfig', () => {
       update_wait_ms: 60_000,
       allow_private_sites: false,
       safe_updates: 'guarded',
+      lighthouse: null,
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
       smtp_url: null,
@@ -172,6 +176,34 @@ describe('readConfig', () => {
   it('refuses a misspelled variable, but not what Kubernetes injects', () => {
     expect(problems({ SITEFLEET_READONLY: '1' }).SITEFLEET_READONLY).toContain('spelling');
     expect(problems({ SITEFLEET_SERVICE_HOST: '10.0.0.1', SITEFLEET_PORT_8787_TCP_ADDR: '10.0.0.1' })).toEqual({});
+  });
+
+  it('reads every secret from a file as well, so that none has to stand in the environment', () => {
+    const folder = tempFolder('secrets');
+    const values = {
+      SITEFLEET_DB_TOKEN: ['db_token', 'eyJ.token'],
+      SITEFLEET_ADMIN_PASSWORD: ['admin_password', ' with blanks '],
+      SITEFLEET_SMTP_URL: ['smtp_url', 'smtp://u:p@mail.example:587'],
+      SITEFLEET_METRICS_TOKEN: ['metrics_token', 'a'.repeat(20)],
+    } as const;
+    // The key has its own variable for a file. A new secret belongs into the list above.
+    const secrets = describeConfig().filter(({ name, secret }) => secret && name !== 'SITEFLEET_SECRET_KEY');
+    expect(secrets.map(({ name }) => name)).toEqual(Object.keys(values));
+    for (const [name, [key, value]] of Object.entries(values)) {
+      const file = join(folder, name);
+      writeFileSync(file, `${value}\n`);
+      expect(readConfig({ ...home, [`${name}_FILE`]: file })[key]).toBe(value);
+      expect(problems({ [`${name}_FILE`]: file, [name]: value })[`${name}_FILE`]).toContain(`together with ${name}`);
+      expect(problems({ [`${name}_FILE`]: join(folder, 'none') })[`${name}_FILE`]).toContain('ENOENT');
+      writeFileSync(file, '\n');
+      expect(problems({ [`${name}_FILE`]: file })[`${name}_FILE`]).toContain('is empty');
+      writeFileSync(file, '\0\n');
+      const said = problems({ [`${name}_FILE`]: file });
+      expect(Object.keys(said).length + Object.keys(values).length).toBeGreaterThan(3);
+      // Documented where the variable is.
+      expect(describeConfig().find((row) => row.name === name)?.meaning).toContain(`\`${name}_FILE\``);
+    }
+    expect(problems({ SITEFLEET_PORT_FILE: '/x' }).SITEFLEET_PORT_FILE).toContain('spelling');
   });
 
   it('refuses two sources of the key', () => {

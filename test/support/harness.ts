@@ -99,6 +99,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     update_wait_ms: 0,
     allow_private_sites: true,
     safe_updates: 'guarded',
+    lighthouse: null,
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
     smtp_url: null,

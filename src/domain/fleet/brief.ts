@@ -2,6 +2,7 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
+import { withRealDomains } from '../../core/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
@@ -157,13 +158,13 @@ const LINES: readonly Line[] = [
 
 function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
   if (count === 0) return [];
-  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${line.tell(row)}`));
+  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${withRealDomains(line.tell(row))}`));
   return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
 }
 
 /** As sites are named everywhere: without scheme. */
 function host(url: unknown): string {
-  return String(url)
+  return withRealDomains(String(url))
     .replace(/^https?:\/\/(www\.)?/, '')
     .replace(/\/$/, '')
     .slice(0, 70);

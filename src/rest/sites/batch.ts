@@ -104,7 +104,7 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
       const { site, childConfirmed } = await removeOne(ctx, await siteOfItem(ctx, item));
       return {
         id: site.id,
-        ...(childConfirmed ? {} : { message: 'The child plugin could not be told and stays active.' }),
+        ...(childConfirmed ? {} : { message: 'The child plugin did not confirm that, and may still be active.' }),
       };
     },
   },

@@ -155,7 +155,7 @@ export const site: readonly Route[] = [
       const { site: now, childConfirmed } = await disconnectOne(ctx, found);
       const message = childConfirmed
         ? 'The site was disconnected and has forgotten this dashboard.'
-        : 'The site is disconnected. It was not told, and still holds the key of this dashboard.';
+        : 'The site is disconnected. It did not confirm that, and may still hold the key of this dashboard.';
       return { message, data: simpleSite(now) };
     },
   ),
@@ -221,7 +221,7 @@ export const site: readonly Route[] = [
       const { site: gone, childConfirmed } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
       const message = childConfirmed
         ? 'The site was removed, and its child plugin was switched off.'
-        : 'The site was removed. Its child plugin could not be told and stays active on the site.';
+        : 'The site was removed. Its child plugin did not confirm that, and may still be active on the site.';
       return { message, data: simpleSite(gone) };
     },
   }),

@@ -1,10 +1,10 @@
-/** Sessions of people in a browser, and the links that log in once. Only digests of what the browser holds are stored. */
+/** Sessions of people in a browser. Only digests of what the browser holds are stored. */
 
-import type { Db } from '../driver/db.js';
+import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
-import { nameKey, type UserRight } from './users.js';
+import type { UserRight } from './users.js';
 
 /** Sessions of one user at most: with more, the one unused longest ends. */
 const MAX_PER_USER = 100;
@@ -32,6 +32,20 @@ export interface NewWebSession {
   idle_since: number;
 }
 
+const WHO = `s.id, u.id AS user_id, u.name, u.rights, ${deniedSites("'user:' || u.id")} AS denied`;
+
+function identityOf(row: Row): WebSessionRow['identity'] {
+  return {
+    type: 'user',
+    id: Number(row.user_id),
+    name: String(row.name),
+    rights: String(row.rights)
+      .split(',')
+      .filter((right): right is UserRight => right === 'read' || right === 'write'),
+    denied_sites: principalDenials(row.denied),
+  };
+}
+
 export function createWebSessions(db: Db, vault: Vault) {
   /** Forgets what has ended, and the user's oldest sessions beyond the limit. */
   function cleanup({ id, idle_since, now }: NewWebSession) {
@@ -50,9 +64,8 @@ export function createWebSessions(db: Db, vault: Vault) {
     /** The session of a cookie, unless it was unused since `idleSince`. */
     async find(tokenHash: string, now: number, idleSince: number): Promise<WebSessionRow | undefined> {
       const row = await db.one(
-        `SELECT s.id, s.token_hash = ? AS current, s.previous_hash IS NOT NULL AND s.previous_until IS NULL AS unconfirmed,
-           s.rotated_at, s.used_at, u.id AS user_id, u.name, u.rights, ${deniedSites("'user:' || u.id")} AS denied
-         FROM web_session s JOIN user u ON u.id = s.user_id
+        `SELECT s.token_hash = ? AS current, s.previous_hash IS NOT NULL AND s.previous_until IS NULL AS unconfirmed,
+           s.rotated_at, s.used_at, ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id
          WHERE (s.token_hash = ? OR (s.previous_hash = ? AND (s.previous_until IS NULL OR s.previous_until > ?)))
            AND s.used_at > ?`,
         [tokenHash, tokenHash, tokenHash, now, idleSince],
@@ -61,21 +74,22 @@ export function createWebSessions(db: Db, vault: Vault) {
       const id = String(row.id);
       return {
         id,
-        identity: {
-          type: 'user',
-          id: Number(row.user_id),
-          name: String(row.name),
-          rights: String(row.rights)
-            .split(',')
-            .filter((right): right is UserRight => right === 'read' || right === 'write'),
-          denied_sites: principalDenials(row.denied),
-        },
+        identity: identityOf(row),
         csrf: vault.derive(`web_session:${id}`),
         current: row.current === 1,
         unconfirmed: row.unconfirmed === 1,
         rotated_at: Number(row.rotated_at),
         used_at: Number(row.used_at),
       };
+    },
+
+    /** Whose session it is, as long as it lasts. */
+    async identity(id: string, idleSince: number): Promise<WebSessionRow['identity'] | undefined> {
+      const row = await db.one(
+        `SELECT ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id WHERE s.id = ? AND s.used_at > ?`,
+        [id, idleSince],
+      );
+      return row === undefined ? undefined : identityOf(row);
     },
 
     /** Opens a session. False when the user is gone or has another password than the one that was `proof`. */
@@ -141,16 +155,6 @@ export function createWebSessions(db: Db, vault: Vault) {
     /** Ends a session. */
     async end(id: string): Promise<boolean> {
       const { changes } = await db.run('DELETE FROM web_session WHERE id = ?', [id]);
-      return changes > 0;
-    },
-
-    /** Keeps a link for one login as the user. False when there is no such user. */
-    async addLink(tokenHash: string, userName: string, now: number, expiresAt: number): Promise<boolean> {
-      const { changes } = await db.run(
-        `INSERT INTO login_link (token_hash, user_id, created_at, expires_at)
-         SELECT ?, id, ?, ? FROM user WHERE name_key = ?`,
-        [tokenHash, now, expiresAt, nameKey(userName)],
-      );
       return changes > 0;
     },
   };
