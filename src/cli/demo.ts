@@ -205,8 +205,8 @@ URL       ${url}
 User      ${credentials.user}
 Password  ${credentials.password}
 API key   ${credentials.api_key}
-Alerts    ${inbox.url}
 Log in    ${all.login_link} (works once)
+Alerts    ${inbox.url}
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g
