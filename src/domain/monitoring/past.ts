@@ -85,5 +85,5 @@ const SILENCE = { kind: 'timed_out' as const, message: 'The site did not answer 
 function answer({ http_status, ms }: ReturnType<AnswerAt>): HttpAnswer {
   const timing = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null, total_ms: ms };
   const failure = http_status === 0 ? SILENCE : null;
-  return { http_status, body: '', truncated: false, ip: '', redirects: 0, timing, failure };
+  return { http_status, body: '', truncated: false, ip: '', redirects: 0, retry_after: '', timing, failure };
 }
