@@ -69,11 +69,13 @@ interface PressProps {
   children: string;
   /** What is about to happen; asked before the press counts. */
   sure?: string;
+  /** Not what the view is there for: it stands back. */
+  quiet?: boolean;
   onPress(): Promise<unknown>;
 }
 
 /** A button that calls a tool. One that changes something says what, and counts only when pressed again. */
-export function Press({ children, sure, onPress }: PressProps) {
+export function Press({ children, sure, quiet = false, onPress }: PressProps) {
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
   const go = async () => {
@@ -101,7 +103,7 @@ export function Press({ children, sure, onPress }: PressProps) {
     <span class="press">
       <Button
         small
-        kind={sure === undefined ? 'plain' : 'main'}
+        kind={quiet ? 'quiet' : sure === undefined ? 'plain' : 'main'}
         onClick={sure === undefined ? go : () => setAsking(true)}
       >
         {children}
@@ -137,7 +139,6 @@ export function Answer({ result }: { result: ToolResult }) {
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of an answer have no other name, and never move
             <tr key={index}>
               {columns.map((name, column) => (
                 <td key={name}>{cell(Array.isArray(row) ? row[column] : row[name])}</td>

@@ -86,7 +86,7 @@ function Done({ item, update, host }: { item: Item; update: Update; host: Host }
         </p>
       ))}
       {canUndo && (
-        <Press sure={say.update.undoSure(item.old_version)} onPress={putBack}>
+        <Press quiet sure={say.update.undoSure(item.old_version)} onPress={putBack}>
           {say.update.undo}
         </Press>
       )}
@@ -109,11 +109,13 @@ function Failed({ problem, planned }: { problem: Problem; planned: readonly Item
         {OUTCOMES[problem.code] ?? say.update.failed}
       </Badge>
       <p>{problem.message}</p>
-      {problem.evidence?.map((line) => (
-        <p class="muted" key={line}>
-          {line}
-        </p>
-      ))}
+      {problem.evidence
+        ?.filter((line) => !problem.message.includes(line))
+        .map((line) => (
+          <p class="muted" key={line}>
+            {line}
+          </p>
+        ))}
     </li>
   );
 }
