@@ -21,6 +21,7 @@ import { scenario as freshSync } from './20-fresh-sync.js';
 import { scenario as queue } from './21-queue.js';
 import { scenario as atRest } from './22-at-rest.js';
 import { scenario as wrongLogins } from './23-wrong-logins.js';
+import { scenario as vulnerabilities } from './24-vulnerabilities.js';
 
 export const scenarios: readonly Scenario[] = [
   listUpdates,
@@ -43,4 +44,5 @@ export const scenarios: readonly Scenario[] = [
   queue,
   atRest,
   wrongLogins,
+  vulnerabilities,
 ];

@@ -84,6 +84,10 @@ export interface Config {
   chromium: string | null;
   /** Where PageSpeed Insights answers. */
   pagespeed_url: string;
+  /** Feed of known vulnerabilities: a URL or the path of a file; null = none. */
+  vulnerability_feed: string | null;
+  /** Sent to the feed as bearer token. */
+  vulnerability_key: string | null;
   /** `smtp://` or `smtps://` with login; null = no mail is sent. */
   smtp_url: string | null;
   /** Sender of mail; null = made from the SMTP login or host. */

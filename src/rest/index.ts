@@ -23,6 +23,7 @@ import { timeTrackerExtra } from './time-tracker/extra.js';
 import { time } from './time-tracker/time-tracker.js';
 import { updatesExtra } from './updates/ignored.js';
 import { updates } from './updates/updates.js';
+import { vulnerabilitiesExtra } from './vulnerabilities/vulnerabilities.js';
 
 /** The routes document, in its order. */
 export const documented: readonly Route[] = [
@@ -57,6 +58,7 @@ export const extra: readonly Route[] = [
   ...safetyExtra,
   ...alertRecipients,
   ...fleet,
+  ...vulnerabilitiesExtra,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

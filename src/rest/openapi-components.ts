@@ -229,4 +229,5 @@ export const GROUPS: Readonly<Record<string, string>> = {
   costs: 'Costs of sites and clients.',
   alerts: 'Alerts of monitors, certificates and domains, and who is told of them.',
   quarantine: 'Versions that broke a site and are held back from all others.',
+  vulnerabilities: 'Known vulnerabilities of what is installed.',
 };

@@ -66,6 +66,8 @@ describe('readConfig', () => {
       lighthouse: null,
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
+      vulnerability_feed: null,
+      vulnerability_key: null,
       smtp_url: null,
       mail_from: null,
       confirm: 'ask',

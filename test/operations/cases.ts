@@ -205,6 +205,7 @@ export const CASES: readonly OperationCase[] = [
   operation('unsuspend-sites', [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_suspend_failed'], few),
   operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
   operation('get-fleet-brief', ['svc_invalid_input'], {}, { since: '2020-01-01' }),
+  operation('list-vulnerabilities', [...SITE, ...FILTERS], site, { severity: ['high'], fixed: true }),
   operation('ignore-update-everywhere', ['svc_invalid_input', 'svc_access_denied'], {
     action: 'ignore',
     type: 'core',

@@ -121,14 +121,17 @@ describe('states of a site', () => {
 });
 
 describe('inputs that contradict each other or name nothing', () => {
-  it.each(['list-updates', 'run-updates', 'update-all'])('%s, filtered by what there is not', async (name) => {
-    for (const [code, input] of [
-      ['svc_invalid_input', { slug: 'no-such-slug' }],
-      ['svc_tag_not_found', { tag_ids: [999] }],
-      ['svc_client_not_found', { client_ids: [999] }],
-    ] as const)
-      expect((await refused(name, code, input)).field).toBe(Object.keys(input)[0]);
-  });
+  it.each(['list-updates', 'run-updates', 'update-all', 'list-vulnerabilities'])(
+    '%s, filtered by what there is not',
+    async (name) => {
+      for (const [code, input] of [
+        ['svc_invalid_input', { slug: 'no-such-slug' }],
+        ['svc_tag_not_found', { tag_ids: [999] }],
+        ['svc_client_not_found', { client_ids: [999] }],
+      ] as const)
+        expect((await refused(name, code, input)).field).toBe(Object.keys(input)[0]);
+    },
+  );
 
   it('of operations on the whole fleet', async () => {
     await refused('search-fleet', 'svc_invalid_input', { version_below: '2' });

@@ -1,6 +1,7 @@
 /** The brief of the fleet: what needs a person now, worst first, then what was done. Small for a fleet of any size. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { ServiceError } from '../../core/errors.js';
 import { withRealDomains } from '../../core/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
@@ -8,6 +9,7 @@ import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { TYPE_GROUPS } from '../updates/updates.js';
+import { type FeedState, feedState } from '../vulnerabilities/state.js';
 import { reasonCell } from './search-cells.js';
 
 const HOUR_MS = 3_600_000;
@@ -39,7 +41,8 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : startOf(since, now);
-  return withinBudget(briefOf(await briefData(ctx, now, from, CASES), now, from));
+  const [data, feed] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx)]);
+  return withinBudget(briefOf(data, feed, now, from));
 }
 
 /** What a brief is made of, with so many cases of each matter. */
@@ -70,7 +73,12 @@ function startOf(since: string, now: number): number {
   });
 }
 
-function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: number, since: number): Brief {
+function briefOf(
+  { matters, sites, offers, done, unknown }: BriefData,
+  feed: FeedState,
+  now: number,
+  since: number,
+): Brief {
   const count = (status: string) => sites.find((row) => row.status === status)?.n ?? 0;
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map(
     (_, type) => offers.find((row) => row.type === type)?.n ?? 0,
@@ -95,6 +103,8 @@ function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: numb
       ...known(unknown.monitors, 'whether it is up'),
       ...known(unknown.certificates, 'when the certificate ends'),
       ...known(unknown.domains, 'when the domain ends'),
+      ...(feed.known ? known(unknown.vulnerabilities, 'known vulnerabilities') : []),
+      ...(feed.note === null ? [] : [`known vulnerabilities: ${feed.note}`]),
     ],
   };
 }
@@ -145,6 +155,13 @@ const LINES: readonly Line[] = [
     matter: `domain ends within ${DOMAIN_DAYS} days, or has ended`,
     next: search({ domain_days: DOMAIN_DAYS }),
     tell: ({ ends }) => day(ends),
+  },
+  {
+    name: 'vulnerable',
+    matter: 'known vulnerabilities (sites)',
+    next: () => 'svc-list-vulnerabilities-v1 {}',
+    tell: ({ sites, severity, unfixed }) =>
+      `on ${sites} ${sites === 1 ? 'site' : 'sites'}: ${typeof severity === 'number' ? SEVERITIES[severity] : 'not rated'}${unfixed === 1 ? ', not all fixed' : ', fixed by updates'}`,
   },
   {
     name: 'jobs',

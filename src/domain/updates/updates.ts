@@ -10,6 +10,7 @@ import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
+import { fixesOf } from '../vulnerabilities/fixes.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './results.js';
 
@@ -40,6 +41,10 @@ export function offerEntry(offer: FleetOffer) {
     current_version: offer.current_version,
     new_version: offer.new_version,
   };
+}
+
+function told(fixes: string[] | undefined): { fixes?: string[] } {
+  return fixes === undefined ? {} : { fixes };
 }
 
 export function summaryOf(counts: ReadonlyMap<number, number>): Summary {
@@ -82,8 +87,13 @@ export async function listUpdates(
       ? await ctx.store.updates.page({ types, ...sites }, page, perPage)
       : await ctx.store.narrowedUpdates.page({ narrowing, types, ...sites }, page, perPage);
   const summary = summaryOf(counts);
+  const fixes = await fixesOf(ctx, items);
   return {
-    updates: items.map((offer) => ({ ...offerEntry(offer), site_status: offer.site_status as SiteRow['status'] })),
+    updates: items.map((offer, at) => ({
+      ...offerEntry(offer),
+      site_status: offer.site_status as SiteRow['status'],
+      ...told(fixes.get(at)),
+    })),
     summary,
     page,
     per_page: perPage,
@@ -95,13 +105,14 @@ export async function listUpdates(
 export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeGroup[]) {
   const site = await getSite(ctx, ref);
   const offers = await ctx.store.updates.ofSites([site.id], typeNumbers(groups));
+  const fixes = await fixesOf(ctx, offers);
   const counts = new Map<number, number>();
   for (const offer of offers) counts.set(offer.type, (counts.get(offer.type) ?? 0) + 1);
   return {
     site_id: site.id,
     site_url: site.url,
     site_name: site.name,
-    updates: offers.map(offerEntry),
+    updates: offers.map((offer, at) => ({ ...offerEntry(offer), ...told(fixes.get(at)) })),
     summary: summaryOf(counts),
   };
 }
