@@ -233,23 +233,19 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, { builtPageFolder }, { builtReferenceFolder }, { renderMetrics }, shared] =
-        await Promise.all([
-          import('./http-app.js'),
-          import('../page/pages.js'),
-          import('../page/reference.js'),
-          import('../telemetry/prometheus.js'),
-          mcp(),
-          metrics.open(),
-        ]);
+      const [{ createHttpApp }, { renderMetrics }, shared] = await Promise.all([
+        import('./http-app.js'),
+        import('../telemetry/prometheus.js'),
+        mcp(),
+        metrics.open(),
+      ]);
       if (path !== null && inline === null) integrity ??= startIntegrityCheck(config.db, log);
       const counts = { token: config.metrics_token, request: metrics.request, text: () => metricsText(renderMetrics) };
       const built = createHttpApp({
         ...surfaces,
         mcp: shared,
         isFirstStart: async () => (await store.sites.count({})) === 0,
-        pageFolder: parts.pageFolder ?? builtPageFolder(),
-        referenceFolder: builtReferenceFolder(),
+        pageFolder: parts.pageFolder,
         sessionSeal: passingVault(config),
         ready,
         metrics: counts,

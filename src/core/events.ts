@@ -74,6 +74,8 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.reconnected': NoFacts;
   'site.connection_renewed': NoFacts;
   'site.sessions_destroyed': { users: number };
+  /** An address that logs a browser in was handed out. */
+  'site.admin_login': { user: string };
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
   'site.checked': { reachable: boolean | null; http_status: number };

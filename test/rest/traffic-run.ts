@@ -388,6 +388,9 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await each('POST', `${SITE}/guard`, site, {});
   await get(`${SITE}/guard`, site);
   await get(`${SITE}/guard`, { id_or_domain: 'unknown.example' });
+  await send('POST', `${SITE}/admin-login`, site, {});
+  await send('POST', `${SITE}/guard`, site, { allow_login: true });
+  await each('POST', `${SITE}/admin-login`, site, {});
   const { guard, state } = app.fleet.site(0);
   const item = state.plugins.find(({ mustUse, slug }) => !mustUse && !slug.includes('mainwp'));
   if (guard === null || item === undefined) throw new Error('the site has no guard or no plugin');

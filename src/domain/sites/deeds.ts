@@ -143,6 +143,7 @@ export const DEEDS: { [K in EventName]?: Tell<K> } = {
   'site.reconnected': site('reconnected'),
   'site.connection_renewed': site('connection-renewed'),
   'site.sessions_destroyed': site('sessions-destroyed'),
+  'site.admin_login': ({ user }) => ({ context: 'site', action: 'admin-login', detail: `as ${user}` }),
   'monitor.changed': ({ fields }) => ({
     context: 'monitor',
     action: 'updated',
