@@ -1,8 +1,23 @@
-/** Sets the chosen colours before anything is painted. Loaded first and alone, because inline scripts are not allowed. */
+/**
+ * Light or dark, as chosen or as the system has it, set before anything is painted. Loaded first and alone, because inline scripts
+ * are not allowed.
+ */
 
-try {
-  const chosen = localStorage.getItem('theme');
-  if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
-} catch {
-  // Storage is refused: the colours follow the system.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+function chosen(): string | null {
+  try {
+    return localStorage.getItem('theme');
+  } catch {
+    return null;
+  }
 }
+
+function apply(): void {
+  const theme = chosen();
+  document.documentElement.dataset.theme =
+    theme === 'light' || theme === 'dark' ? theme : dark.matches ? 'dark' : 'light';
+}
+
+apply();
+dark.addEventListener('change', apply);

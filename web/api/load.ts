@@ -42,8 +42,13 @@ session.subscribe(() => {
 /**
  * @param key names the data and everything it depends on; null loads nothing
  * @param load must use the signal: a key that changes ends the call before
+ * @param options.keepShown for lists: what the key before had stays until the answer arrives, so that nothing flickers
  */
-export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+export function useLoad<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<T>,
+  { keepShown = false } = {},
+): Loaded<T> {
   const [state, setState] = useState<{ key: string | null; data?: T; error?: ApiError; loading: boolean }>({
     key: null,
     loading: true,
@@ -78,6 +83,6 @@ export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Pr
 
   if (key === null) return { data: undefined, error: undefined, loading: false, reload };
   const own = state.key === key;
-  const data = own ? state.data : (kept.get(key) as T | undefined);
+  const data = own ? state.data : ((kept.get(key) as T | undefined) ?? (keepShown ? state.data : undefined));
   return { data, error: own ? state.error : undefined, loading: own ? state.loading : true, reload };
 }

@@ -512,9 +512,15 @@ export interface paths {
                     http_status?: number | null;
                     reason?: string | null;
                     /**
-                     * What was updated within the hour before.
+                     * The last update within the hour before.
                      */
-                    suspect?: string;
+                    suspect?: {
+                      type: string;
+                      slug: string;
+                      name: string;
+                      old_version: string;
+                      new_version: string;
+                    };
                     change_id?: string;
                     item?: string;
                     old_version?: string;
@@ -522,14 +528,7 @@ export interface paths {
                     seen?: string[];
                     job_id?: string;
                     job_type?:
-                      | 'sync'
-                      | 'update'
-                      | 'reconnect'
-                      | 'disconnect'
-                      | 'check'
-                      | 'suspend'
-                      | 'unsuspend'
-                      | 'extension';
+                      'sync' | 'update' | 'reconnect' | 'disconnect' | 'check' | 'suspend' | 'unsuspend' | 'extension';
                     failed?: number;
                     total?: number;
                   }[];
@@ -2201,6 +2200,46 @@ export interface paths {
               errors?: Failed;
               site?: SiteSummary;
               data: Site;
+            };
+          };
+        };
+      };
+    };
+  };
+  '/sites/{id_or_domain}/admin-login': {
+    post: {
+      parameters: {
+        path: {
+          id_or_domain: string;
+        };
+      };
+      requestBody?: {
+        content: {
+          [k: string]: unknown;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message: string;
+              errors?: Failed;
+              site: SiteSummary;
+              data: {
+                /**
+                 * Open it in a browser: it logs in whoever opens it first. A secret.
+                 */
+                url: string;
+                /**
+                 * A minute later, or once it was opened, it is worth nothing.
+                 */
+                expires_at: string;
+                /**
+                 * The administrator of the site whom it logs in.
+                 */
+                user: string;
+              };
             };
           };
         };

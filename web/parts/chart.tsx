@@ -21,7 +21,13 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
     const times = sorted.map(({ time }) => Date.parse(time) / 1000);
     // What was not measured is a gap, not zero.
     const values = sorted.map(({ ping_ms, status_label }) => (status_label === 'up' ? ping_ms : null));
-    const colour = (name: string) => getComputedStyle(element).getPropertyValue(name).trim();
+    // As it is painted: a canvas does not know variables.
+    const colour = (name: string) => {
+      element.style.color = `var(${name})`;
+      const { color } = getComputedStyle(element);
+      element.style.color = '';
+      return color;
+    };
     const axis = {
       stroke: () => colour('--chart-text'),
       grid: { stroke: () => colour('--chart-grid'), width: 1 },
@@ -56,14 +62,11 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     resize.observe(element);
     const redraw = () => plot.redraw();
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
     const theme = new MutationObserver(redraw);
     theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
       resize.disconnect();
       theme.disconnect();
-      scheme.removeEventListener('change', redraw);
       plot.destroy();
     };
   }, [beats]);

@@ -121,12 +121,15 @@ function Account() {
   );
 }
 
-const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => document.documentElement.dataset.theme === 'dark';
 
 function Theme() {
-  const [dark, setDark] = useState(
-    () => (document.documentElement.dataset.theme ?? (systemDark.matches ? 'dark' : 'light')) === 'dark',
-  );
+  const [dark, setDark] = useState(isDark);
+  useEffect(() => {
+    const watch = new MutationObserver(() => setDark(isDark()));
+    watch.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => watch.disconnect();
+  }, []);
   const toggle = () => {
     const chosen = dark ? 'light' : 'dark';
     document.documentElement.dataset.theme = chosen;
@@ -135,7 +138,6 @@ function Theme() {
     } catch {
       // Storage is refused: it holds for this page.
     }
-    setDark(!dark);
   };
   const label = dark ? t.account.light : t.account.dark;
   return (

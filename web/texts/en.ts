@@ -182,6 +182,7 @@ export const en = {
     by: 'By',
     begun: 'Queued',
     itself: 'the schedule',
+    shell: 'this machine',
     notBegun: 'not begun',
     cancel: 'Cancel job',
     letRun: 'Let it run',

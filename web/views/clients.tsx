@@ -28,8 +28,10 @@ export function Clients() {
   const [adding, setAdding] = useState(false);
   const [typed, setTyped] = useTyped(query.search ?? '', (search) => change({ search, page: undefined }, true));
   const asked = { ...(query.search === undefined ? {} : { search: query.search }), page, per_page: PER_PAGE };
-  const clients = useLoad(`clients:${JSON.stringify(asked)}`, (signal) =>
-    answer(api.GET('/clients', { params: { query: asked }, signal })),
+  const clients = useLoad(
+    `clients:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/clients', { params: { query: asked }, signal })),
+    { keepShown: true },
   );
   return (
     <Page

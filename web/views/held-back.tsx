@@ -39,9 +39,11 @@ export function HeldBack() {
             </span>
             {entry.evidence[0] !== undefined && <q class="seen">{entry.evidence[0]}</q>}
             {write && (
-              <Button small onClick={() => setAsking(entry)}>
-                {t.held.lift}
-              </Button>
+              <div class="row">
+                <Button small onClick={() => setAsking(entry)}>
+                  {t.held.lift}
+                </Button>
+              </div>
             )}
           </li>
         ))}

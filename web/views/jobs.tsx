@@ -25,8 +25,10 @@ export function Jobs() {
   const [query, change] = useQuery();
   const page = pageOf(query);
   const events = useJobEvents();
-  const jobs = useLoad(`jobs:list:${page}`, (signal) =>
-    answer(api.GET('/jobs', { params: { query: { page, per_page: PER_PAGE } }, signal })),
+  const jobs = useLoad(
+    `jobs:list:${page}`,
+    (signal) => answer(api.GET('/jobs', { params: { query: { page, per_page: PER_PAGE } }, signal })),
+    { keepShown: true },
   );
   return (
     <Page title={t.nav.jobs}>
@@ -69,7 +71,9 @@ export function Jobs() {
                               label={t.jobs.type[job.type]}
                             />
                           </td>
-                          <td data-label={t.jobs.by}>{job.by ?? t.jobs.itself}</td>
+                          <td data-label={t.jobs.by}>
+                            {job.by === null ? t.jobs.itself : job.by === 'local' ? t.jobs.shell : job.by}
+                          </td>
                           <td data-label={t.jobs.begun}>
                             <Time iso={job.queued_at} />
                           </td>
@@ -104,6 +108,7 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
     `jobs:one:${id}:${page}:${event === undefined ? '' : `${event.status} ${event.done}`}`,
     (signal) =>
       answer(api.GET('/jobs/{job_id}', { params: { path: { job_id: id }, query: { page, per_page: ITEMS } }, signal })),
+    { keepShown: true },
   );
   const cancel = async () => {
     await trying(

@@ -93,7 +93,7 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
       return (
         <>
           {one.http_status ? `HTTP ${one.http_status}` : t.now.noAnswer}, {t.now.since} <Time iso={one.at} />
-          {one.suspect !== undefined && <>, {t.now.after(one.suspect)}</>}
+          {one.suspect !== undefined && <>, {t.now.after(`${one.suspect.name} ${one.suspect.new_version}`)}</>}
         </>
       );
     case 'disconnected':
@@ -125,13 +125,14 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
       return (
         <PutBack
           siteId={one.site_id}
-          change={one.change_id ?? ''}
+          of={{ change_id: one.change_id ?? '' }}
           name={one.item ?? ''}
           version={one.old_version ?? ''}
         />
       );
-    case 'down':
     case 'down_after_update':
+      return <Suspect siteId={one.site_id} suspect={one.suspect} />;
+    case 'down':
       return (
         <Button small icon={RotateCw} onClick={() => check(id)}>
           {t.now.check}
@@ -158,6 +159,21 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
     default:
       return null;
   }
+}
+
+/** The way back from the update before the outage, where there is one. */
+function Suspect({ siteId, suspect }: { siteId: number; suspect: Case['suspect'] }) {
+  const type = suspect?.type === 'plugin' || suspect?.type === 'theme' ? suspect.type : undefined;
+  return (
+    <span class="row end">
+      <Button small icon={RotateCw} onClick={() => check(String(siteId))}>
+        {t.now.check}
+      </Button>
+      {suspect !== undefined && type !== undefined && (
+        <PutBack siteId={siteId} of={{ type, slug: suspect.slug }} name={suspect.name} version={suspect.old_version} />
+      )}
+    </span>
+  );
 }
 
 const path = (id: string) => ({ params: { path: { id_or_domain: id } } });

@@ -32,8 +32,10 @@ export function Monitors() {
     page,
     per_page: PER_PAGE,
   };
-  const monitors = useLoad(`monitors:${JSON.stringify(asked)}`, (signal) =>
-    answer(api.GET('/monitors', { params: { query: asked }, signal })),
+  const monitors = useLoad(
+    `monitors:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/monitors', { params: { query: asked }, signal })),
+    { keepShown: true },
   );
   useLiveRefresh(['alert', 'site'], 'monitors:', 3000);
   const filtered = status !== undefined || query.search !== undefined;
@@ -163,7 +165,7 @@ function Alerts() {
                 <li key={alert.id}>
                   <span class="what">
                     <a href={`/sites/${alert.site_id}?tab=uptime`}>
-                      {String(alert.facts.name ?? t.site.number(alert.site_id))}
+                      {String(alert.facts.name ?? alert.facts.domain_name ?? t.site.number(alert.site_id))}
                     </a>
                     : {t.alertKind[alert.kind] ?? alert.kind}
                   </span>

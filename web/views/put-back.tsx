@@ -11,20 +11,21 @@ import { t } from '../texts/texts.js';
 
 interface Props {
   siteId: number;
-  change: string;
+  /** The update, or the item of it. */
+  of: { change_id: string } | { type: 'plugin' | 'theme'; slug: string };
   name: string;
   /** The version that comes back. */
   version: string;
 }
 
-export function PutBack({ siteId, change, name, version }: Props) {
+export function PutBack({ siteId, of, name, version }: Props) {
   const [open, setOpen] = useState(false);
   const putBack = async () => {
     await trying(async () => {
       const { data, message } = await answer(
         api.POST('/sites/{id_or_domain}/rollback', {
           params: { path: { id_or_domain: String(siteId) } },
-          body: { change_id: change },
+          body: of,
         }),
       );
       return data.well ? t.putBack.well(data.version) : `${message} ${t.putBack.notWell}`;

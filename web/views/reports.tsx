@@ -26,13 +26,16 @@ export function Reports() {
   const [search, setSearch] = useState('');
   const [site, setSite] = useState('');
   const [[from, to], setRange] = useState(lastMonth);
-  const sites = useLoad(`reports:sites:${search}`, (signal) =>
-    answer(
-      api.GET('/fleet/sites', {
-        params: { query: { ...(search === '' ? {} : { search }), columns: ['id', 'name'], per_page: 100 } },
-        signal,
-      }),
-    ),
+  const sites = useLoad(
+    `reports:sites:${search}`,
+    (signal) =>
+      answer(
+        api.GET('/fleet/sites', {
+          params: { query: { ...(search === '' ? {} : { search }), columns: ['id', 'name'], per_page: 100 } },
+          signal,
+        }),
+      ),
+    { keepShown: true },
   );
   const rows = (sites.data?.rows ?? []).map(([id, name]) => [String(id), String(name)] as const);
   const chosen = rows.some(([id]) => id === site) ? site : (rows[0]?.[0] ?? '');

@@ -19,13 +19,16 @@ export function Activity({ site }: { site: SiteRecord }) {
   const [query, change] = useQuery();
   const page = pageOf(query);
   const source = SOURCES.find((one) => one === query.source) ?? 'all';
-  const log = useLoad(`site:${site.id}:activity:${source}:${page}`, (signal) =>
-    answer(
-      api.GET('/sites/{id_or_domain}/non-mainwp-changes', {
-        params: { path: { id_or_domain: String(site.id) }, query: { source, page, per_page: PER_PAGE } },
-        signal,
-      }),
-    ),
+  const log = useLoad(
+    `site:${site.id}:activity:${source}:${page}`,
+    (signal) =>
+      answer(
+        api.GET('/sites/{id_or_domain}/non-mainwp-changes', {
+          params: { path: { id_or_domain: String(site.id) }, query: { source, page, per_page: PER_PAGE } },
+          signal,
+        }),
+      ),
+    { keepShown: true },
   );
   return (
     <Card

@@ -243,7 +243,12 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
         (outcome === 'kept' || outcome === 'broken') &&
         protection !== 'none' &&
         (change.type === 'plugin' || change.type === 'theme') && (
-          <PutBack siteId={siteId} change={change.change_id} name={change.name} version={change.old_version} />
+          <PutBack
+            siteId={siteId}
+            of={{ change_id: change.change_id }}
+            name={change.name}
+            version={change.old_version}
+          />
         )}
     </li>
   );

@@ -27,10 +27,13 @@ export function Uptime({ site }: { site: SiteRecord }) {
   const monitor = useLoad(`site:${site.id}:monitor:whole`, (signal) =>
     answer(api.GET('/monitors/{id_or_domain}', { params: { path: at }, signal })).then(({ data }) => data),
   );
-  const beats = useLoad(`site:${site.id}:beats:${period}`, (signal) =>
-    answer(
-      api.GET('/monitors/{id_or_domain}/heartbeat', { params: { path: at, query: { period, limit: 1000 } }, signal }),
-    ),
+  const beats = useLoad(
+    `site:${site.id}:beats:${period}`,
+    (signal) =>
+      answer(
+        api.GET('/monitors/{id_or_domain}/heartbeat', { params: { path: at, query: { period, limit: 1000 } }, signal }),
+      ),
+    { keepShown: true },
   );
   const incidents = useLoad(`site:${site.id}:incidents`, (signal) =>
     answer(api.GET('/monitors/{id_or_domain}/incidents', { params: { path: at, query: { per_page: 20 } }, signal })),

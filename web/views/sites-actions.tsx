@@ -68,7 +68,7 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
     });
 
   return (
-    <div class="bar" role="toolbar" aria-label={t.sites.actions}>
+    <div class="chosen" role="toolbar" aria-label={t.sites.actions}>
       <strong>{t.sites.chosen(number(count))}</strong>
       {all === null && chosen.size < matching && (
         <Button small kind="quiet" onClick={chooseAll}>

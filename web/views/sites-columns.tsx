@@ -71,6 +71,6 @@ export function Cell({ column, row }: { column: Column; row: SiteRecord }) {
     case 'reason':
       return <span class="clip">{value === null ? '' : String(value)}</span>;
     default:
-      return value === null ? <span class="muted">{t.unknown}</span> : <>{String(value)}</>;
+      return <span class={value === null ? 'muted' : ''}>{value === null ? t.unknown : String(value)}</span>;
   }
 }

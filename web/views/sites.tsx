@@ -68,13 +68,16 @@ export function Sites() {
   const page = pageOf(query);
   const wanted = ['id', 'name', 'url', ...columns] as const;
   const key = `sites:${JSON.stringify([asked, wanted, page])}`;
-  const found = useLoad(key, (signal) =>
-    answer(
-      api.GET('/fleet/sites', {
-        params: { query: { ...sent(asked), columns: [...wanted], page, per_page: PER_PAGE } },
-        signal,
-      }),
-    ),
+  const found = useLoad(
+    key,
+    (signal) =>
+      answer(
+        api.GET('/fleet/sites', {
+          params: { query: { ...sent(asked), columns: [...wanted], page, per_page: PER_PAGE } },
+          signal,
+        }),
+      ),
+    { keepShown: true },
   );
   useLiveRefresh(['site', 'updates', 'alert'], 'sites:', 2500);
   const [typed, setTyped] = useTyped(query.search ?? '', (search) => change({ search, page: undefined }, true));

@@ -12,7 +12,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check, SelectField, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
-import { Card, Page } from '../parts/page.js';
+import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
@@ -38,8 +38,10 @@ export function Updates() {
     page,
     per_page: PER_PAGE,
   };
-  const found = useLoad(`updates:${JSON.stringify(asked)}`, (signal) =>
-    answer(api.GET('/fleet/updates', { params: { query: asked }, signal })),
+  const found = useLoad(
+    `updates:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/fleet/updates', { params: { query: asked }, signal })),
+    { keepShown: true },
   );
   useLiveRefresh(['updates', 'site'], 'updates:', 3000);
   const filtered = type !== undefined || level !== undefined || query.search !== undefined;

@@ -33,8 +33,8 @@ export interface AttentionCase {
   at: string | null;
   http_status?: number | null;
   reason?: string | null;
-  /** What was updated before. */
-  suspect?: string;
+  /** The update before it, which may be the cause. */
+  suspect?: { type: string; slug: string; name: string; old_version: string; new_version: string };
   change_id?: string;
   item?: string;
   old_version?: string;
@@ -64,7 +64,10 @@ const outage = (row: Stored): AttentionCase => ({
 function ofBrief({ matters }: BriefData): Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> {
   const told = ({ count, first }: Matter, tell: (row: Stored) => AttentionCase) => ({ count, cases: first.map(tell) });
   return {
-    down_after_update: told(matters.after_update, (row) => ({ ...outage(row), suspect: String(row.suspect) })),
+    down_after_update: told(matters.after_update, (row) => ({
+      ...outage(row),
+      suspect: JSON.parse(String(row.update_before)),
+    })),
     down: told(matters.down, outage),
     disconnected: told(matters.disconnected, (row) => ({ ...caseOf(row, row.since), reason: reasonCell(row) })),
     certificate_ends: told(matters.certificates, (row) => caseOf(row, row.ends)),

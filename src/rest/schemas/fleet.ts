@@ -35,7 +35,16 @@ export const attentionShape = z.object({
               .describe('Since when, when it ends, or when it happened; of not_synced the last sync. null = unknown.'),
             http_status: int().nullable().optional().describe('0 = no answer.'),
             reason: z.string().nullable().optional(),
-            suspect: z.string().optional().describe('What was updated within the hour before.'),
+            suspect: z
+              .object({
+                type: z.string(),
+                slug: z.string(),
+                name: z.string(),
+                old_version: z.string(),
+                new_version: z.string(),
+              })
+              .optional()
+              .describe('The last update within the hour before.'),
             change_id: z.string().optional(),
             item: z.string().optional(),
             old_version: z.string().optional(),

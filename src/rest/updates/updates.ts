@@ -3,9 +3,9 @@
 import { LEVELS } from '../../../schemas/search.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
+import type { Ctx } from '../../domain/context.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
-import type { Ctx } from '../../domain/context.js';
 import { narrowingOf, narrowSites, type UpdateFilters } from '../../domain/updates/narrowing.js';
 import { previewUpdates } from '../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../domain/updates/updates.js';
@@ -141,7 +141,9 @@ export const updates: readonly Route[] = [
       ...ofItems,
       ...ofSites,
       ...siteChoice,
-      dry_run: flag().default(false).describe('true: tells what would be updated where, as last synced, and does nothing.'),
+      dry_run: flag()
+        .default(false)
+        .describe('true: tells what would be updated where, as last synced, and does nothing.'),
     }),
     returns: updateRunShape,
     answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
@@ -212,7 +214,14 @@ async function preview(
 ) {
   const chosen = await chooseByFilter(ctx, asked, OFFERED);
   const groups = typesOf(type).map((number) => TYPE_GROUPS[number] as TypeGroup);
-  const { would_affect, would_update, errors } = await previewUpdates(ctx, [], groups, [], async () => chosen.sites, filters);
+  const { would_affect, would_update, errors } = await previewUpdates(
+    ctx,
+    [],
+    groups,
+    [],
+    async () => chosen.sites,
+    filters,
+  );
   return {
     message: `${would_affect.total} updates would be applied. Nothing was changed.`,
     dry_run: true,

@@ -70,14 +70,18 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   });
   const down = `site s JOIN monitor m ON m.site_id = s.id LEFT JOIN incident i ON i.site_id = s.id AND i.ended_at IS NULL`;
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
-  const suspect = `(SELECT h.name || ' ' || h.new_version FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
+  const before = (value: string) => `(SELECT ${value} FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
     AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
+  const suspect = before("h.name || ' ' || h.new_version");
+  const update = before(
+    "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
+  );
   const columns = `${SITE}, i.started_at, m.last_http_code`;
   const soon = (column: string) => `${column} < ?`;
   return {
     down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), 'i.started_at DESC, s.id', limit),
     after_update: matter(
-      `${columns}, ${suspect} AS suspect`,
+      `${columns}, ${suspect} AS suspect, ${update} AS update_before`,
       down,
       of(`${isDown} AND ${suspect} IS NOT NULL`, active),
       'i.started_at DESC, s.id',
