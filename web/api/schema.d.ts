@@ -636,6 +636,7 @@ export interface paths {
                * Sites left out: a value that was asked about is not known.
                */
               unknown?: number;
+              note?: string;
               page: number;
               per_page: number;
               pages: number;
@@ -3691,6 +3692,10 @@ export interface Updates {
        * Updates of a suspended site are listed, but not applied.
        */
       site_status: 'connected' | 'disconnected' | 'suspended';
+      /**
+       * Known vulnerabilities that the new version no longer has.
+       */
+      fixes?: string[];
     };
   };
   /**
@@ -3707,6 +3712,10 @@ export interface Updates {
        * Updates of a suspended site are listed, but not applied.
        */
       site_status: 'connected' | 'disconnected' | 'suspended';
+      /**
+       * Known vulnerabilities that the new version no longer has.
+       */
+      fixes?: string[];
       update: {
         slug: string;
         new_version: string;
@@ -3727,6 +3736,10 @@ export interface Updates {
        * Updates of a suspended site are listed, but not applied.
        */
       site_status: 'connected' | 'disconnected' | 'suspended';
+      /**
+       * Known vulnerabilities that the new version no longer has.
+       */
+      fixes?: string[];
       update: {
         slug: string;
         new_version: string;
