@@ -56,3 +56,5 @@ const { buildPage } = await import('./web/build.mjs');
 await buildPage(join(dist, 'web'));
 const { buildReference } = await import('./web/docs/build.mjs');
 await buildReference(join(dist, 'docs'));
+const { buildApps } = await import('./web/apps/build.mjs');
+await buildApps(join(dist, 'apps'));

@@ -19,10 +19,8 @@ import { builtReferenceFolder, createReference } from '../page/reference.js';
 import { createSessionRoutes } from '../page/session-routes.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
-import { openApi } from '../rest/openapi.js';
 import { restEnvelope } from '../rest/respond.js';
 import { createRunApp } from '../run/app.js';
-import { describeRuns } from '../run/openapi.js';
 
 export interface HttpAppParts {
   config: Config;
@@ -73,7 +71,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     mounts: [
       { at: '/', app: createFrontPage(pages) },
       { at: '/', app: pages.app },
-      { at: '/', app: createReference(builtReferenceFolder(), () => describeAll(operations)) },
+      { at: '/', app: createReference(builtReferenceFolder()) },
       { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },
@@ -81,21 +79,6 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     ],
   });
   return { app, close: () => mcp.close() };
-}
-
-/** Everything that can be called over HTTP, as one description: the rows below `/v2`, and the operations. */
-async function describeAll(operations: readonly GroupedOperation[]): Promise<string> {
-  const rest = await openApi(routes, VERSION);
-  const runs = describeRuns(operations, 'login');
-  const below = Object.entries(rest.paths).map(([path, item]) => [`/v2${path}`, item] as const);
-  return JSON.stringify({
-    ...rest,
-    info: { ...rest.info, title: 'Sitefleet' },
-    // Found from the address of the description, so that a proxy may serve us below a path of its own.
-    servers: [{ url: '../' }],
-    tags: [...runs.tags, ...rest.tags],
-    paths: { ...runs.paths, ...Object.fromEntries(below) },
-  });
 }
 
 /** `/`: the page for a browser, the addresses of the ways in for programs. */

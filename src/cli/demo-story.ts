@@ -1,5 +1,6 @@
 /** Gives the demo something to show, through the verbs that people use: clients, tags, costs, a past, and what went wrong today. */
 
+import { writeFileSync } from 'node:fs';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
 import { DAY_MS, domainOf, PAST_DAYS, pastOf, pastUpdates } from '../demo/history.js';
@@ -14,6 +15,7 @@ import {
   STAGED,
   setTheStage,
   TAGS,
+  vulnerabilityFeed,
 } from '../demo/story.js';
 import { addRecipient } from '../domain/alerts/recipients.js';
 import { addClient } from '../domain/clients/clients.js';
@@ -29,6 +31,7 @@ import { safeUpdateSite } from '../domain/safety/safe-update.js';
 import { siteGuard } from '../domain/safety/site-guard.js';
 import { addTag } from '../domain/sites/tags.js';
 import { sitesNotSuspended, updateExtensions } from '../domain/updates/updates.js';
+import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import type { CertificateFacts } from '../probe/probe.js';
 
 /** Sites with a past; beats of more would make a large demo slow to start. */
@@ -65,7 +68,8 @@ export interface Told {
 /** Sets the stage on the sites and stores what belongs to none of them. */
 export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<Story> {
   const cast = castOf(sites);
-  setTheStage(cast);
+  setTheStage(sites, cast);
+  if (ctx.config.vulnerability_feed !== null) writeFileSync(ctx.config.vulnerability_feed, vulnerabilityFeed());
   const guarded = guardedSites(sites, cast);
   for (const site of guarded) site.installGuard(true);
   const clients: number[] = [];
@@ -91,6 +95,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<
         guarded.flatMap((site) => ids.get(site) ?? []),
       );
       await letThingsHappen({ ...ctx, clock: impatient }, acting, idOf);
+      await refreshVulnerabilities(ctx);
       await startJob(ctx);
       const site_id = idOf('broken_update');
       return {

@@ -29,6 +29,9 @@ const LINK_MS = 12 * 3600_000;
 /** Sites connected at the same time. */
 const AT_ONCE = 16;
 
+/** What is known of the vulnerabilities of the demo's plugins. */
+const FEED = 'vulnerabilities.json';
+
 /** What the demo needs otherwise than a service for real sites: they all live on this machine, in a folder that goes. */
 function demoSettings(folder: string): Partial<Config> {
   return {
@@ -38,6 +41,8 @@ function demoSettings(folder: string): Partial<Config> {
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,
+    vulnerability_feed: join(folder, FEED),
+    vulnerability_key: null,
     read_only: false,
     // Its own sites, and nothing else that is not public.
     allow_private_sites: 'loopback',

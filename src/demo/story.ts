@@ -69,8 +69,44 @@ function staged(slug: string, name: string, from: string, to: string): StagedUpd
   return { slug, name, author: 'Invented for the demo', from, to };
 }
 
+/** A version with a known hole, on every eighth site; the update closes it. */
+const VULNERABLE = staged('compass-newsletter/compass-newsletter.php', 'Compass Newsletter', '1.9.4', '1.9.6');
+
+/** What is known of it, in the format of Wordfence Intelligence v3. */
+export function vulnerabilityFeed(): string {
+  const id = '00000000-de30-4000-8000-000000000001';
+  const affected = { from_version: '1.0.0', from_inclusive: true, to_version: '1.9.5', to_inclusive: true };
+  const entry = {
+    id,
+    title: 'Compass Newsletter <= 1.9.5 - Unauthenticated SQL Injection (invented for the demo)',
+    software: [
+      {
+        type: 'plugin',
+        name: VULNERABLE.name,
+        slug: 'compass-newsletter',
+        affected_versions: { '1.0.0 - 1.9.5': affected },
+        patched: true,
+        patched_versions: ['1.9.6'],
+        remediation: 'Update to version 1.9.6, or a newer patched version',
+      },
+    ],
+    informational: false,
+    description: '',
+    references: [],
+    cvss: { vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', score: 9.8, rating: 'Critical' },
+    cve: null,
+    cve_link: null,
+    published: '2026-01-12 09:00:00',
+    updated: '2026-01-12 09:00:00',
+    copyrights: {},
+  };
+  return JSON.stringify({ [id]: entry });
+}
+
 /** Puts the plugins of the story onto the sites, before they are connected. */
-export function setTheStage(cast: ReadonlyMap<Part, DemoSite>): void {
+export function setTheStage(sites: readonly DemoSite[], cast: ReadonlyMap<Part, DemoSite>): void {
+  for (const site of sites)
+    if (site.index % 8 === 0) site.state.plugins = [...site.state.plugins, installed(VULNERABLE)];
   const put = (part: Part, update: StagedUpdate, faults: Faults) => {
     const site = cast.get(part);
     if (site === undefined) return;

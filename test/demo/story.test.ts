@@ -64,6 +64,7 @@ describe('sitefleet demo', () => {
       'down',
       'certificate ends within 14 days, or has ended',
       'domain ends within 30 days, or has ended',
+      'known vulnerabilities (sites)',
     ]);
     expect(brief).toMatchObject({ sites: { total: 12, connected: 12 }, not_known: [] });
     const held = await rest('/quarantine');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
+import { describeAll } from './describe.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const library = join(here, '../../node_modules/swagger-ui-dist');
@@ -44,6 +45,7 @@ export async function buildReference(folder) {
     join(folder, 'index.html'),
     html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
   );
+  writeFileSync(join(folder, 'openapi.json.br'), brotliCompressSync(JSON.stringify(await describeAll()), PACKING));
   const licences = ['NOTICE', 'LICENSE', 'swagger-ui-bundle.js.LICENSE.txt'];
   writeFileSync(
     join(folder, 'LICENSE.txt'),

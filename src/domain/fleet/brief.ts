@@ -41,7 +41,8 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : startOf(since, now);
-  return withinBudget(briefOf(await briefData(ctx, now, from, CASES), await feedState(ctx), now, from));
+  const [data, feed] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx)]);
+  return withinBudget(briefOf(data, feed, now, from));
 }
 
 /** What a brief is made of, with so many cases of each matter. */
