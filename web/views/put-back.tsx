@@ -18,6 +18,12 @@ interface Props {
   version: string;
 }
 
+/** The monitor need not wait for its turn to see that the site is up. Where it is off, nothing is lost. */
+async function lookAgain(siteId: number): Promise<void> {
+  const at = { params: { path: { id_or_domain: String(siteId) } } };
+  await answer(api.POST('/monitors/{id_or_domain}/check', at)).catch(() => undefined);
+}
+
 export function PutBack({ siteId, of, name, version }: Props) {
   const [open, setOpen] = useState(false);
   const putBack = async () => {
@@ -28,6 +34,7 @@ export function PutBack({ siteId, of, name, version }: Props) {
           body: of,
         }),
       );
+      if (data.well) await lookAgain(siteId);
       return data.well ? t.putBack.well(data.version) : `${message} ${t.putBack.notWell}`;
     });
     setOpen(false);
