@@ -1,7 +1,6 @@
 /** Builds the program: `tsc`, the tools that assistants are shown, one file for `sitefleet stdio`, and programs that may be run. */
 
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -46,43 +45,9 @@ const { operations } = await import('./dist/tools/index.js');
 const { buildTools } = await import('./dist/src/mcp/built-tools.js');
 writeFileSync(join(folder, 'mcp', 'tools.json'), JSON.stringify(buildTools(operations)));
 
-const { build } = await import('esbuild');
-
-/** Native code cannot be bundled, and what only servers and audits load need not be. */
-const external = ['libsql', '@libsql/client', 'lighthouse', 'chrome-launcher'];
-
-/** What only HTTP or the engine thread load is not to be read at each start of an assistant. */
-const servingOnly = {
-  name: 'serving-only',
-  setup({ onLoad }) {
-    const parts =
-      /[\\/]src[\\/](app[\\/]http-app|auth[\\/]jwt|rest[\\/]perform|child[\\/]http|(probe|audit|guard)[\\/]create|mail[\\/]smtp|webhook[\\/]http|telemetry[\\/]prometheus)\.js$/;
-    const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
-    onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
-  },
-};
-
-const result = await build({
-  entryPoints: [join(folder, 'cli', 'stdio-entry.js')],
-  bundle: true,
-  write: false,
-  platform: 'node',
-  target: 'node20.18',
-  format: 'cjs',
-  external,
-  plugins: [servingOnly],
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
-  // The code runs as a script, where `import()` would need a loader of its own.
-  supported: { 'dynamic-import': false },
-  define: { 'import.meta.url': 'BUNDLE_URL' },
-  banner: { js: 'const BUNDLE_URL=require("node:url").pathToFileURL(__filename).href;' },
-  logLevel: 'warning',
-});
-const [{ text }] = result.outputFiles;
-const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+const { bundleStdio } = await import('./scripts/bundle.mjs');
+const { text } = await bundleStdio(join(folder, 'cli', 'stdio-entry.js'), ['@libsql/client']);
 
 for (const name of readdirSync(app)) if (name.startsWith('stdio.bundle.cjs')) rmSync(join(app, name));
-writeFileSync(join(app, 'stdio.bundle.cjs'), `//${digest}\n${text}`);
+writeFileSync(join(app, 'stdio.bundle.cjs'), text);
 for (const program of ['src/cli.js', 'bench/run.js', 'bench/load.js']) chmodSync(join(dist, program), 0o755);

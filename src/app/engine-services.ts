@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auditor } from '../audit/audit.js';
+import type { SessionChange } from '../auth/sessions.js';
 import type { ChildSites } from '../child/child.js';
 import type { PacedChildSites } from '../child/http.js';
 import type { SharedLimits } from '../child/shared-limits.js';
@@ -27,7 +28,9 @@ import { createMailListener } from '../domain/mail/events.js';
 import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
+import { judgeVersions } from '../domain/vulnerabilities/judge.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
+import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
 import type { SiteGuards } from '../guard/guards.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
@@ -144,13 +147,14 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, quota: sharedLimits });
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
+  const vulnerabilities = await openVulnerabilityFeed(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
@@ -170,6 +174,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       auditor,
       mailer,
       webhooks,
+      vulnerabilities,
       clock,
       config,
       log,
@@ -185,13 +190,22 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     return { ...context, events: events.from(originOf(context)) };
   };
 
+  /** Versions that came to the fleet are held against the vulnerability feed before the caller's next question. */
+  const judgeInstalled = async () => {
+    if (vulnerabilities.source === null || closing.signal.aborted) return;
+    await judgeVersions(ownCtx(), JUDGED_AT_ONCE).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.warn({ err: error }, 'new versions are judged later');
+    });
+  };
+
   /** Runs work with a context that ends with the caller or with the engine. */
   const withCtx: InlineEngine['withCtx'] = async (caller, work) => {
     try {
       return await withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
     } finally {
-      // What a caller was told has happened is in the log.
+      // What a caller was told has happened is in the log, and what it installed is judged.
       await recorder.flush();
+      await judgeInstalled();
     }
   };
 
@@ -213,6 +227,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
     health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
+    web_session: (change: SessionChange, context) => changeSession(context.store, change),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
@@ -288,7 +303,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       closing.abort();
       await Promise.all([runner.stop(), schedule.stop(), tools, looks.stop()]);
       await Promise.all([recorder.flush(), mails.settled()]);
-      await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close()]);
+      await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close(), vulnerabilities.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
       await db.close();
@@ -296,15 +311,38 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 }
 
+/** Answers whether anything changed. */
+async function changeSession({ webSessions }: Store, change: SessionChange): Promise<boolean> {
+  switch (change.step) {
+    case 'open':
+      return webSessions.open(change.session, change.user_id, change.proof);
+    case 'open_by_link':
+      return webSessions.openByLink(change.session, change.link_hash);
+    case 'rotate':
+      return webSessions.rotate(change.id, change.from, change.to, change.rotated_at, change.now);
+    case 'use':
+      return webSessions.use(change.id, change.now, change.previous_until);
+    case 'end':
+      return webSessions.end(change.id);
+  }
+}
+
 /** Figures about the sites and what waits to be told. */
 async function fleetMetrics(ctx: Ctx) {
   const { active } = await monitoringDefaults(ctx);
-  const [figures, deliveries] = await Promise.all([
+  const feed = await ctx.store.vulnerabilityFeeds.state();
+  const [figures, deliveries, sites] = await Promise.all([
     ctx.store.fleetFigures.read(ctx.clock.now(), active),
     ctx.store.alertDeliveries.counts(),
+    // Without a feed there are no such figures: nothing is known, which is not zero.
+    feed?.checked_at == null ? [] : ctx.store.vulnerabilities.sitesBySeverity(),
   ]);
-  return fleetFamilies(figures, deliveries);
+  const vulnerable = feed?.checked_at == null ? null : { checked_at: feed.checked_at, sites };
+  return fleetFamilies(figures, deliveries, vulnerable);
 }
+
+/** A call installs a few versions. More of them are left by a process that died: the schedule takes those. */
+const JUDGED_AT_ONCE = 400;
 
 /** As often as monitors are run: a process that died is noticed after three of these at most. */
 const MEMBERS_BEAT_MS = 10_000;
@@ -339,8 +377,8 @@ async function openChild(
     clock,
     log,
     metrics,
-    quota,
-  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; quota: SharedLimits | undefined },
+    sharedLimits,
+  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../child/http.js');
   const child = createChildSites({
@@ -351,7 +389,7 @@ async function openChild(
     perHostDelayMs: 0,
     callTimeoutMs: config.site_timeout_ms,
     allowPrivate: config.allow_private_sites,
-    quota,
+    sharedLimits,
     onCall: (facts) => {
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');
@@ -382,8 +420,8 @@ async function openProbe(config: Config): Promise<Probe> {
 
 async function openAuditor(config: Config): Promise<Auditor> {
   const { createAuditor } = await import('../audit/create.js');
-  const { chromium, allow_private_sites, pagespeed_url } = config;
-  return createAuditor({ chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+  const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
+  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
 }
 
 async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
@@ -395,6 +433,16 @@ async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
 async function openWebhooks(config: Config): Promise<WebhookSender> {
   const { createWebhookSender } = await import('../webhook/http.js');
   return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
+}
+
+async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed> {
+  const { createVulnerabilityFeed } = await import('../feed/create.js');
+  return createVulnerabilityFeed({
+    location: config.vulnerability_feed,
+    key: config.vulnerability_key,
+    allowPrivate: config.allow_private_sites,
+    userAgent: `Sitefleet/${VERSION}`,
+  });
 }
 
 /** Where the service answers when no public address is set. */

@@ -1,13 +1,13 @@
 /** Lighthouse on this machine, in a process of its own: it is large, and a page that breaks it must not break us. */
 
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import type { PrivateReach } from '../core/address.js';
 import { StepFailure } from '../probe/failure.js';
 import { Names } from '../probe/names.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
+import { findLighthouse } from './find-lighthouse.js';
 import { type AuditProxy, startProxy } from './proxy.js';
 import { outcomeOf } from './result.js';
 
@@ -16,31 +16,27 @@ const RETRY_MS = 10 * 60_000;
 const MAX_RESULT = 64 * 1024 * 1024;
 
 export interface LighthouseParts {
+  /** Configured path of Lighthouse; null = the usual places. */
+  lighthouse: string | null;
   /** Configured path of the browser; null = the usual places. */
   chromium: string | null;
   allowPrivate: PrivateReach;
 }
 
 /** Null when it can run here, else what to do about it. */
-export async function missingForLighthouse({ chromium }: LighthouseParts): Promise<string | null> {
-  if (program() === null) return 'install the optional package with: npm install lighthouse@12.8.2';
+export async function missingForLighthouse({ lighthouse, chromium }: LighthouseParts): Promise<string | null> {
+  if ((await findLighthouse(lighthouse)) === null)
+    return lighthouse === null
+      ? 'install Lighthouse with "npm install --global lighthouse@12.8.2", or name it in SITEFLEET_LIGHTHOUSE'
+      : 'correct SITEFLEET_LIGHTHOUSE: it names neither the command nor the folder of Lighthouse';
   if ((await findBrowser(chromium)) !== null) return null;
   return chromium === null
     ? 'install Chromium, or name it in SITEFLEET_CHROMIUM'
     : 'correct SITEFLEET_CHROMIUM: the file it names cannot be executed';
 }
 
-/** Path of the program; null when the optional dependency is not installed. */
-function program(): string | null {
-  try {
-    return createRequire(import.meta.url).resolve('lighthouse/cli/index.js');
-  } catch {
-    return null;
-  }
-}
-
 export async function runLighthouse(parts: LighthouseParts, request: AuditRequest): Promise<AuditOutcome> {
-  const [cli, browserPath] = [program(), await findBrowser(parts.chromium)];
+  const [cli, browserPath] = await Promise.all([findLighthouse(parts.lighthouse), findBrowser(parts.chromium)]);
   if (cli === null || browserPath === null)
     throw new AuditFailure('Lighthouse or Chromium is not installed on this server.', null);
   await requireReachable(request.url, parts.allowPrivate);

@@ -37,9 +37,11 @@ export function launchBundle(): boolean {
 
 function readBundle(file: string): string | undefined {
   try {
+    // A released package has no modules that could be newer.
+    const modules = statSync(new URL('../app/service.js', import.meta.url), { throwIfNoEntry: false });
+    if (modules !== undefined && statSync(file).mtimeMs < modules.mtimeMs) return undefined;
     // The bundle is pure ASCII, which is read fastest as what it is.
-    const modules = statSync(new URL('../app/service.js', import.meta.url)).mtimeMs;
-    return statSync(file).mtimeMs < modules ? undefined : readFileSync(file, 'latin1');
+    return readFileSync(file, 'latin1');
   } catch {
     return undefined;
   }

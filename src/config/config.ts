@@ -1,5 +1,6 @@
 /** The only reader of the environment. One table holds every variable: its name, default, meaning and what it accepts. */
 
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,10 @@ import {
   baseUrl,
   bearerToken,
   databaseUrl,
+  feedLocation,
   filePath,
   flag,
+  headerToken,
   hostName,
   httpUrl,
   integer,
@@ -27,7 +30,7 @@ import {
   userName,
 } from './parsers.js';
 import type { Config } from './types.js';
-import { CONFIRM_POLICIES, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
+import { CONFIRM_POLICIES, DEFAULT_TOOLSETS, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -104,7 +107,7 @@ const VARIABLES: readonly Variable[] = [
     'db_replica',
     null,
     filePath,
-    'File for a copy of the libSQL server, from which this process reads. Made anew at each start, its name with an ending; each process needs its own.',
+    'File for a copy of the libSQL server, from which this process reads. Created again at each start, its name with an ending; each process needs its own.',
   ),
   variable(
     'DB_REPLICA_SYNC_MS',
@@ -157,9 +160,10 @@ const VARIABLES: readonly Variable[] = [
   variable(
     'TOOLSETS',
     'toolsets',
-    TOOLSETS,
+    null,
     subset(TOOLSETS),
-    'Groups of operations that assistants see over MCP; `none` for no group.',
+    `Groups of operations that assistants may use over MCP; \`none\` for no group. Left out, these are shown, and a connection may name others: ${TOOLSETS.filter((name) => !DEFAULT_TOOLSETS.includes(name)).join(', ')}.`,
+    { shown: DEFAULT_TOOLSETS.join(',') },
   ),
   variable(
     'TOOLS_ALLOW',
@@ -269,6 +273,14 @@ const VARIABLES: readonly Variable[] = [
     'Scope that lets a token read. The other one includes it.',
   ),
   variable('OAUTH_WRITE_SCOPE', 'oauth_write_scope', 'sitefleet:write', scopeToken, 'Scope that lets a token change.'),
+  variable(
+    'LIGHTHOUSE',
+    'lighthouse',
+    null,
+    anyText,
+    'Command or folder of Lighthouse, for performance audits on this machine: `npm install --global lighthouse@12.8.2`.',
+    { shown: 'beside Sitefleet, or the usual places' },
+  ),
   variable('CHROMIUM', 'chromium', null, anyText, 'Path of Chromium or Chrome, for performance audits by Lighthouse.', {
     shown: 'the usual places',
   }),
@@ -278,6 +290,21 @@ const VARIABLES: readonly Variable[] = [
     'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
     httpUrl,
     'Where PageSpeed Insights answers.',
+  ),
+  variable(
+    'VULNERABILITY_FEED',
+    'vulnerability_feed',
+    null,
+    feedLocation,
+    'Known vulnerabilities: URL or file of a feed in the format of Wordfence Intelligence v3, read daily. Without it nothing is known of them.',
+  ),
+  variable(
+    'VULNERABILITY_KEY',
+    'vulnerability_key',
+    null,
+    headerToken,
+    'Your key for that feed, sent as bearer token, over https only.',
+    { secret: true },
   ),
   variable(
     'SMTP_URL',
@@ -323,8 +350,12 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
   const problems: ConfigProblem[] = [];
   const settled: Partial<Record<keyof Config, unknown>> = {};
   for (const row of VARIABLES) {
-    const raw = env[row.name] ?? '';
-    const text = row.key === 'admin_password' ? raw : raw.trim();
+    const found = rawText(row, env);
+    if (typeof found !== 'string') {
+      problems.push(found);
+      continue;
+    }
+    const text = row.key === 'admin_password' ? found : found.trim();
     const parsed = text === '' ? { value: row.fallback(env) } : row.parse(text);
     if ('value' in parsed) settled[row.key] = parsed.value;
     else problems.push({ name: row.name, message: problemText(row, text, parsed.allowed) });
@@ -343,9 +374,48 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
       message: 'is for a libSQL server, but SITEFLEET_DB names none. Remove it, or set SITEFLEET_DB to the server.',
     });
   }
-  problems.push(...oauthProblems(config));
+  problems.push(...feedProblems(config), ...oauthProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
+}
+
+/** A key must not go where anyone can read it, nor be set for nothing. */
+function feedProblems(config: Config): ConfigProblem[] {
+  const { vulnerability_feed: feed, vulnerability_key: key } = config;
+  if (key === null) return [];
+  const name = 'SITEFLEET_VULNERABILITY_KEY';
+  if (feed === null) return [{ name: 'SITEFLEET_VULNERABILITY_FEED', message: `is missing, although ${name} is set.` }];
+  if (!/^https?:/i.test(feed)) return [{ name, message: 'is for a URL, but SITEFLEET_VULNERABILITY_FEED is a file.' }];
+  const { protocol, hostname } = new URL(feed);
+  return protocol === 'https:' || /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname)
+    ? []
+    : [{ name, message: 'would be sent unencrypted: SITEFLEET_VULNERABILITY_FEED must be an https URL.' }];
+}
+
+/** Whether `NAME_FILE` may name a file with the value. The secret key has a variable of its own for that, which also makes the file. */
+function takesFile(row: Variable): boolean {
+  return row.secret === true && row.key !== 'secret_key';
+}
+
+/** The text of a variable, or of the file that its `_FILE` names, without the line break at its end; '' when neither is set. */
+function rawText(row: Variable, env: Environment): string | ConfigProblem {
+  const raw = env[row.name] ?? '';
+  const name = `${row.name}_FILE`;
+  const file = takesFile(row) ? (env[name] ?? '').trim() : '';
+  if (file === '') return raw;
+  if (raw !== '') return { name, message: `is set together with ${row.name}. Set only one of the two.` };
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return {
+      name,
+      message: `${JSON.stringify(file)} cannot be read (${code}). Name a file that this process may read.`,
+    };
+  }
+  // Taken for "not set", an empty secret would leave a door open or shut without a word.
+  return text.trim() === '' ? { name, message: `${JSON.stringify(file)} is empty. Put the value into it.` } : text;
 }
 
 /** A token for someone else must not open this service, so what it has to be for is never guessed. */
@@ -367,8 +437,13 @@ function oauthProblems(config: Config): ConfigProblem[] {
 }
 
 /** Rows of the documentation's table of variables. */
-export function describeConfig(): { name: string; default: string; meaning: string }[] {
-  return VARIABLES.map((row) => ({ name: row.name, default: row.shown, meaning: row.meaning }));
+export function describeConfig(): { name: string; default: string; meaning: string; secret: boolean }[] {
+  return VARIABLES.map((row) => ({
+    name: row.name,
+    default: row.shown,
+    secret: row.secret === true,
+    meaning: takesFile(row) ? `${row.meaning} \`${row.name}_FILE\` names a file with it.` : row.meaning,
+  }));
 }
 
 function problemText(row: Variable, text: string, allowed: string): string {
@@ -382,7 +457,7 @@ const FOREIGN = /^SITEFLEET_(TEST_|SERVICE_(HOST|PORT)|PORT_\d+_TCP)/;
 
 /** A misspelled variable would silently leave the default in force, which for READ_ONLY is the dangerous side. */
 function unknownVariables(env: Environment): ConfigProblem[] {
-  const known = new Set(VARIABLES.map((row) => row.name));
+  const known = new Set(VARIABLES.flatMap((row) => [row.name, ...(takesFile(row) ? [`${row.name}_FILE`] : [])]));
   return Object.keys(env)
     .filter((name) => name.startsWith('SITEFLEET_') && !known.has(name) && !FOREIGN.test(name))
     .map((name) => ({ name, message: 'is not a variable of Sitefleet. Check its spelling.' }));

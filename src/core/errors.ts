@@ -28,6 +28,7 @@ export const STATUS = {
   svc_rest_insufficient_permission: 403,
   svc_rest_too_many_requests: 429,
   svc_forbidden_origin: 403,
+  svc_csrf_refused: 403,
 
   // what was named
   svc_site_not_found: 404,
@@ -43,6 +44,7 @@ export const STATUS = {
   svc_rest_monitor_not_found: 404,
   api_key_not_found: 404,
   svc_cost_not_found: 404,
+  svc_incident_not_found: 404,
   svc_alert_recipient_not_found: 404,
   svc_alert_delivery_not_found: 404,
 

@@ -17,16 +17,37 @@ export function frontPage(site: DemoSite): Answer {
   );
 }
 
+/** What stands where WordPress has its administration, for somebody who came in by the guard. */
+export function adminPage(site: DemoSite, user: string): Answer {
+  const name = html(site.inner.title);
+  return page(
+    200,
+    `<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="UTF-8"><title>Dashboard ‹ ${name}</title></head>\n` +
+      `<body class="wp-admin"><h1>Dashboard of ${name}</h1>\n<p>Logged in as ${html(user)}. This site is simulated: there is nothing to administer.</p>\n</body>\n</html>\n`,
+  );
+}
+
 /** The index of WordPress' REST interface, as far as it is asked for here. */
 export function restIndex(site: DemoSite): Answer {
   const headers = { 'content-type': 'application/json; charset=UTF-8' };
   return page(200, JSON.stringify({ name: html(site.inner.title) }), headers);
 }
 
-export function maintenancePage(): Answer {
-  const sentence = 'Briefly unavailable for scheduled maintenance. Check back in a minute.';
-  const body = `<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><body>${sentence}</body></html>\n`;
-  return page(503, body, { 'retry-after': '600' });
+const MAINTENANCE: Readonly<Record<string, readonly [sentence: string, title: string]>> = {
+  en_US: ['Briefly unavailable for scheduled maintenance. Check back in a minute.', 'Maintenance'],
+  de_DE: [
+    'Wegen Wartungsarbeiten ist diese Website kurzzeitig nicht verfügbar. Schau in einer Minute nochmal vorbei.',
+    'Wartung',
+  ],
+};
+
+/** As `wp_maintenance()` shows it: a page of `wp_die()`, or the bare sentence where admin-ajax.php is called. */
+export function maintenancePage(site: DemoSite, ajax: boolean): Answer {
+  const [sentence, title] = MAINTENANCE[site.inner.language] ?? (MAINTENANCE.en_US as readonly [string, string]);
+  const headers = { 'retry-after': '600' };
+  if (ajax) return page(503, sentence, headers);
+  const body = `<body id="error-page">\n<div class="wp-die-message">${sentence}</div></body>`;
+  return page(503, `<!DOCTYPE html>\n<html>\n<head><title>${title}</title></head>\n${body}\n</html>\n`, headers);
 }
 
 export function firewallPage(): Answer {

@@ -26,12 +26,13 @@ const LAYERS: Record<string, Layer> = {
   guard: { about: 'signed requests to the guard on a site', types: 'child' },
   probe: { about: 'probes of public addresses: HTTP, TLS, RDAP, WHOIS', values: 'schemas core' },
   mail: { about: 'SMTP' },
+  feed: { about: 'feeds of known vulnerabilities over HTTP and from files', values: 'core probe' },
   webhook: { about: 'webhooks and chat services over undici', values: 'core probe' },
   audit: { about: 'performance audits: Lighthouse, PageSpeed', values: 'core probe' },
   domain: {
     about: 'the verbs: functions (ctx, input)',
     values: 'schemas core',
-    types: 'store child guard probe audit mail webhook config',
+    types: 'store child guard probe audit mail webhook feed config',
   },
   validation: { about: 'parsers and serializers compiled from zod schemas', values: 'schemas' },
   operation: {
@@ -51,6 +52,7 @@ const LAYERS: Record<string, Layer> = {
     values: 'schemas core domain http operation validation',
     types: 'auth config store',
   },
+  page: { about: 'way in: people with a browser', values: 'core http', types: 'auth' },
   scheduler: { about: 'way in: the clock', values: 'core domain cluster', types: 'store' },
   engine: { about: 'the thread that writes, seen from the serving one', values: 'core', types: 'config' },
   demo: { about: 'a simulated fleet; stands alone' },
@@ -65,11 +67,12 @@ const ONLY: [RegExp, RegExp][] = [
   [/^zod-to-json-schema$/, /^src\/operation\/contract\.ts$/],
   [/^libsql$/, /^src\/store\/(driver\/embedded|replica\/)/],
   [/^@libsql\/client/, /^src\/store\/driver\/remote.*\.ts$/],
-  [/^undici$/, /^src\/(child|probe|audit|webhook)\//],
+  [/^undici$/, /^src\/(child|probe|audit|webhook|feed)\//],
+  [/^@streamparser\//, /^src\/feed\//],
   [/^standardwebhooks$/, /^src\/webhook\//],
   [/^prom-client$/, /^src\/telemetry\//],
   [/^croner$/, /^src\/(scheduler|cli)\//],
-  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp|http)\/|^src\/app\/(service|http-app)\.ts$/],
+  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp|http|page)\/|^src\/app\/(service|http-app)\.ts$/],
   [/^@modelcontextprotocol\//, /^src\/mcp\//],
 ];
 

@@ -5,10 +5,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
+import { installedLighthouse } from '../support/lighthouse.js';
 
 /** The only address that may be called besides public ones: the audited site's. What is internal is on another one. */
 const SITE = '127.0.0.2';
-const auditor = createAuditor({ chromium: null, allowPrivate: [SITE], pagespeedUrl: 'http://127.0.0.1:9/' });
+const auditor = createAuditor({
+  lighthouse: installedLighthouse,
+  chromium: null,
+  allowPrivate: [SITE],
+  pagespeedUrl: 'http://127.0.0.1:9/',
+});
 const missing = await auditor.missing();
 
 /** Everything that arrived at the internal service: connections without a request as well, and datagrams. */

@@ -5,6 +5,7 @@ import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const NO_FEED = expect.stringMatching(/^known vulnerabilities: No vulnerability feed is set, so nothing is known\./);
 
 let app: CheckedApp;
 beforeEach(async () => {
@@ -21,6 +22,15 @@ async function outage(site: number, startedAt: number) {
   await run('UPDATE monitor SET status = 0, active = 1, last_http_code = 503 WHERE site_id = ?', site);
   await run("INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, '', 1)", site, startedAt);
 }
+
+it('names internationalised domains as people know them', async () => {
+  await app.row('https://xn--bcher-kva.example/');
+  await run("UPDATE site SET sync_error = 'xn--bcher-kva.example refuses connections.' WHERE id = 1");
+  const [matter] = (await app.call('get-fleet-brief')).needs_attention;
+  expect(matter.first[0]).toMatch(/^bücher\.example /);
+  expect(matter.first[0]).not.toContain('xn--');
+  expect((await app.call('list-sites')).items[0].url).toBe('https://xn--bcher-kva.example/');
+});
 
 /** Seven sites with one trouble each, made in an order that is not that of their urgency. */
 async function troubles(): Promise<number> {
@@ -59,7 +69,7 @@ describe('get-fleet-brief', () => {
       sites: { total: 0, connected: 0, disconnected: 0, suspended: 0 },
       needs_attention: [],
       done: [],
-      not_known: [],
+      not_known: [NO_FEED],
     });
   });
 
@@ -110,7 +120,7 @@ describe('get-fleet-brief', () => {
       },
     ]);
     expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1 }]);
-    expect(brief.not_known).toEqual(['when the certificate ends: 1 sites', 'when the domain ends: 1 sites']);
+    expect(brief.not_known).toEqual(['when the certificate ends: 1 sites', 'when the domain ends: 1 sites', NO_FEED]);
   });
 
   it('names calls that work as they stand and find as many', async () => {

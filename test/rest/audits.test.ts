@@ -1,9 +1,13 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { outcomeOf } from '../../src/audit/result.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
+import { tempFolder } from '../support/cleanup.js';
+import { installedLighthouse } from '../support/lighthouse.js';
 import { type FakePagespeed, fakePagespeed, googleError, result } from '../support/pagespeed.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -12,8 +16,11 @@ let google: FakePagespeed;
 
 beforeEach(async () => {
   google = await fakePagespeed();
-  // A browser that is not there: these tests never measure by themselves.
-  app = await restApp({ sites: 3, config: { pagespeed_url: google.url, chromium: '/nowhere/chromium' } });
+  // Lighthouse that is not there: these tests never measure by themselves.
+  app = await restApp({
+    sites: 3,
+    config: { pagespeed_url: google.url, lighthouse: '/nowhere/lighthouse', chromium: '/nowhere/chromium' },
+  });
 });
 afterEach(async () => {
   await app.close();
@@ -40,7 +47,7 @@ describe('without an engine', () => {
       expect(status).toBe(409);
       expect(body).toMatchObject({ success: 0, code: 'svc_perf_audit_not_configured' });
       expect(body.data.advice).toContain('PUT /v2/perf-audit/settings/edit');
-      expect(body.data.advice).toContain('SITEFLEET_CHROMIUM');
+      expect(body.data.advice).toContain('SITEFLEET_LIGHTHOUSE');
     }
     expect((await app.rest('GET /perf-audit/settings')).body.data).toMatchObject({ engine_in_use: null, api_key: '' });
   });
@@ -368,7 +375,31 @@ describe('a result', () => {
   });
 });
 
-const real = createAuditor({ chromium: null, allowPrivate: true, pagespeedUrl: 'http://127.0.0.1:9/' });
+describe('Lighthouse is looked for', () => {
+  const missingFor = (lighthouse: string | null, chromium: string | null) =>
+    createAuditor({ lighthouse, chromium, allowPrivate: true, pagespeedUrl: 'http://127.0.0.1:9/' }).missing();
+
+  test('as a folder, and as the command that npm links; then for a browser', async () => {
+    const prefix = tempFolder('lighthouse');
+    const folder = join(prefix, 'lib', 'node_modules', 'lighthouse');
+    const command = join(prefix, 'lighthouse');
+    expect(await missingFor(folder, '/nowhere')).toContain('SITEFLEET_LIGHTHOUSE');
+    mkdirSync(join(folder, 'cli'), { recursive: true });
+    symlinkSync(join(folder, 'cli', 'index.js'), command);
+    for (const path of [folder, command]) expect(await missingFor(path, '/nowhere')).toContain('SITEFLEET_LIGHTHOUSE');
+    writeFileSync(join(folder, 'cli', 'index.js'), '');
+    for (const path of [folder, command]) expect(await missingFor(path, '/nowhere')).toContain('SITEFLEET_CHROMIUM');
+    // Another program is not started as if it were Lighthouse.
+    expect(await missingFor(process.execPath, '/nowhere')).toContain('SITEFLEET_LIGHTHOUSE');
+  });
+});
+
+const real = createAuditor({
+  lighthouse: installedLighthouse,
+  chromium: null,
+  allowPrivate: true,
+  pagespeedUrl: 'http://127.0.0.1:9/',
+});
 const missing = await real.missing();
 
 describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
@@ -400,7 +431,12 @@ describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${miss
   });
 
   test.skipIf(missing !== null)('does not visit private addresses unless it may', async () => {
-    const strict = createAuditor({ chromium: null, allowPrivate: false, pagespeedUrl: 'http://127.0.0.1:9/' });
+    const strict = createAuditor({
+      lighthouse: installedLighthouse,
+      chromium: null,
+      allowPrivate: false,
+      pagespeedUrl: 'http://127.0.0.1:9/',
+    });
     const request = {
       engine: 'lighthouse',
       url: 'http://localhost:9/',

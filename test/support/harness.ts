@@ -99,8 +99,11 @@ export function testConfig(change: Partial<Config> = {}): Config {
     update_wait_ms: 0,
     allow_private_sites: true,
     safe_updates: 'guarded',
+    lighthouse: null,
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
+    vulnerability_feed: null,
+    vulnerability_key: null,
     smtp_url: null,
     mail_from: null,
     rest_rate_limit: 0,
@@ -156,6 +159,8 @@ export interface TestOptions {
   realClock?: boolean;
   /** False: queued jobs wait until the test works them off. */
   jobs?: boolean;
+  /** The folder of the built page. */
+  pageFolder?: string;
   /** Where log lines go; by default nowhere. */
   log?: Log;
 }
@@ -196,6 +201,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     sharedKey: await testKey,
     probe: options.probe ?? localProbe(),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    ...(options.pageFolder === undefined ? {} : { pageFolder: options.pageFolder }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);
       return counting;

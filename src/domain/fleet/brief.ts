@@ -1,12 +1,15 @@
 /** The brief of the fleet: what needs a person now, worst first, then what was done. Small for a fleet of any size. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { ServiceError } from '../../core/errors.js';
+import { withRealDomains } from '../../core/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { TYPE_GROUPS } from '../updates/updates.js';
+import { type FeedState, feedState } from '../vulnerabilities/state.js';
 import { reasonCell } from './search-cells.js';
 
 const HOUR_MS = 3_600_000;
@@ -15,13 +18,13 @@ const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
 
-/** Cases of a matter that are told. */
+/** Cases of a matter that are listed. */
 const CASES = 4;
 /** Longest text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
 /** The whole, in estimated tokens; beyond it cases are left out, matters and their counts never. */
 const MAX_TOKENS = 1300;
-/** Kinds of work that are told. */
+/** Kinds of work that are listed. */
 const DONE = 8;
 
 export interface Brief {
@@ -52,7 +55,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
     ctx.actor.denied_sites,
     CASES,
   );
-  return withinBudget(briefOf(data, now, from));
+  return withinBudget(briefOf(data, await feedState(ctx), now, from));
 }
 
 function startOf(since: string, now: number): number {
@@ -65,7 +68,12 @@ function startOf(since: string, now: number): number {
   });
 }
 
-function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: number, since: number): Brief {
+function briefOf(
+  { matters, sites, offers, done, unknown }: BriefData,
+  feed: FeedState,
+  now: number,
+  since: number,
+): Brief {
   const count = (status: string) => sites.find((row) => row.status === status)?.n ?? 0;
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map(
     (_, type) => offers.find((row) => row.type === type)?.n ?? 0,
@@ -90,6 +98,8 @@ function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: numb
       ...known(unknown.monitors, 'whether it is up'),
       ...known(unknown.certificates, 'when the certificate ends'),
       ...known(unknown.domains, 'when the domain ends'),
+      ...(feed.known ? known(unknown.vulnerabilities, 'known vulnerabilities') : []),
+      ...(feed.note === null ? [] : [`known vulnerabilities: ${feed.note}`]),
     ],
   };
 }
@@ -110,8 +120,8 @@ interface Line {
 const minute = (ms: unknown) => (typeof ms === 'number' ? `${new Date(ms).toISOString().slice(0, 16)}Z` : 'unknown');
 const day = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString().slice(0, 10) : 'unknown');
 const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(input)}`;
-const outage = ({ started_at, last_http_code }: Matter['first'][number]) =>
-  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}`;
+const outage = ({ started_at, last_http_code, acknowledged_at }: Matter['first'][number]) =>
+  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
 /** In the order of urgency. */
 const LINES: readonly Line[] = [
@@ -142,6 +152,13 @@ const LINES: readonly Line[] = [
     tell: ({ ends }) => day(ends),
   },
   {
+    name: 'vulnerable',
+    matter: 'known vulnerabilities (sites)',
+    next: () => 'svc-list-vulnerabilities-v1 {}',
+    tell: ({ sites, severity, unfixed }) =>
+      `on ${sites} ${sites === 1 ? 'site' : 'sites'}: ${typeof severity === 'number' ? SEVERITIES[severity] : 'not rated'}${unfixed === 1 ? ', not all fixed' : ', fixed by updates'}`,
+  },
+  {
     name: 'jobs',
     matter: 'jobs with failed sites',
     next: ([job]) => `svc-get-batch-job-status-v1 ${JSON.stringify({ job_id: job?.id })}`,
@@ -157,13 +174,13 @@ const LINES: readonly Line[] = [
 
 function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
   if (count === 0) return [];
-  const told = first.map((row) => short(`${host(row.url ?? row.id)} ${line.tell(row)}`));
-  return [{ matter: line.matter, count, first: told, next: line.next(first) }];
+  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${withRealDomains(line.tell(row))}`));
+  return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
 }
 
 /** As sites are named everywhere: without scheme. */
 function host(url: unknown): string {
-  return String(url)
+  return withRealDomains(String(url))
     .replace(/^https?:\/\/(www\.)?/, '')
     .replace(/\/$/, '')
     .slice(0, 70);

@@ -10,7 +10,7 @@ const OPTIONS = {
   bundle: true,
   platform: 'node',
   format: 'esm',
-  external: ['libsql', '@libsql/client', '@libsql/client/*', 'lighthouse', 'chrome-launcher'],
+  external: ['libsql', '@libsql/client', '@libsql/client/*'],
   banner: {
     js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
   },

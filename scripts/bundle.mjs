@@ -1,0 +1,71 @@
+/** Bundles the program with esbuild: one script for `sitefleet stdio`, and, for a release, everything in a few files. */
+
+import { createHash } from 'node:crypto';
+import { build } from 'esbuild';
+
+/** Native code cannot be bundled. */
+const NATIVE = ['libsql'];
+
+const common = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  platform: 'node',
+  target: 'node20.18',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+/** What only HTTP or the engine thread load is not to be read at each start of an assistant. */
+const servingOnly = {
+  name: 'serving-only',
+  setup({ onLoad }) {
+    const parts =
+      /[\\/]src[\\/](app[\\/]http-app|auth[\\/]jwt|rest[\\/]perform|child[\\/]http|(probe|audit|guard|feed)[\\/]create|mail[\\/]smtp|webhook[\\/]http|telemetry[\\/]prometheus)\.js$/;
+    const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
+    onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
+  },
+};
+
+/**
+ * The script that answers an assistant soonest (see src/cli/launch.ts). Begins with its digest.
+ * @param entry the built `stdio-entry.js`
+ * @param external packages that are installed beside it, besides native ones
+ * @returns its text, and the files it was made of
+ */
+export async function bundleStdio(entry, external = []) {
+  const { outputFiles, metafile } = await build({
+    ...common,
+    entryPoints: [entry],
+    format: 'cjs',
+    external: [...NATIVE, ...external],
+    plugins: [servingOnly],
+    // The code runs as a script, where `import()` would need a loader of its own.
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'BUNDLE_URL' },
+    banner: { js: 'const BUNDLE_URL=require("node:url").pathToFileURL(__filename).href;' },
+  });
+  const [{ text }] = outputFiles;
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return { text: `//${digest}\n${text}`, inputs: Object.keys(metafile.inputs) };
+}
+
+/**
+ * The commands, threads and processes, each one file with all packages it uses but native ones. One file each, although they
+ * share code: what installs a package takes its time by the number of files. A command still runs only the modules it needs.
+ * @param entries built files by the name of the output
+ * @returns the files, and those they were made of
+ */
+export async function bundleProgram(entries, outdir) {
+  const { outputFiles, metafile } = await build({
+    ...common,
+    entryPoints: entries,
+    outdir,
+    format: 'esm',
+    external: NATIVE,
+    banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
+  });
+  return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
+}

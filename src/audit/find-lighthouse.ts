@@ -1,0 +1,55 @@
+/**
+ * Where Lighthouse is on this machine. It is no dependency of ours, being five times as large as all of them: who wants audits
+ * without Google's service installs it.
+ */
+
+import { access, realpath, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const PROGRAM = join('cli', 'index.js');
+
+/** Where `npm install --global` puts packages: beside this Node, or in the prefix that system and user are given by usual set-ups. */
+function globalFolders(): string[] {
+  const beside = dirname(process.execPath);
+  return process.platform === 'win32'
+    ? [join(homedir(), 'AppData', 'Roaming', 'npm', 'node_modules'), join(beside, 'node_modules')]
+    : [
+        join(beside, '..', 'lib', 'node_modules'),
+        ...['/usr/local', '/usr', '/opt/homebrew', join(homedir(), '.npm-global'), join(homedir(), '.local')].map(
+          (prefix) => join(prefix, 'lib', 'node_modules'),
+        ),
+      ];
+}
+
+/**
+ * Path of Lighthouse's program: of the configured command or folder; else of a package beside us, or of one that was installed
+ * globally. Null when there is none.
+ */
+export async function findLighthouse(configured: string | null): Promise<string | null> {
+  if (configured !== null) return programAt(configured);
+  try {
+    return createRequire(import.meta.url).resolve('lighthouse/cli/index.js');
+  } catch {
+    // Not beside us.
+  }
+  for (const folder of globalFolders()) {
+    const found = await programAt(join(folder, 'lighthouse'));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+async function programAt(path: string): Promise<string | null> {
+  try {
+    // The command is a link to the program.
+    const real = await realpath(path);
+    const program = (await stat(real)).isDirectory() ? join(real, PROGRAM) : real;
+    if (!program.endsWith(PROGRAM)) return null;
+    await access(program);
+    return program;
+  } catch {
+    return null;
+  }
+}
