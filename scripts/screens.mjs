@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'docs', 'screens');
 /** Larger pictures make the repository heavy. */
 const MAX_BYTES = 120_000;
-const WIDE = { width: 1200, height: 760 };
+const WIDE = { width: 1160, height: 640 };
 const PHONE = { width: 390, height: 780 };
 
 const { findBrowser } = await import('../dist/src/audit/browser.js');
@@ -20,6 +20,7 @@ if (executablePath === null) throw new Error('There is no Chromium. CHROMIUM nam
 
 const demo = spawn(process.execPath, ['dist/src/cli.js', 'demo', '--json', '--port', '0'], {
   cwd: root,
+  env: { ...process.env, SITEFLEET_LOG_LEVEL: 'silent' },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 try {
@@ -39,7 +40,7 @@ function views({ broken_update: broken }) {
     ['now', '/'],
     ['sites', '/sites'],
     ['site', `/sites/${broken.site_id}`],
-    ['site-update', updates, (page) => update(page, broken.slug)],
+    ['site-update', updates, (page) => update(page, broken)],
     ['site-uptime', '/sites/9?tab=uptime', (page) => page.locator('.chart canvas').waitFor()],
     ['updates', '/updates', (page) => page.locator('.item > button').nth(1).click()],
     ['monitors', '/monitors'],
@@ -49,19 +50,21 @@ function views({ broken_update: broken }) {
   ];
 }
 
-/** Makes the update that breaks its site, once, and waits until it is undone. */
-let updated = false;
-async function update(page, slug) {
-  if (!updated) {
-    updated = true;
-    await page.locator('.offers li', { hasText: '3.9.0' }).getByRole('button').click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Apply/ })
-      .click();
-  }
+/** Makes the update that breaks its site, and waits until it is undone. */
+async function update(page, { site_id, slug }) {
+  const name = await page.evaluate(
+    async ([site, item]) => {
+      const { data } = await (await fetch(`/v2/updates/${site}`)).json();
+      return data[site].plugins[item].Name;
+    },
+    [site_id, slug],
+  );
+  await page.getByRole('button', { name: `Update ${name}` }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Apply/ })
+    .click();
   await page.locator('.story > .rolled_back').first().waitFor({ timeout: 120_000 });
-  if (slug === undefined) throw new Error('The demo names no update that breaks a site.');
 }
 
 async function shoot(facts) {

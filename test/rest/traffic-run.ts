@@ -463,7 +463,11 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   await db.run('UPDATE monitor SET status = 0, active = 1 WHERE site_id IN (1, 2)');
   await db.run('UPDATE monitor SET last_http_code = NULL WHERE site_id = 1');
   for (const id of [1, 2])
-    await db.run('INSERT INTO incident (site_id, started_at, message) VALUES (?, ?, ?)', [id, now - 60_000, 'Down.']);
+    await db.run('INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, ?, 1)', [
+      id,
+      now - 60_000,
+      'Down.',
+    ]);
   await app.service.store.actionLog.add([
     {
       site_id: 2,

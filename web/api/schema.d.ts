@@ -492,6 +492,7 @@ export interface paths {
                     | 'down_after_update'
                     | 'down'
                     | 'disconnected'
+                    | 'vulnerable'
                     | 'update_undone'
                     | 'certificate_ends'
                     | 'domain_ends'
@@ -526,10 +527,22 @@ export interface paths {
                     old_version?: string;
                     new_version?: string;
                     seen?: string[];
+                    /**
+                     * null = not rated.
+                     */
+                    severity?: ('none' | 'low' | 'medium' | 'high' | 'critical') | null;
+                    /**
+                     * Of one of its vulnerabilities no fixed version is known.
+                     */
+                    unfixed?: boolean;
+                    acknowledged_at?: string | null;
                     job_id?: string;
                     job_type?:
                       'sync' | 'update' | 'reconnect' | 'disconnect' | 'check' | 'suspend' | 'unsuspend' | 'extension';
                     failed?: number;
+                    /**
+                     * Sites.
+                     */
                     total?: number;
                   }[];
                 }[];
@@ -543,13 +556,18 @@ export interface paths {
                   sites: number;
                 }[];
                 /**
-                 * Sites of which it is not known.
+                 * Sites of which it is not known; vulnerabilities null = of no site.
                  */
                 not_known: {
                   monitors: number;
                   certificates: number;
                   domains: number;
+                  vulnerabilities: number | null;
                 };
+                /**
+                 * What keeps the list of vulnerabilities from being whole.
+                 */
+                vulnerability_note: string | null;
               };
             };
           };
@@ -701,6 +719,14 @@ export interface paths {
                  * Those of new_versions that broke a site.
                  */
                 held_back: string[];
+                /**
+                 * Sites on which it fixes a known vulnerability; null = not known.
+                 */
+                fixing_sites: number | null;
+                /**
+                 * Known vulnerabilities that it fixes, 5 at most.
+                 */
+                fixes: string[];
               }[];
             };
           };
@@ -2905,6 +2931,99 @@ export interface paths {
               site?: SiteSummary;
               data: SiteSummary;
               suspended: 0 | 1;
+            };
+          };
+        };
+      };
+    };
+  };
+  '/sites/{id_or_domain}/vulnerabilities': {
+    get: {
+      parameters: {
+        query?: {
+          /**
+           * @maxItems 5000
+           */
+          severity?: ('none' | 'low' | 'medium' | 'high' | 'critical')[];
+          slug?: string;
+          fixed?: boolean;
+          page?: number;
+          per_page?: number;
+          _fields?: string[];
+        };
+        path: {
+          id_or_domain: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message?: string;
+              errors?: Failed;
+              site: SiteSummary;
+              total: number;
+              page: number;
+              per_page: number;
+              pages: number;
+              data: {
+                /**
+                 * null = not rated.
+                 */
+                severity: ('none' | 'low' | 'medium' | 'high' | 'critical') | null;
+                /**
+                 * CVSS.
+                 */
+                score: number | null;
+                type: 'plugin' | 'theme' | 'core';
+                slug: string;
+                name: string;
+                title: string;
+                cve: string | null;
+                reference: string | null;
+                published: string | null;
+                /**
+                 * Installed ones, 5 at most.
+                 */
+                versions: string[];
+                /**
+                 * First version without it; null = none known.
+                 */
+                fixed_in: string | null;
+                sites: number;
+                first_sites: string[];
+              }[];
+              /**
+               * Of all pages.
+               */
+              by_severity: {
+                [k: string]: number;
+              };
+              /**
+               * Last successful look at the feed; null = never.
+               */
+              checked_at: string | null;
+              /**
+               * What keeps this from being whole.
+               */
+              note: string | null;
+              /**
+               * null = not known.
+               */
+              vulnerable_sites: number | null;
+              /**
+               * Sites that could not be judged.
+               */
+              unknown_sites: number;
+              /**
+               * Copyright and licence texts of the entries shown.
+               */
+              notices: {
+                notice: string;
+                license: string;
+                license_url: string;
+              }[];
             };
           };
         };

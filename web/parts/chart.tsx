@@ -73,18 +73,20 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
   return <div ref={box} class="chart" role="img" aria-label={label} />;
 }
 
-/** From a beat that found the site down until the next one that did not. */
+/** From the beat that found the site down until the next one that did not, each outage once. */
 function drawOutages(plot: uPlot, beats: readonly Beat[], fill: string): void {
   const { ctx, bbox } = plot;
+  const at = (time: string) => plot.valToPos(Date.parse(time) / 1000, 'x', true);
   ctx.save();
   ctx.fillStyle = fill;
-  for (const [index, { time, status_label }] of beats.entries()) {
-    if (status_label !== 'down') continue;
-    const next = beats[index + 1]?.time;
-    const from = plot.valToPos(Date.parse(time) / 1000, 'x', true);
-    const to = next === undefined ? from : plot.valToPos(Date.parse(next) / 1000, 'x', true);
-    const left = Math.max(bbox.left, from);
-    ctx.fillRect(left, bbox.top, Math.max(2, Math.min(bbox.left + bbox.width, to) - left), bbox.height);
+  for (let index = 0; index < beats.length; index++) {
+    const first = beats[index];
+    if (first?.status_label !== 'down') continue;
+    while (beats[index + 1]?.status_label === 'down') index++;
+    const end = beats[index + 1] ?? beats[index] ?? first;
+    const left = Math.max(bbox.left, at(first.time));
+    const right = Math.min(bbox.left + bbox.width, at(end.time));
+    ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
   }
   ctx.restore();
 }

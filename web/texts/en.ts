@@ -104,6 +104,7 @@ export const en = {
     down_after_update: 'Down soon after an update',
     down: 'Down',
     disconnected: 'Disconnected',
+    vulnerable: 'Known vulnerabilities',
     update_undone: 'Update put back',
     certificate_ends: 'Certificate ends',
     domain_ends: 'Domain ends',
@@ -124,6 +125,8 @@ export const en = {
       intro: 'Not known:',
       monitors: (count: number) => `whether ${plural(count, 'site is', 'sites are')} up`,
       certificates: (count: number) => `when the certificate of ${plural(count, 'site', 'sites')} ends`,
+      vulnerabilities: (count: number) => `what is vulnerable on ${plural(count, 'site', 'sites')}`,
+      noFeed: 'what is vulnerable: no feed of vulnerabilities was read',
       domains: (count: number) => `when the domain of ${plural(count, 'site', 'sites')} ends`,
     },
     updates: 'Updates',
@@ -140,6 +143,9 @@ export const en = {
     noAnswer: 'No answer',
     since: 'since',
     after: (what: string) => `after the update to ${what}`,
+    acknowledged: 'acknowledged',
+    vulnerable: (sites: number, severity: string | null, unfixed: boolean) =>
+      `${severity ?? 'not rated'}, on ${plural(sites, 'site', 'sites')}${unfixed ? ', not all fixed yet' : ', fixed by updates'}`,
     reasonUnknown: 'The reason is not known.',
     failedSites: (failed: number, total: number) => `${failed} of ${plural(total, 'site', 'sites')} failed`,
     lastSync: 'Last sync',
@@ -346,6 +352,8 @@ export const en = {
     onSites: (count: number) => `on ${plural(count, 'site', 'sites')}`,
     guarded: (guarded: number, sites: number) =>
       guarded === sites ? 'all guarded' : guarded === 0 ? 'none guarded' : `${guarded} of ${sites} guarded`,
+    fixing: (sites: number) => `${sites} fix a known hole`,
+    fixes: 'Fixes:',
     held: 'Held back',
     go: (count: string) => `Update ${plural(count, 'site', 'sites')}`,
     previewTitle: (name: string) => `Update ${name}`,
@@ -436,6 +444,17 @@ export const en = {
     about: 'Asked of the site just now. It checks settings and versions, not the content of files.',
     notAsked: 'Only a connected site can be asked.',
     severity: { high: 'High', medium: 'Medium', low: 'Low' },
+  },
+  vulnerabilities: {
+    title: 'Known vulnerabilities',
+    none: 'No known vulnerability',
+    fixedIn: (version: string) => `fixed in ${version}`,
+    notFixed: 'no fixed version is known',
+    severity: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', none: 'None' } as Record<
+      string,
+      string
+    >,
+    notRated: 'Not rated',
   },
   activity: {
     source: 'Source',

@@ -1,7 +1,17 @@
 /** What needs a person, with what can be done about it at once. */
 
 import type { IconNode } from 'lucide';
-import { ArrowDownCircle, CalendarClock, ClockAlert, ListX, OctagonX, RotateCw, Undo2, Unplug } from 'lucide';
+import {
+  ArrowDownCircle,
+  CalendarClock,
+  ClockAlert,
+  ListX,
+  OctagonX,
+  RotateCw,
+  ShieldAlert,
+  Undo2,
+  Unplug,
+} from 'lucide';
 import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import type { paths } from '../api/schema.js';
@@ -22,6 +32,7 @@ const LOOK: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all
   down_after_update: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   down: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   disconnected: { tone: 'bad', icon: Unplug, all: '/sites?status=disconnected' },
+  vulnerable: { tone: 'bad', icon: ShieldAlert, all: '/updates' },
   update_undone: { tone: 'warn', icon: Undo2, all: null },
   certificate_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?certificate_days=14' },
   domain_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?domain_days=30' },
@@ -43,7 +54,7 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
             </h3>
             <ul>
               {matter.cases.map((one) => (
-                <li key={one.change_id ?? one.job_id ?? one.site_id}>
+                <li key={one.change_id ?? one.job_id ?? one.site_id ?? one.item}>
                   <CaseLine matter={matter.matter} one={one} />
                 </li>
               ))}
@@ -64,7 +75,9 @@ function CaseLine({ matter, one }: { matter: Matter['matter']; one: Case }) {
   return (
     <>
       <div class="what">
-        {one.site_id === null ? (
+        {matter === 'vulnerable' ? (
+          <a href={`/updates?search=${encodeURIComponent(one.item ?? '')}`}>{one.item}</a>
+        ) : one.site_id === null ? (
           <a href={`/jobs?id=${encodeURIComponent(one.job_id ?? '')}`}>{t.jobs.type[one.job_type ?? 'sync']}</a>
         ) : (
           <a href={`/sites/${one.site_id}${one.change_id === undefined ? '' : '?tab=updates'}`}>{one.site_name}</a>
@@ -93,6 +106,7 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
       return (
         <>
           {one.http_status ? `HTTP ${one.http_status}` : t.now.noAnswer}, {t.now.since} <Time iso={one.at} />
+          {one.acknowledged_at != null && <>, {t.now.acknowledged}</>}
           {one.suspect !== undefined && <>, {t.now.after(`${one.suspect.name} ${one.suspect.new_version}`)}</>}
         </>
       );
@@ -105,6 +119,8 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
     case 'certificate_ends':
     case 'domain_ends':
       return <Time iso={one.at} />;
+    case 'vulnerable':
+      return <>{t.now.vulnerable(one.total ?? 0, one.severity ?? null, one.unfixed === true)}</>;
     case 'job_failed':
       return <>{t.now.failedSites(one.failed ?? 0, one.total ?? 0)}</>;
     case 'not_synced':

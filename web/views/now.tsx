@@ -95,11 +95,24 @@ function Total({
   );
 }
 
-function NotKnown({ monitors, certificates, domains }: { monitors: number; certificates: number; domains: number }) {
+interface Unknown {
+  monitors: number;
+  certificates: number;
+  domains: number;
+  /** null = of no site. */
+  vulnerabilities: number | null;
+}
+
+function NotKnown({ monitors, certificates, domains, vulnerabilities }: Unknown) {
   const parts = [
     ...(monitors > 0 ? [t.now.unknown.monitors(monitors)] : []),
     ...(certificates > 0 ? [t.now.unknown.certificates(certificates)] : []),
     ...(domains > 0 ? [t.now.unknown.domains(domains)] : []),
+    ...(vulnerabilities === null
+      ? [t.now.unknown.noFeed]
+      : vulnerabilities > 0
+        ? [t.now.unknown.vulnerabilities(vulnerabilities)]
+        : []),
   ];
   if (parts.length === 0) return null;
   return (

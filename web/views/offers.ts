@@ -10,12 +10,15 @@ export interface Offer {
   current: string;
   next: string;
   level: 'major' | 'minor' | 'patch' | null;
+  /** Known vulnerabilities that it fixes. */
+  fixes: readonly string[];
 }
 
 interface Listed {
   Name: string;
   current_version: string;
   new_version: string;
+  fixes?: readonly string[];
 }
 
 interface OffersOfSite {
@@ -34,7 +37,7 @@ const GROUPS = [
 
 export function offersOf(offers: OffersOfSite): Offer[] {
   return GROUPS.flatMap(([member, type, group]) =>
-    Object.entries(offers[member] ?? {}).map(([slug, { Name, current_version, new_version }]) => ({
+    Object.entries(offers[member] ?? {}).map(([slug, { Name, current_version, new_version, fixes = [] }]) => ({
       key: `${type} ${slug}`,
       type,
       group,
@@ -43,6 +46,7 @@ export function offersOf(offers: OffersOfSite): Offer[] {
       current: current_version,
       next: new_version,
       level: levelOf(current_version, new_version),
+      fixes,
     })),
   );
 }

@@ -9,13 +9,72 @@ import { Empty, Loaded } from '../parts/states.js';
 import { t } from '../texts/texts.js';
 import type { SiteRecord } from './site.js';
 
-export function Security({ site }: { site: SiteRecord }) {
-  const found = useLoad(site.status === 'connected' ? `site:${site.id}:security` : null, (signal) =>
+function useChecks(site: SiteRecord) {
+  return useLoad(site.status === 'connected' ? `site:${site.id}:security` : null, (signal) =>
     answer(
       api.GET('/sites/{id_or_domain}/security', { params: { path: { id_or_domain: String(site.id) } }, signal }),
     ).then(({ data }) => data),
   );
-  if (site.status !== 'connected') return <p class="muted">{t.security.notAsked}</p>;
+}
+
+export function Security({ site }: { site: SiteRecord }) {
+  const found = useChecks(site);
+  return (
+    <>
+      <Vulnerabilities site={site} />
+      {site.status === 'connected' ? <Checks found={found} /> : <p class="muted">{t.security.notAsked}</p>}
+    </>
+  );
+}
+
+/** What is known of the versions that are installed; without a feed the service says that nothing is. */
+function Vulnerabilities({ site }: { site: SiteRecord }) {
+  const found = useLoad(`site:${site.id}:vulnerabilities`, (signal) =>
+    answer(
+      api.GET('/sites/{id_or_domain}/vulnerabilities', { params: { path: { id_or_domain: String(site.id) } }, signal }),
+    ),
+  );
+  const tone = (severity: string | null) => (severity === 'critical' || severity === 'high' ? 'bad' : 'warn');
+  return (
+    <Card title={t.vulnerabilities.title}>
+      <Loaded of={found}>
+        {({ data, note, notices, vulnerable_sites }) => (
+          <>
+            {note !== null && <p class="note">{note}</p>}
+            {data.length === 0 && vulnerable_sites !== null && (
+              <Empty icon={ShieldCheck} title={t.vulnerabilities.none} />
+            )}
+            <ul class="issues">
+              {data.map((one) => (
+                <li key={`${one.slug} ${one.title}`}>
+                  <Badge tone={tone(one.severity)} icon={TriangleAlert}>
+                    {one.severity === null
+                      ? t.vulnerabilities.notRated
+                      : (t.vulnerabilities.severity[one.severity] ?? one.severity)}
+                  </Badge>
+                  <span>
+                    <strong>{one.name}</strong> {one.versions.join(', ')}: {one.title}{' '}
+                    <span class="muted">
+                      {one.cve}{' '}
+                      {one.fixed_in === null ? t.vulnerabilities.notFixed : t.vulnerabilities.fixedIn(one.fixed_in)}
+                    </span>
+                  </span>
+                </li>
+              ))}
+            </ul>
+            {notices.map(({ notice }) => (
+              <p key={notice} class="small muted">
+                {notice}
+              </p>
+            ))}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Checks({ found }: { found: ReturnType<typeof useChecks> }) {
   return (
     <Card title={t.site.tab.security}>
       <Loaded of={found} rows={5}>

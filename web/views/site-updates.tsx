@@ -112,7 +112,14 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                       <span>{one.name}</span>
                     )}
                     <span class="muted">{t.updateKind[one.type]}</span>
-                    <span class="versions">{t.updates.versions(one.current, one.next)}</span>
+                    <span class="versions">
+                      {t.updates.versions(one.current, one.next)}
+                      {one.fixes.length > 0 && (
+                        <span class="fixing">
+                          {t.updates.fixes} {one.fixes.join(', ')}
+                        </span>
+                      )}
+                    </span>
                     <Level level={one.level} />
                     <Protection
                       by={
@@ -134,7 +141,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
         </Loaded>
       </Card>
       <div>
-        {told !== null && <Results told={told} />}
+        {told !== null && <Results told={told} story={story.data?.data ?? []} />}
         <Card title={t.updates.story}>
           {running && story.data?.data.length === 0 && <Loading />}
           <Loaded of={story}>
@@ -164,27 +171,29 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
 
 interface Outcomes {
   updated: readonly { slug: string; name: string; old_version: string; new_version: string }[];
-  errors: readonly { slug?: string; code: string; message: string }[];
+  errors: readonly { slug?: string; code: string; message: string; change_id?: string }[];
   notices: readonly string[];
 }
 
-function Results({ told }: { told: Outcomes }) {
+/** What the story does not tell. */
+function Results({ told, story }: { told: Outcomes; story: readonly Change[] }) {
+  const untold = told.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
   return (
-    <Card title={t.updates.result}>
-      <div role="status">
+    <div class={told.errors.length === 0 ? 'note good' : 'note'} role="status">
+      <div>
         <p>{t.updates.resultText(told.updated.length, told.errors.length)}</p>
-        {told.errors.map(({ slug, code, message }) => (
+        {untold.map(({ slug, code, message }) => (
           <p key={`${slug} ${code}`} class="problem">
             {message}
           </p>
         ))}
         {told.notices.map((notice) => (
-          <p key={notice} class="note">
+          <p key={notice} class="small">
             {notice}
           </p>
         ))}
       </div>
-    </Card>
+    </div>
   );
 }
 

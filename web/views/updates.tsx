@@ -118,17 +118,21 @@ interface Item {
   current_versions: readonly string[];
   new_versions: readonly string[];
   held_back: readonly string[];
+  fixing_sites: number | null;
+  fixes: readonly string[];
 }
 
 function ItemLine({ item }: { item: Item }) {
   const [open, setOpen] = useState(false);
-  const { type, slug, name, sites, guarded, level, current_versions, new_versions, held_back } = item;
+  const { type, slug, name, sites, guarded, level, current_versions, new_versions, held_back, fixing_sites, fixes } =
+    item;
   return (
     <li class={open ? 'item open' : 'item'}>
       <button type="button" class="line" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon of={open ? ChevronDown : ChevronRight} />
         <span class="name">
           <strong>{name}</strong> <span class="muted">{t.updateKind[type]}</span>
+          {fixing_sites !== null && fixing_sites > 0 && <span class="fixing">{t.updates.fixing(fixing_sites)}</span>}
         </span>
         <span class="versions">{t.updates.span(current_versions, new_versions)}</span>
         <Level level={level} />
@@ -142,6 +146,11 @@ function ItemLine({ item }: { item: Item }) {
           <span class="muted small">{t.updates.guarded(guarded, sites)}</span>
         )}
       </button>
+      {open && fixes.length > 0 && (
+        <p class="inside small">
+          {t.updates.fixes} {fixes.join(', ')}
+        </p>
+      )}
       {open && <ItemSites type={type} slug={slug} name={name} total={sites} />}
     </li>
   );

@@ -1,10 +1,12 @@
 /** What needs a person now, as records: the brief of the fleet for pages and programs, worst first. */
 
+import { SEVERITIES, type Severity } from '../../../schemas/vulnerability.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
 import type { BrokenRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import type { Evidence } from '../safety/safe-run.js';
 import { isoTime } from '../sites/times.js';
+import { feedState } from '../vulnerabilities/state.js';
 import { briefData } from './brief.js';
 import { reasonCell } from './search-cells.js';
 
@@ -17,6 +19,7 @@ export const ATTENTION = [
   'down_after_update',
   'down',
   'disconnected',
+  'vulnerable',
   'update_undone',
   'certificate_ends',
   'domain_ends',
@@ -40,6 +43,10 @@ export interface AttentionCase {
   old_version?: string;
   new_version?: string;
   seen?: string[];
+  severity?: Severity | null;
+  /** Of one of its vulnerabilities no fixed version is known. */
+  unfixed?: boolean;
+  acknowledged_at?: string | null;
   job_id?: string;
   job_type?: string;
   failed?: number;
@@ -56,8 +63,10 @@ const caseOf = (row: Stored, at: unknown): AttentionCase => ({
   site_url: textOf(row.url),
   at: timeOf(at),
 });
+const NO_SITE = { site_id: null, site_name: null, site_url: null, at: null };
 const outage = (row: Stored): AttentionCase => ({
   ...caseOf(row, row.started_at),
+  acknowledged_at: timeOf(row.acknowledged_at),
   http_status: typeof row.last_http_code === 'number' ? row.last_http_code : null,
 });
 
@@ -72,11 +81,15 @@ function ofBrief({ matters }: BriefData): Partial<Record<AttentionName, { count:
     disconnected: told(matters.disconnected, (row) => ({ ...caseOf(row, row.since), reason: reasonCell(row) })),
     certificate_ends: told(matters.certificates, (row) => caseOf(row, row.ends)),
     domain_ends: told(matters.domains, (row) => caseOf(row, row.ends)),
+    vulnerable: told(matters.vulnerable, ({ id, severity, unfixed, sites }) => ({
+      ...NO_SITE,
+      item: String(id),
+      severity: typeof severity === 'number' ? (SEVERITIES[severity] ?? null) : null,
+      unfixed: unfixed === 1,
+      total: Number(sites),
+    })),
     job_failed: told(matters.jobs, ({ id, type, failed, total }) => ({
-      site_id: null,
-      site_name: null,
-      site_url: null,
-      at: null,
+      ...NO_SITE,
       job_id: String(id),
       job_type: String(type),
       failed: Number(failed),
@@ -107,11 +120,12 @@ export async function fleetAttention(ctx: Ctx, cases: number) {
   const { store, actor } = ctx;
   const broken = (outcome: 'broken' | 'rolled_back') =>
     store.safeChanges.broken(outcome, now - BROKEN_DAYS * DAY_MS, actor.denied_sites, cases);
-  const [data, left, undone, levels] = await Promise.all([
+  const [data, left, undone, levels, feed] = await Promise.all([
     briefData(ctx, now, now - DAY_MS, cases),
     broken('broken'),
     broken('rolled_back'),
     store.fleetOffers.levels(actor.denied_sites),
+    feedState(ctx),
   ]);
   const found: Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> = {
     ...ofBrief(data),
@@ -134,6 +148,7 @@ export async function fleetAttention(ctx: Ctx, cases: number) {
       return one === undefined || one.count === 0 ? [] : [{ matter, ...one }];
     }),
     done: data.done.map(({ context, action, n, sites: on }) => ({ context, action, count: n, sites: on })),
-    not_known: data.unknown,
+    not_known: { ...data.unknown, vulnerabilities: feed.known ? data.unknown.vulnerabilities : null },
+    vulnerability_note: feed.note,
   };
 }

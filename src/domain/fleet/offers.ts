@@ -4,6 +4,8 @@ import { LEVELS, type Level } from '../../../schemas/search.js';
 import type { Ctx } from '../context.js';
 import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
 import { compareVersions } from '../updates/versions.js';
+import { fixesOf } from '../vulnerabilities/fixes.js';
+import { feedState } from '../vulnerabilities/state.js';
 import { levelNumbers } from './levels.js';
 
 interface ItemQuery {
@@ -13,6 +15,7 @@ interface ItemQuery {
 }
 
 const numberOf = (type: UpdateType) => UPDATE_TYPES.indexOf(type);
+const TRANSLATION = numberOf('translation');
 const levelOf = (level: number | null) => (level === null ? null : (LEVELS[level] ?? null));
 
 /** Newest first; versions that are not known are left out. */
@@ -30,7 +33,7 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
     denied: ctx.actor.denied_sites,
   };
   const found = await ctx.store.fleetOffers.items(filter, page, perPage);
-  const held = await ctx.store.fleetOffers.held(found.items);
+  const [held, fixing] = await Promise.all([ctx.store.fleetOffers.held(found.items), fixedBy(ctx, found.items)]);
   const items = found.items.map(({ type, slug, name, sites, guarded, current_versions, new_versions, level }) => {
     const offered = versionsOf(new_versions);
     return {
@@ -42,12 +45,34 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
       level: levelOf(level),
       current_versions: versionsOf(current_versions),
       new_versions: offered,
+      ...fixing(type, slug),
       held_back: offered.filter((version) =>
         held.some((row) => row.type === type && row.slug === slug && row.version === version),
       ),
     };
   });
   return { items, total: found.total };
+}
+
+const FIXES = 5;
+
+/** Which known vulnerabilities the update of an item fixes, and on how many sites. Without a feed that is not known: null. */
+async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[]) {
+  const { known } = await feedState(ctx);
+  const steps = known ? await ctx.store.fleetOffers.steps(items, ctx.actor.denied_sites) : [];
+  const fixes = await fixesOf(ctx, steps);
+  return (type: number, slug: string): { fixing_sites: number | null; fixes: string[] } => {
+    if (!known || type === TRANSLATION) return { fixing_sites: null, fixes: [] };
+    const own = steps.flatMap((step, at) =>
+      step.type === type && step.slug === slug && fixes.has(at)
+        ? [{ sites: step.sites, told: fixes.get(at) ?? [] }]
+        : [],
+    );
+    return {
+      fixing_sites: own.reduce((sum, { sites }) => sum + sites, 0),
+      fixes: [...new Set(own.flatMap(({ told }) => told))].slice(0, FIXES),
+    };
+  };
 }
 
 /** One page of the sites on which an item has an update. `guarded` null: its guard was never looked for, or was silent. */

@@ -5,6 +5,7 @@ import { JOB_TYPES } from '../../../schemas/job.js';
 import { protection } from '../../../schemas/safety.js';
 import { LEVELS } from '../../../schemas/search.js';
 import { siteStatus } from '../../../schemas/site.js';
+import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { z } from '../../../schemas/zod.js';
 import { ATTENTION } from '../../domain/fleet/attention.js';
 import { UPDATE_TYPES } from '../../domain/updates/results.js';
@@ -50,10 +51,13 @@ export const attentionShape = z.object({
             old_version: z.string().optional(),
             new_version: z.string().optional(),
             seen: z.array(z.string()).optional(),
+            severity: z.enum(SEVERITIES).nullable().optional().describe('null = not rated.'),
+            unfixed: z.boolean().optional().describe('Of one of its vulnerabilities no fixed version is known.'),
+            acknowledged_at: timestamp.nullable().optional(),
             job_id: z.string().optional(),
             job_type: z.enum(JOB_TYPES).optional(),
             failed: int().optional(),
-            total: int().optional(),
+            total: int().optional().describe('Sites.'),
           }),
         ),
       }),
@@ -63,8 +67,9 @@ export const attentionShape = z.object({
     .array(z.object({ context: z.string(), action: z.string(), count: int(), sites: int() }))
     .describe('In the last 24 hours.'),
   not_known: z
-    .object({ monitors: int(), certificates: int(), domains: int() })
-    .describe('Sites of which it is not known.'),
+    .object({ monitors: int(), certificates: int(), domains: int(), vulnerabilities: int().nullable() })
+    .describe('Sites of which it is not known; vulnerabilities null = of no site.'),
+  vulnerability_note: z.string().nullable().describe('What keeps the list of vulnerabilities from being whole.'),
 });
 
 export const offeredItemShape = z.object({
@@ -77,6 +82,8 @@ export const offeredItemShape = z.object({
   current_versions: versions(),
   new_versions: versions(),
   held_back: z.array(z.string()).describe('Those of new_versions that broke a site.'),
+  fixing_sites: int().nullable().describe('Sites on which it fixes a known vulnerability; null = not known.'),
+  fixes: z.array(z.string()).describe('Known vulnerabilities that it fixes, 5 at most.'),
 });
 
 export const offeredSiteShape = z.object({

@@ -94,6 +94,20 @@ export function createFleetOffers(db: Db) {
       );
     },
 
+    /** From which version to which these items would go, and on how many sites. */
+    async steps(
+      items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
+      denied: readonly number[],
+    ): Promise<{ type: number; slug: string; current_version: string; new_version: string; sites: number }[]> {
+      const condition = offered({ types: [], levels: [], search: '', denied });
+      return db.all(
+        `SELECT u.type, u.slug, u.current_version, u.new_version, count(*) AS sites FROM json_each(?) j
+         CROSS JOIN site_update u ON u.type = j.value ->> 0 AND u.slug = j.value ->> 1
+         CROSS JOIN site s ON s.id = u.site_id WHERE ${condition.text} GROUP BY 1, 2, 3, 4`,
+        [JSON.stringify(items.map(({ type, slug }) => [type, slug])), ...condition.args],
+      );
+    },
+
     /** Versions of these items that are held back, as `type, slug, version`. */
     async held(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],

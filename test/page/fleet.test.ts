@@ -1,0 +1,65 @@
+/** A fleet that is larger than a page, in a real browser: searching, choosing all, and a job watched while it runs. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestApp, testApp } from '../support/harness.js';
+import { builtPage, executablePath, missing, type ServedPage, servePage } from './browser.js';
+
+/** More than are worked on within one call. */
+const SITES = 205;
+
+let app: TestApp;
+let served: ServedPage;
+
+describe.skipIf(executablePath === null)(`a large fleet on the page${missing}`, () => {
+  beforeAll(async () => {
+    const config = { job_delay_ms: 1000, job_chunk: 40 };
+    app = await testApp({ sites: SITES, fleet: { plugins: 2 }, config, pageFolder: await builtPage() });
+    for (let from = 0; from < SITES; from += 25)
+      await Promise.all(Array.from({ length: Math.min(25, SITES - from) }, (_, index) => app.connect(from + index)));
+    served = await servePage(app);
+  }, 120_000);
+  afterAll(() => served.close());
+
+  it('shows pages, keeps the order in the address, and goes back', async () => {
+    const page = await served.open();
+    await page.getByRole('link', { name: 'Sites', exact: true }).first().click();
+    const rows = page.locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(50);
+    await page.getByText('1–50 of 205').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('51–100 of 205').waitFor();
+    await page.getByRole('button', { name: 'Updates', exact: true }).click();
+    await page.waitForURL(/orderby=updates/);
+    await page.reload();
+    await page.locator('th[aria-sort=descending]', { hasText: 'Updates' }).waitFor();
+    const counts = (await page.locator('td.updates').allInnerTexts()).map(Number);
+    expect(counts).toEqual([...counts].sort((a, b) => b - a));
+    await page.goBack();
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Site' }).waitFor();
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+
+  it('syncs all sites that match as one job, and shows how far it is until it has ended', async () => {
+    const page = await served.open();
+    await page.getByRole('link', { name: 'Sites', exact: true }).first().click();
+    await page.getByRole('checkbox', { name: 'Choose this page' }).check();
+    await page.getByText('50 chosen').waitFor();
+    await page.getByRole('button', { name: `Choose all ${SITES}` }).click();
+    await page.getByText(`${SITES} chosen`).waitFor();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Sync' }).click();
+    const bar = page.getByRole('main').locator('.card').getByRole('progressbar');
+    await bar.waitFor();
+    const seen = new Set<number>();
+    const done = async () => {
+      seen.add(Number(await bar.getAttribute('aria-valuenow')));
+      return Math.max(...seen);
+    };
+    await served.running(expect.poll(done, { timeout: 60_000, interval: 30 }).toBe(SITES));
+    // It moved while it ran, without being loaded again.
+    expect(seen.size).toBeGreaterThan(2);
+    await page.getByRole('main').locator('.card').getByText('Done', { exact: true }).waitFor();
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  }, 90_000);
+});
