@@ -30,7 +30,7 @@ import {
   userName,
 } from './parsers.js';
 import type { Config } from './types.js';
-import { CONFIRM_POLICIES, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
+import { CONFIRM_POLICIES, DEFAULT_TOOLSETS, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -160,9 +160,10 @@ const VARIABLES: readonly Variable[] = [
   variable(
     'TOOLSETS',
     'toolsets',
-    TOOLSETS,
+    null,
     subset(TOOLSETS),
-    'Groups of operations that assistants see over MCP; `none` for no group.',
+    `Groups of operations that assistants may use over MCP; \`none\` for no group. Left out, these are shown, and a connection may name others: ${TOOLSETS.filter((name) => !DEFAULT_TOOLSETS.includes(name)).join(', ')}.`,
+    { shown: DEFAULT_TOOLSETS.join(',') },
   ),
   variable(
     'TOOLS_ALLOW',

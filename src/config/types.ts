@@ -2,7 +2,7 @@
 
 import type { Toolset } from '../core/toolsets.js';
 
-export { TOOLSETS, type Toolset } from '../core/toolsets.js';
+export { DEFAULT_TOOLSETS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 
 /** Optional parts of the product (operations §1.10, REST §6). */
 export const MODULES = [
@@ -51,7 +51,8 @@ export interface Config {
   admin_user: string | null;
   admin_password: string | null;
   modules: readonly ModuleName[];
-  toolsets: readonly Toolset[];
+  /** What connections may be shown; null = all, of which the optional ones only where they are named. */
+  toolsets: readonly Toolset[] | null;
   /** Tools that alone are offered over MCP, and tools that are not; names as `toolIds` of app/tool-rules.ts reads them. */
   tools_allow: readonly string[];
   tools_block: readonly string[];

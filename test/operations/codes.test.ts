@@ -144,6 +144,8 @@ describe('inputs that contradict each other or name nothing', () => {
   it.each(having(names, 'svc_confirmation_required'))('%s', async (name) => {
     if (name.endsWith('client')) await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
     if (name.endsWith('tag')) await app.call('add-tag', { name: 'blue' });
+    if (name.endsWith('cost')) await app.call('add-cost', { name: 'Shop', price: 1, renewal_type: 'yearly' });
+    if (name.endsWith('time-task')) await app.call('add-time-task', { title: 'Backups' });
     const { confirm: _, ...call } = (await wellFormed(app, name)) as { confirm?: boolean };
     const before = await app.content();
     for (const confirm of [undefined, false, 'false', 0]) {
@@ -346,8 +348,7 @@ describe('modules that are off', () => {
     const bare = await checkedApp({ sites: 1, config: { modules: [] } });
     await bare.connect(0);
     await bare.call('add-client', { name: 'Ada' });
-    const input = name.endsWith('client-costs') ? { client_id_or_email: 1 } : { site_id_or_domain: 1 };
-    const error = await bare.fail(name, input);
+    const error = await bare.fail(name, await wellFormed(bare, name));
     expect(error).toMatchObject({ code: 'svc_module_not_available', status: 501 });
     note(name, error.code);
     await bare.close();

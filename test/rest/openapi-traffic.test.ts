@@ -210,6 +210,18 @@ describe('the interface description', () => {
     expect(vague.map(({ key }) => key)).toEqual([]);
   });
 
+  it('says of every list what it holds, also of one that is always empty', () => {
+    const untyped: string[] = [];
+    const walk = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, items } = value as { type?: unknown; items?: object };
+      if (type === 'array' && (items === undefined || 'not' in items)) untyped.push(at);
+      for (const [name, part] of Object.entries(value)) if (name !== 'example') walk(part, `${at}/${name}`);
+    };
+    walk({ paths: openapi.paths, schemas: openapi.components.schemas }, '');
+    expect(untyped).toEqual([]);
+  });
+
   it('holds for every answer of the run, good and bad', () => {
     const compile = validator();
     const wrong: unknown[] = [];

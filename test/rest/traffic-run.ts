@@ -306,6 +306,16 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   for (const part of ['', '/basic', '/heartbeat', '/incidents', '/incidents/count']) await get(`${one}${part}`, site);
   await get(`${one}/heartbeat`, site, '?period=never');
   await get(one, { id_or_domain: 999 });
+  await app.db.run(
+    "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
+    [app.clock.now() - 120_000, app.clock.now()],
+  );
+  await get('/incidents', {}, '?open=0&days=3&include=1');
+  const { data } = (await get('/incidents')).body as { data: { id: number }[] };
+  const seen = '/incidents/{incident_id}/acknowledge';
+  await each('POST', seen, { incident_id: data[0]?.id ?? 0 }, { note: 'The host was asked.' });
+  await get('/incidents', {}, '?acknowledged=1');
+  await each('POST', seen, { incident_id: 99_999 });
   await get('/alerts');
 }
 

@@ -280,6 +280,25 @@ describe('a feed that was read', () => {
     expect((await search({ vulnerable: true })).note).toBeUndefined();
   });
 
+  it('is searched beside versions that are held back', async () => {
+    await started([{ [BOX]: '1.0', 'lone.php': '1.0' }, { [BOX]: '1.0' }]);
+    for (const [at, version] of ['1.1', '1.2'].entries()) {
+      const plugin = app.fleet.site(at).state.plugins.find(({ slug }) => slug === BOX);
+      if (plugin !== undefined) plugin.update = { version, ...MAYBE };
+    }
+    await app.call('sync-sites', {});
+    await app.service.store.quarantine.add({
+      ...{ type: 1, slug: BOX, version: '1.1', name: 'box', site_id: 9, site_url: 'https://broken.example/' },
+      ...{ change_id: 'c', evidence: '["It broke."]', created_at: 1 },
+    });
+    const ids = async (input: object) => (await app.call('search-fleet', input)).rows.map(([id]: [number]) => id);
+    expect(await ids({ quarantined: true })).toEqual([1]);
+    expect(await ids({ quarantined: false })).toEqual([2]);
+    expect(await ids({ plugin: 'box', quarantined: true })).toEqual([1]);
+    expect(await ids({ plugin: 'lone', quarantined: true })).toEqual([]);
+    expect(await ids({ plugin: 'lone', quarantined: false })).toEqual([1]);
+  });
+
   it('stands in the brief by plugin, and names a call that shows as much', async () => {
     await fleet();
     await app.call('suspend-site', { site_id_or_domain: 2 });
@@ -402,8 +421,8 @@ describe('a feed that was read', () => {
   });
 
   it('has figures for Prometheus', async () => {
-    const http = await started([{}], { metrics_token: 'metrics-token-of-this-test' }).then(({ service }) =>
-      service.http(),
+    const http = await started([{ [BOX]: '3.0' }], { metrics_token: 'metrics-token-of-this-test' }).then(
+      ({ service }) => service.http(),
     );
     const lines = async () => {
       const headers = { Authorization: 'Bearer metrics-token-of-this-test' };

@@ -14,7 +14,7 @@ const count = () => z.number().int();
 export default defineOperation({
   id: 'svc/list-vulnerabilities-v1',
   title: 'List known vulnerabilities',
-  about: 'Known vulnerabilities of what is installed, worst first. Without a feed nothing is known; note says so.',
+  about: 'Known vulnerabilities of installed items, worst first. Unknown without a feed.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

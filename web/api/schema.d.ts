@@ -3260,9 +3260,15 @@ export interface MonitorCheck {
    * 0 without an answer.
    */
   http_code: number;
-  uptime_status: 'up' | 'down';
+  /**
+   * pending: in maintenance, or our own network is down.
+   */
+  uptime_status: 'up' | 'down' | 'pending';
   status: 'up' | 'down' | 'pending' | 'first' | 'unknown';
   response_time_ms: number | null;
+  /**
+   * Milliseconds.
+   */
   timing: {
     [k: string]: number | null;
   };
@@ -3284,6 +3290,12 @@ export interface Incident {
   down_count: number;
   http_code: number | null;
   msg: string;
+  /**
+   * When a person had seen it.
+   */
+  acknowledged_at: string | null;
+  acknowledged_by: string;
+  acknowledged_note: string;
 }
 export interface MonitorSettings {
   active: 0 | 1;

@@ -174,12 +174,17 @@ function restore(site: DemoSite, guard: GuardState, asked: Fields): Fields {
   return {
     already: replaced === null,
     replaced: replaced === null ? null : shown(replaced),
-    active: true,
+    active: isOn(site, kept),
     maintenance: site.faults.maintenance === true,
     ms: 7,
     snapshot: shown(kept),
     database: 'untouched',
   };
+}
+
+function isOn(site: DemoSite, { kind, slug }: KeptVersion): boolean {
+  const item = findItem(site, kind, slug);
+  return item !== undefined && ('active' in item ? item.active : site.inner.activeTheme === slug);
 }
 
 function drop(guard: GuardState, id: string): boolean {

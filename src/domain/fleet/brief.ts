@@ -125,8 +125,8 @@ interface Line {
 const minute = (ms: unknown) => (typeof ms === 'number' ? `${new Date(ms).toISOString().slice(0, 16)}Z` : 'unknown');
 const day = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString().slice(0, 10) : 'unknown');
 const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(input)}`;
-const outage = ({ started_at, last_http_code }: Matter['first'][number]) =>
-  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}`;
+const outage = ({ started_at, last_http_code, acknowledged_at }: Matter['first'][number]) =>
+  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
 /** In the order of urgency. */
 const LINES: readonly Line[] = [

@@ -150,6 +150,8 @@ export const DEEDS: { [K in EventName]?: Tell<K> } = {
     name: 'monitor',
     detail: fields.join(', '),
   }),
+  'incident.acknowledged': record('incident', 'acknowledged'),
+  'incident.acknowledgement_withdrawn': record('incident', 'acknowledgement-withdrawn'),
   'cost.added': record('cost', 'added'),
   'cost.updated': record('cost', 'updated'),
   'cost.deleted': record('cost', 'deleted'),

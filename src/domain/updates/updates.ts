@@ -1,5 +1,6 @@
 /** Updates on offer across the fleet, and applying them. */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
@@ -141,13 +142,16 @@ export async function runUpdates(
     selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
     params.limits = limitsOf(narrowing);
   }
+  const nowhere = await notOffered(ctx, selection.sites, types, params.specific_items);
   const answer = await runOrQueue(ctx, updateHandler, selection, params);
-  if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
+  if (answer.queued) return { ...answer, errors: [...answer.errors.map(unresolved), ...nowhere] };
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const errors = [
     ...selection.errors.map(unresolved),
     ...answer.failures.map(({ site, error }) => siteError(site, error)),
     ...answer.done.flatMap(({ result }) => result.errors),
+    // What a running job has installed is no longer on offer either.
+    ...(answer.continued === undefined ? nowhere : []),
   ];
   return {
     queued: false,
@@ -160,6 +164,33 @@ export async function runUpdates(
       sites_updated: new Set(updated.map((item) => item.site_id)).size,
     },
   };
+}
+
+/** Named items of which none of the sites has an update, so that a slip does not read as "nothing to do". */
+export async function notOffered(
+  ctx: Ctx,
+  sites: readonly SiteRow[],
+  types: readonly number[],
+  slugs: readonly string[],
+): Promise<ApplyError[]> {
+  if (slugs.length === 0 || sites.length === 0) return [];
+  const missing = await ctx.store.updates.offeredNowhere(
+    sites.map(({ id }) => id),
+    types,
+    slugs,
+  );
+  const [first] = sites;
+  const only = sites.length === 1 ? first : undefined;
+  const where = only === undefined ? 'on any of these sites' : 'there';
+  return missing.map((slug) => ({
+    site_id: only?.id ?? 0,
+    site_url: only?.url ?? '',
+    site_name: only?.name ?? '',
+    type: (types.length === 1 ? UPDATE_TYPES[types[0] ?? 0] : undefined) ?? 'site',
+    slug,
+    code: 'svc_no_updates',
+    message: `No update of ${siteWord(slug)} is on offer ${where}: it is up to date, ignored, or not installed.`,
+  }));
 }
 
 export function siteError(site: SiteRow, error: ServiceError): ApplyError {

@@ -76,15 +76,17 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   const update = before(
     "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
   );
-  const columns = `${SITE}, i.started_at, m.last_http_code`;
+  const columns = `${SITE}, i.started_at, m.last_http_code, i.acknowledged_at`;
+  // What nobody has seen yet comes first.
+  const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   const soon = (column: string) => `${column} < ?`;
   return {
-    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), 'i.started_at DESC, s.id', limit),
+    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), newest, limit),
     after_update: matter(
       `${columns}, ${suspect} AS suspect, ${update} AS update_before`,
       down,
       of(`${isDown} AND ${suspect} IS NOT NULL`, active),
-      'i.started_at DESC, s.id',
+      newest,
       limit,
     ),
     disconnected: matter(

@@ -79,7 +79,7 @@ function anonymous(): number {
 }
 
 export const scenario: Scenario = {
-  number: 24,
+  number: 26,
   name: 'vulnerabilities',
   title: 'A feed of 60,000 vulnerabilities: reading, memory, joining, and questions about it',
   async run({ quick, dir }) {
