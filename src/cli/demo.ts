@@ -211,7 +211,7 @@ User      ${credentials.user}
 Password  ${credentials.password}
 API key   ${credentials.api_key}
 Log in    ${all.login_link} (works once)
-Alerts    ${inbox.url}
+Alerts    ${inbox.url} (those that were sent)
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g
