@@ -105,7 +105,7 @@ export function Access() {
       </Card>
       <Card title={t.access.users}>
         <p>{t.access.usersText}</p>
-        <pre>sitefleet user list{'\n'}sitefleet user add NAME --right read</pre>
+        <pre>sitefleet user list{'\n'}sitefleet user add NAME --read-only</pre>
       </Card>
       {adding && <AddKey close={() => setAdding(false)} />}
       {removing !== null && <RemoveKey {...removing} close={() => setRemoving(null)} />}

@@ -160,7 +160,7 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
         <ul class="lines">
           {done.slice(0, 8).map(({ context, action, count, sites }) => (
             <li key={`${context} ${action}`}>
-              {t.deed(context, action)} <span class="muted">{t.now.times(count, sites)}</span>
+              {t.deed(context, action)} <span class="muted">{t.now.times(number(count), sites)}</span>
             </li>
           ))}
         </ul>
@@ -169,18 +169,25 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
   );
 }
 
-/** Sites that were down come first. */
+/** Of a large fleet so many monitors are looked through, beside those that are down. */
+const LOOKED_THROUGH = 100;
+const STRIP_FIELDS = ['id', 'name', 'uptime_24h', 'uptime_ratio_24h', 'last_check_at'];
+
+/** Sites that are or were down come first. */
 function Beats() {
-  const monitors = useLoad('now:beats', (signal) =>
-    answer(api.GET('/monitors', { params: { query: { per_page: 200 } }, signal })),
+  const query = { per_page: LOOKED_THROUGH, _fields: STRIP_FIELDS };
+  const monitors = useLoad('now:beats', (signal) => answer(api.GET('/monitors', { params: { query }, signal })));
+  const down = useLoad('now:beats:down', (signal) =>
+    answer(api.GET('/monitors', { params: { query: { ...query, status: ['down'], per_page: STRIPS } }, signal })),
   );
-  const shown = [...(monitors.data?.data ?? [])]
+  const found = new Map([...(down.data?.data ?? []), ...(monitors.data?.data ?? [])].map((one) => [one.id, one]));
+  const shown = [...found.values()]
     .filter(({ uptime_24h }) => uptime_24h.some(({ status }) => status !== 'unknown'))
     .sort((a, b) => downHours(b) - downHours(a) || a.name.localeCompare(b.name))
     .slice(0, STRIPS);
   if (shown.length === 0) return null;
   return (
-    <Card title={t.now.beats} actions={<a href="/monitors">{t.now.allMonitors(monitors.data?.total ?? 0)}</a>}>
+    <Card title={t.now.beats} actions={<a href="/monitors">{t.now.allMonitors(number(monitors.data?.total ?? 0))}</a>}>
       <ul class="beats">
         {shown.map((monitor) => (
           <li key={monitor.id}>

@@ -1,0 +1,148 @@
+/** The rows that the page is made of: what needs a person, sites in an order, updates by item, jobs, the story of a site. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ordinary } from '../safety/safety-app.js';
+import { type RestApp, restApp } from './client.js';
+
+let app: RestApp;
+const SLUG = 'shared/shared.php';
+
+beforeAll(async () => {
+  app = await restApp({ sites: 4, fleet: { plugins: 4 }, config: { batch_threshold: 3 }, jobs: false });
+  for (const site of app.fleet.sites) {
+    for (const item of [...site.state.plugins, ...site.state.themes]) item.update = null;
+    site.state.translations = [];
+    site.state.wpUpdate = null;
+  }
+  // The same plugin on three sites: two offers of a new version, one of another.
+  for (const [index, version] of ['2.0', '2.0', '3.1'].entries()) {
+    const plugin = ordinary(app.fleet.site(index))[0];
+    if (plugin === undefined) throw new Error('the site has no plugin');
+    Object.assign(plugin, { slug: SLUG, name: 'Shared', version: index === 0 ? '1.9' : '1.10', premium: false });
+    plugin.update = { version, requiresPhp: '', requiresWp: '' };
+  }
+  app.fleet.site(0).state.wpUpdate = '99.0';
+  for (const index of [0, 1, 2, 3]) await app.connect(index);
+});
+afterAll(() => app.close());
+
+describe('GET /fleet/updates', () => {
+  it('has one entry for each item, WordPress first, with all versions newest first', async () => {
+    const { body } = await app.rest('GET /fleet/updates');
+    expect(body.total).toBe(2);
+    expect(body.data.map(({ type, sites }: { type: string; sites: number }) => [type, sites])).toEqual([
+      ['core', 1],
+      ['plugin', 3],
+    ]);
+    expect(body.data[1]).toEqual({
+      type: 'plugin',
+      slug: SLUG,
+      name: 'Shared',
+      sites: 3,
+      guarded: 0,
+      level: 'major',
+      current_versions: ['1.10', '1.9'],
+      new_versions: ['3.1', '2.0'],
+      held_back: [],
+      // No feed was read: that is not known, not none.
+      fixing_sites: null,
+      fixes: [],
+    });
+  });
+
+  it('leaves suspended sites out, and marks versions that are held back', async () => {
+    await app.rest('POST /sites/1/suspend');
+    await app.service.store.quarantine.add({
+      ...{ type: 1, slug: SLUG, version: '3.1', name: 'Shared', site_id: 3, site_url: 'https://example.com/' },
+      ...{ change_id: 'c', evidence: '["It broke."]', created_at: app.clock.now() },
+    });
+    const { body } = await app.rest('GET /fleet/updates?type=plugin');
+    expect(body.data).toMatchObject([{ sites: 2, held_back: ['3.1'] }]);
+    const sites = (await app.rest(`GET /fleet/updates/sites?type=plugin&slug=${encodeURIComponent(SLUG)}`)).body.data;
+    expect(sites.map((site: Record<string, unknown>) => [site.site_id, site.held_back, site.guarded]).sort()).toEqual([
+      [2, false, null],
+      [3, true, null],
+    ]);
+    await app.rest('DELETE /quarantine', { body: { type: 'plugin', slug: SLUG, version: '3.1' } });
+    await app.rest('POST /sites/1/unsuspend');
+  });
+});
+
+describe('POST /updates/update with dry_run', () => {
+  it('tells what would be updated where, changes nothing, and asks no site', async () => {
+    const before = app.fleet.stats().requests;
+    const { body } = await app.rest('POST /updates/update', {
+      body: { type: 'plugins', slug: SLUG, exclude: [3], dry_run: true },
+    });
+    expect(body).toMatchObject({ dry_run: true, would_affect: { plugins: 2, total: 2 } });
+    expect(body.would_update.map((one: { site_id: number }) => one.site_id).sort()).toEqual([1, 2]);
+    expect(app.fleet.stats().requests).toBe(before);
+    expect((await app.rest('GET /fleet/updates?type=plugin')).body.data[0].sites).toBe(3);
+  });
+});
+
+describe('GET /fleet/sites', () => {
+  it('orders by what is asked, each way', async () => {
+    const ids = async (query: string) =>
+      (await app.rest(`GET /fleet/sites?columns=id,updates&${query}`)).body.rows.map(([id]: [number]) => id);
+    const byUpdates = await ids('orderby=updates&order=desc');
+    expect([byUpdates[0], byUpdates[3]]).toEqual([1, 4]);
+    const names = (await app.rest('GET /fleet/sites?columns=name&order=desc')).body.rows.flat();
+    expect(names).toEqual([...names].sort((a, b) => b.localeCompare(a)));
+    expect(await ids('has_update=core')).toEqual([1]);
+  });
+
+  it('refuses an unknown filter by name', async () => {
+    const { status, body } = await app.rest('GET /fleet/sites?stat=connected');
+    expect(status).toBe(400);
+    expect(body.data.params).toHaveProperty('stat');
+  });
+});
+
+describe('GET /fleet/attention', () => {
+  it('has what needs a person, worst first, with as many cases as asked for', async () => {
+    await app.rest('POST /sites/2/disconnect');
+    const change = {
+      type: 1,
+      slug: SLUG,
+      name: 'Shared',
+      old_version: '1',
+      new_version: '2',
+      protection: 'none' as const,
+    };
+    for (const id of ['a', 'b']) {
+      const own = { id, run_id: id, site_id: 3, position: 0, step: 'probe' as const, started_at: app.clock.now() };
+      await app.service.store.safeChanges.add({ ...change, ...own }, '{}');
+      const evidence = JSON.stringify({ seen: [`${id} broke.`], by: null, well_after_ms: null, suspect: [] });
+      await app.service.store.safeChanges.note(id, { outcome: 'broken', evidence, settled_at: app.clock.now() });
+    }
+    const { data } = (await app.rest('GET /fleet/attention?cases=1')).body;
+    expect(data.matters.map(({ matter, count }: { matter: string; count: number }) => [matter, count])).toEqual([
+      ['broken_update', 2],
+      ['disconnected', 1],
+    ]);
+    expect(data.matters[0].cases).toHaveLength(1);
+    expect(data.matters[0].cases[0]).toMatchObject({
+      site_id: 3,
+      item: 'Shared',
+      old_version: '1',
+      seen: ['a broke.'],
+    });
+    expect(data.not_known.vulnerabilities).toBeNull();
+    expect(data.vulnerability_note).toMatch(/nothing is known/);
+    expect(data.updates).toEqual({ major: 4, minor: 0, patch: 0, unknown: 0 });
+    const story = (await app.rest('GET /sites/3/safe-updates')).body;
+    expect(story.total).toBe(2);
+    expect(story.guard.installed).toBeNull();
+  });
+});
+
+describe('GET /jobs', () => {
+  it('lists jobs, newest first, and counts those that have not ended', async () => {
+    const { job_id } = (await app.rest('POST /sites/sync', { body: {} })).body;
+    const { body } = await app.rest('GET /jobs');
+    expect(body).toMatchObject({ total: 1, running: 1, data: [{ job_id, type: 'sync', status: 'queued', total: 4 }] });
+    await app.rest(`POST /jobs/${job_id}/cancel`);
+    expect((await app.rest('GET /jobs?open=1')).body).toMatchObject({ total: 0, running: 0 });
+  });
+});
