@@ -25,6 +25,7 @@ describe('readConfig', () => {
       db_token: null,
       db_replica: null,
       db_replica_sync_ms: 1000,
+      backup_dir: null,
       host: '127.0.0.1',
       port: 8787,
       base_url: null,
@@ -138,6 +139,14 @@ describe('readConfig', () => {
     );
     for (const db of [{}, { SITEFLEET_DB: ':memory:' }, { SITEFLEET_DB: 'file:/data/fleet.db' }])
       expect(problems({ ...replica, ...db }).SITEFLEET_DB_REPLICA).toMatch(/libSQL server/);
+  });
+
+  it('takes a folder for backups for a database file only', () => {
+    expect(readConfig({ ...home, SITEFLEET_BACKUP_DIR: '/backups' }).backup_dir).toBe('/backups');
+    for (const db of [':memory:', 'libsql://fleet.example'])
+      expect(problems({ SITEFLEET_BACKUP_DIR: '/backups', SITEFLEET_DB: db }).SITEFLEET_BACKUP_DIR).toMatch(
+        /in a file/,
+      );
   });
 
   it('lets the command line win', () => {
