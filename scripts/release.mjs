@@ -4,6 +4,7 @@
  *
  *   npm run release                     the package, and the .mcpb of this system
  *   npm run release -- --all-systems    the .mcpb of every system
+ *   npm run release -- --package-only   the folder of the package alone, as the image takes it
  */
 
 import { spawnSync } from 'node:child_process';
@@ -27,7 +28,8 @@ import { manifestOf, registryEntryOf, registryName, SYSTEMS, systemHere } from '
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
-const { values: options } = parseArgs({ options: { 'all-systems': { type: 'boolean', default: false } } });
+const flag = { type: 'boolean', default: false };
+const { values: options } = parseArgs({ options: { 'all-systems': flag, 'package-only': flag } });
 
 const MCPB = '@anthropic-ai/mcpb@2.1.2';
 const facts = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -42,12 +44,14 @@ const inputs = await writeProgram();
 copyAssets();
 writeManifests();
 writeFileSync(join(folder, 'THIRD_PARTY_LICENSES'), licencesOf(inputs));
-const tarball = pack();
-const bundles = (options['all-systems'] ? Object.keys(SYSTEMS) : [systemHere()]).map(makeMcpb);
-writeFileSync(join(out, 'server.json'), `${JSON.stringify(registryEntryOf(facts, bundles), null, 2)}\n`);
-for (const file of [tarball, ...bundles.map(({ file }) => file)])
-  say(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`);
-if (facts.repository === undefined)
+if (!options['package-only']) {
+  const tarball = pack();
+  const bundles = (options['all-systems'] ? Object.keys(SYSTEMS) : [systemHere()]).map(makeMcpb);
+  writeFileSync(join(out, 'server.json'), `${JSON.stringify(registryEntryOf(facts, bundles), null, 2)}\n`);
+  for (const file of [tarball, ...bundles.map(({ file }) => file)])
+    say(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+}
+if (!options['package-only'] && facts.repository === undefined)
   say(
     `package.json names no repository. ${join(out, 'server.json')} therefore has the placeholder ${registryName(facts)}: ` +
       'set "repository" before anything is published to the MCP registry.',

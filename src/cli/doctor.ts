@@ -74,13 +74,14 @@ async function lookOver(config: Config, db: Db, site: string | undefined, signal
   };
   if (database.status === 'fail')
     return [{ ...database, detail: `${place}\n${reportText(report)}` }, keyOf(config, report)];
-  if (vault === undefined) return [database, keyOf(config, report)];
+  const backups = backupsOf(config, systemClock.now());
+  if (vault === undefined) return [database, keyOf(config, report), backups];
   const store = createStore(db, vault);
   return [
     database,
     keyOf(config, report),
+    backups,
     await scheduleOf(store),
-    backupsOf(config, systemClock.now()),
     await mailOf(config),
     await alertsOf(config, store),
     ...(await sitesOf(config, store, site, signal)),
