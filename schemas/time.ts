@@ -58,7 +58,7 @@ export const bucketFields = {
   description: plainText(65_535).nullable().describe('Free text.'),
   client_ids: ids('clients it serves; none = every client'),
   hours: price.refine((text) => Number(text) > 0, 'must be more than 0').describe('Hours of one period, decimal.'),
-  recurrence: z.enum(RECURRENCES).describe('How often the hours start anew.'),
+  recurrence: z.enum(RECURRENCES).describe('How often the hours start again from zero.'),
   hourly_price: optionalPrice.describe('Decimal; price of the hours of its tasks. 0 = as the settings say.'),
   starts_on: calendarDate.describe('First day of the first period, YYYY-MM-DD.'),
 };

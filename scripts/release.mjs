@@ -84,8 +84,8 @@ function copyAssets() {
     const from = join('dist', file);
     const [part] = file.split(sep);
     if (!statSync(from).isFile() || part === 'bench' || /stdio\.bundle\.cjs/.test(file)) continue;
-    // Pages and what they load are files as they are; elsewhere scripts are modules, which are bundled.
-    if (part !== 'web' && /\.(js|map)$/.test(file)) continue;
+    // Of the program the modules are bundled; pages are files as they are.
+    if (['src', 'tools', 'schemas'].includes(part) && /\.(js|map)$/.test(file)) continue;
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
   }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auditor } from '../audit/audit.js';
+import type { SessionChange } from '../auth/sessions.js';
 import type { ChildSites } from '../child/child.js';
 import type { PacedChildSites } from '../child/http.js';
 import type { SharedLimits } from '../child/shared-limits.js';
@@ -147,7 +148,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, quota: sharedLimits });
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
@@ -218,6 +219,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     ],
     // Writes where everything is written: a full disk shows here and nowhere else.
     health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
+    web_session: (change: SessionChange, context) => changeSession(context.store, change),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
@@ -301,6 +303,22 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 }
 
+/** Answers whether anything changed. */
+async function changeSession({ webSessions }: Store, change: SessionChange): Promise<boolean> {
+  switch (change.step) {
+    case 'open':
+      return webSessions.open(change.session, change.user_id, change.proof);
+    case 'open_by_link':
+      return webSessions.openByLink(change.session, change.link_hash);
+    case 'rotate':
+      return webSessions.rotate(change.id, change.from, change.to, change.rotated_at, change.now);
+    case 'use':
+      return webSessions.use(change.id, change.now, change.previous_until);
+    case 'end':
+      return webSessions.end(change.id);
+  }
+}
+
 /** Figures about the sites and what waits to be told. */
 async function fleetMetrics(ctx: Ctx) {
   const { active } = await monitoringDefaults(ctx);
@@ -344,8 +362,8 @@ async function openChild(
     clock,
     log,
     metrics,
-    quota,
-  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; quota: SharedLimits | undefined },
+    sharedLimits,
+  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
   const { createChildSites } = await import('../child/http.js');
   const child = createChildSites({
@@ -356,7 +374,7 @@ async function openChild(
     perHostDelayMs: 0,
     callTimeoutMs: config.site_timeout_ms,
     allowPrivate: config.allow_private_sites,
-    quota,
+    sharedLimits,
     onCall: (facts) => {
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');

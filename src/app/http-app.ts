@@ -2,6 +2,7 @@
 
 import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
+import type { Sessions } from '../auth/sessions.js';
 import type { Config } from '../config/types.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -13,6 +14,8 @@ import { createMcpHttp } from '../mcp/http.js';
 import { mcpEnvelope } from '../mcp/http-errors.js';
 import type { SessionSeal } from '../mcp/session-ids.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
+import { createPages, type Pages } from '../page/pages.js';
+import { createSessionRoutes } from '../page/session-routes.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
 import { restEnvelope } from '../rest/respond.js';
@@ -23,6 +26,12 @@ export interface HttpAppParts {
   clock: Clock;
   log: Log;
   auth: Auth;
+  /** Of people in a browser. */
+  sessions: Sessions;
+  /** No site was added yet. */
+  isFirstStart(): Promise<boolean>;
+  /** The folder of the built page. */
+  pageFolder: string;
   operations: readonly GroupedOperation[];
   mcp: McpCore;
   /** Seals the ids of MCP sessions. */
@@ -49,7 +58,9 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     },
   });
   const run = createRunApp({ operations, invoke: call, auth, log, readOnly: config.read_only, challenge });
-  const rest = createRestApp({ routes, call, auth, clock, log, config, version: VERSION });
+  const { sessions, isFirstStart } = parts;
+  const pages = createPages(parts.pageFolder);
+  const rest = createRestApp({ routes, call, auth, sessions, clock, log, config, version: VERSION });
   const app = createRouter({
     config,
     log,
@@ -57,7 +68,9 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     ready: parts.ready,
     metrics: parts.metrics,
     mounts: [
-      { at: '/', app: createFrontPage() },
+      { at: '/', app: createFrontPage(pages) },
+      { at: '/', app: pages.app },
+      { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },
       { at: '/', app: rest, envelope: restEnvelope },
@@ -66,12 +79,12 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   return { app, close: () => mcp.close() };
 }
 
-/** `/`: the documentation for a browser, the addresses of the ways in for programs. */
-function createFrontPage(): Hono<HttpEnv> {
+/** `/`: the page for a browser, the addresses of the ways in for programs. */
+function createFrontPage(pages: Pages): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  app.get('/', (c) => {
-    // Relative, so that a proxy may serve us below a path of its own.
-    if (c.req.header('accept')?.includes('text/html') === true) return c.redirect('./docs', 302);
+  app.get('/', async (c) => {
+    c.header('Vary', 'Accept');
+    if (c.req.header('accept')?.includes('text/html') === true) return pages.document(c.req.raw.headers);
     const base = c.env.info.base_url;
     return c.json({
       name: 'sitefleet',

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auth, VerifyAccessToken } from '../auth/auth.js';
+import type { SessionChange, Sessions } from '../auth/sessions.js';
 import { databaseFile } from '../config/config.js';
 import { passingVault, vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
@@ -51,6 +52,8 @@ export interface Service {
   readonly operations: readonly GroupedOperation[];
   readonly store: Store;
   readonly auth: Auth;
+  /** Of people in a browser. */
+  readonly sessions: Sessions;
   readonly events: EventBus;
   readonly invoke: Invoke;
   /**
@@ -85,6 +88,8 @@ const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
 
 export interface ServiceParts extends EngineServiceParts {
   engine?: 'thread' | 'inline';
+  /** Tests: the folder of the built page. */
+  pageFolder?: string;
   /** Tests: the built program that syncs a replica. */
   replicaProgram?: URL | undefined;
 }
@@ -178,8 +183,11 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
+  const sessions = await openSessions(auth, reader?.logins ?? store, clock, log, (change) =>
+    run({ task: 'web_session', payload: change }, systemCaller()).then((changed) => changed === true),
+  );
   // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
-  const surfaces = { config, clock, log, auth, operations: allOperations, call, newRequestId: randomUUID };
+  const surfaces = { config, clock, log, auth, sessions, operations: allOperations, call, newRequestId: randomUUID };
   let closeHttp = () => {};
   let core: Promise<McpCore> | undefined;
   const mcp = () => {
@@ -216,6 +224,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     operations: allOperations,
     store,
     auth,
+    sessions,
     events,
     invoke: call,
     ctx,
@@ -224,8 +233,9 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, { renderMetrics }, shared] = await Promise.all([
+      const [{ createHttpApp }, { builtPageFolder }, { renderMetrics }, shared] = await Promise.all([
         import('./http-app.js'),
+        import('../page/pages.js'),
         import('../telemetry/prometheus.js'),
         mcp(),
         metrics.open(),
@@ -235,6 +245,8 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       const built = createHttpApp({
         ...surfaces,
         mcp: shared,
+        isFirstStart: async () => (await store.sites.count({})) === 0,
+        pageFolder: parts.pageFolder ?? builtPageFolder(),
         sessionSeal: passingVault(config),
         ready,
         metrics: counts,
@@ -351,6 +363,22 @@ async function openAuth(
     log,
     ...(await accessTokens(config, clock)),
   });
+}
+
+async function openSessions(
+  auth: Auth,
+  { webSessions }: Store,
+  clock: Clock,
+  log: Log,
+  change: (change: SessionChange) => Promise<boolean>,
+): Promise<Sessions> {
+  const [{ createSessions }, { hashToken }] = await Promise.all([
+    import('../auth/sessions.js'),
+    import('../store/vault/vault.js'),
+  ]);
+  const find = (hash: string, now: number, idleSince: number) => unknownCaller(webSessions.find(hash, now, idleSince));
+  const identity = (id: string, idleSince: number) => unknownCaller(webSessions.identity(id, idleSince));
+  return createSessions({ find, identity, change, auth, hashToken, clock, log });
 }
 
 async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAccessToken?: VerifyAccessToken }> {

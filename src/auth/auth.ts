@@ -57,6 +57,10 @@ export interface Auth {
   bearer(info: RequestInfo, via: WayIn): Promise<Actor>;
   /** Whichever of the two the request carries, or an access token over MCP, which is what such tokens are for. */
   either(info: RequestInfo, via: WayIn): Promise<Actor>;
+  /** The user of a name and a password that did not come in a header. Rejects with svc_permission_denied 401. */
+  login(info: RequestInfo, name: string, password: string): Promise<Login>;
+  /** Looks for what only its holder can know, such as a link. Misses count as failed logins of the network. */
+  guess<T>(info: RequestInfo, look: () => Promise<T | undefined>, miss: () => ServiceError): Promise<T>;
   /** Forgets every verified login: a user or key was changed. */
   invalidate(): void;
 }
@@ -115,14 +119,17 @@ export function createAuth(parts: AuthParts): Auth {
   async function attemptToken(info: RequestInfo, secret: string, key: string, digests: string[]): Promise<Login> {
     const began = known.generation;
     const result = await verifyToken(secret, key);
-    if (result instanceof ServiceError && result.code !== disabledKey().code) {
-      const guesses = `${networkOf(info.address)} keys`;
-      const wait = byName.waitMs(guesses);
-      if (wait > 0) throw tooManyRequests(wait);
-      byName.begin(guesses);
-      byName.end(guesses, 'bad');
-    }
+    if (result instanceof ServiceError && result.code !== disabledKey().code) missed(info);
     return remember(began, digests, result);
+  }
+
+  /** Counts a wrong key or link. */
+  function missed(info: RequestInfo): void {
+    const guesses = `${networkOf(info.address)} keys`;
+    const wait = byName.waitMs(guesses);
+    if (wait > 0) throw tooManyRequests(wait);
+    byName.begin(guesses);
+    byName.end(guesses, 'bad');
   }
 
   function remember(began: number, digests: string[], result: Verified<Login> | ServiceError): Login {
@@ -184,9 +191,15 @@ export function createAuth(parts: AuthParts): Auth {
     const pair = basicPair(header);
     if (pair === undefined) throw loginNeeded();
     const { name, password } = pair;
+    // Also by its header, where that has the usual form: every spelling would let one login push out all the others.
     const plain = `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
+    return verifiedUser(info, name, password, header === plain ? [digest] : []);
+  }
+
+  /** @param headers digests of headers under which the login is remembered, too */
+  function verifiedUser(info: RequestInfo, name: string, password: string, headers: string[]): Promise<Login> {
     const login = known.digestOf(`login\n${folded(name)}\n${password.normalize('NFC')}`);
-    return authenticate(login, () => attemptUser(info, name, password, digestsOf(login, header === plain, digest)));
+    return authenticate(login, () => attemptUser(info, name, password, [login, ...headers]));
   }
 
   async function verifiedBearer(info: RequestInfo, digest: string): Promise<Login> {
@@ -201,7 +214,7 @@ export function createAuth(parts: AuthParts): Auth {
     const [, secret, key] = match;
     const login = known.digestOf(`key\n${token}`);
     return authenticate(login, () =>
-      attemptToken(info, secret, key, digestsOf(login, header === `Bearer ${token}`, digest)),
+      attemptToken(info, secret, key, [login, ...(header === `Bearer ${token}` ? [digest] : [])]),
     );
   }
 
@@ -230,18 +243,17 @@ export function createAuth(parts: AuthParts): Auth {
       touch(login);
       return { ...login.identity, via };
     },
+    login: (info, name, password) => verifiedUser(info, name, password, []),
+    async guess(info, look, miss) {
+      const found = await look();
+      if (found !== undefined) return found;
+      missed(info);
+      throw miss();
+    },
     invalidate() {
       known.forget();
     },
   };
-}
-
-/**
- * Under what a verified login is remembered: by what it says, and by its header too, where that has the usual form. Every
- * spelling would let one login push out all the others.
- */
-function digestsOf(login: string, usual: boolean, header: string): string[] {
-  return usual ? [login, header] : [login];
 }
 
 /** As the store compares names. */

@@ -68,3 +68,31 @@ export function waitingLogins(): ServiceError {
     data: { retry_after: 2 },
   });
 }
+
+/** For a link that was used, has expired, or never was. */
+export function deadLink(): ServiceError {
+  return new ServiceError('svc_permission_denied', 'This login link was used before, or has expired.', {
+    status: 401,
+    advice: '"sitefleet login-link" makes another one.',
+  });
+}
+
+export function sessionEnded(): ServiceError {
+  return new ServiceError('svc_rest_authentication_error', 'The session has ended.', { advice: 'Log in again.' });
+}
+
+/** For a password or a cookie that everybody on the way could read. */
+export function plainLogin(): ServiceError {
+  return new ServiceError('svc_rest_authentication_bad_request', 'A browser logs in over HTTPS only.', {
+    advice: 'Use https://, or a loopback address. Behind a TLS proxy set SITEFLEET_TRUST_PROXY=1.',
+  });
+}
+
+/** For a change that came with the cookie alone, as a page of another origin could send it. */
+export function forgeable(what: 'Origin' | 'X-Sitefleet-CSRF'): ServiceError {
+  const fault =
+    what === 'Origin' ? 'its Origin is not that of this server' : 'its X-Sitefleet-CSRF is not that of the session';
+  return new ServiceError('svc_csrf_refused', `This change came with a session cookie, but ${fault}.`, {
+    advice: 'Reload the page. A program sends an API key instead of a cookie.',
+  });
+}

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { isMaintenancePage } from '../core/maintenance-page.js';
 import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
 import type { ChildCall } from './call.js';
 import {
@@ -278,16 +279,19 @@ async function visit(client: ChildClient, childCall: ChildCall): Promise<Visit> 
   const began = performance.now();
   try {
     const answer = await client.visit(childCall);
+    const { status, retryAfter = '' } = answer;
+    const body = richText(answer.body.toString('utf8'), 65_536);
     return {
-      http_status: answer.status,
+      http_status: status,
       response_time_ms: Math.round(answer.headersMs),
-      body: richText(answer.body.toString('utf8'), 65_536),
+      maintenance: isMaintenancePage({ status, retryAfter, body }),
+      body,
       ip: answer.address,
       failure: null,
     };
   } catch (failure) {
     if (!(failure instanceof ChildFailure) || failure.kind === 'cancelled') throw failure;
     const response_time_ms = Math.round(performance.now() - began);
-    return { http_status: failure.httpStatus, response_time_ms, body: '', ip: '', failure };
+    return { http_status: failure.httpStatus, response_time_ms, maintenance: false, body: '', ip: '', failure };
   }
 }

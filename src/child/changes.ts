@@ -80,7 +80,7 @@ function logEntryOf(key: string, item: unknown): SnapshotChange | null {
   const role = roleOf(meta);
   return change('logs', id, item, {
     ...(said === 'user' ? { old_value: textAt(meta, 'oldrole', 100), new_value: role } : versionsOf(meta)),
-    // Pages are told from posts only by their type.
+    // Pages are distinguished from posts only by their type.
     context: said === 'post' && post === 'page' ? 'page' : said,
     action: actionOfType(type, action),
     created: get(item, 'created_on'),
@@ -148,12 +148,12 @@ interface Facts {
 }
 
 function change(source: 'actions' | 'logs', id: string, item: unknown, facts: Facts): SnapshotChange | null {
-  const { created: at, login, user, ...told } = facts;
+  const { created: at, login, user, ...rest } = facts;
   const child_id = exactText(id, 64);
   const created = numberOf(at);
-  if (child_id === null || created === null || created <= 0 || created > LAST_SECOND || told.action === '') return null;
+  if (child_id === null || created === null || created <= 0 || created > LAST_SECOND || rest.action === '') return null;
   return {
-    ...told,
+    ...rest,
     child_id,
     source,
     user_login: login,

@@ -139,7 +139,9 @@ export interface Visit {
   http_status: number;
   /** Milliseconds until the headers came, or until the failure. */
   response_time_ms: number;
-  /** First bytes of the body as text, to recognise a maintenance page. */
+  /** It is WordPress' maintenance page. */
+  maintenance: boolean;
+  /** First bytes of the body as text. */
   body: string;
   /** Address that answered; '' when none did. */
   ip: string;

@@ -26,7 +26,7 @@ export interface ChildClientSettings {
 export interface ChildClientParts {
   resolver: Resolver;
   pacer: Pacer;
-  quota: SharedLimits;
+  sharedLimits: SharedLimits;
   transport: Transport;
   signer: Signer;
   sessions: Sessions;
@@ -143,7 +143,7 @@ export class ChildClient {
   }
 
   async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
-    const { resolver, pacer, quota, now } = this.#parts;
+    const { resolver, pacer, sharedLimits, now } = this.#parts;
     const signal = call.options?.signal;
     // One signal often stands for a run over thousands of sites.
     if (signal !== undefined) setMaxListeners(0, signal);
@@ -152,7 +152,7 @@ export class ChildClient {
     try {
       const url = siteUrl(call.at.url);
       const host = hostKey(await unlessAborted(resolver.resolve(hostOf(url), call.at.ipv4_only), signal));
-      await unlessAborted(quota.join(), signal);
+      await unlessAborted(sharedLimits.join(), signal);
       const { kind, fn, site_id, live } = call;
       const request = { host, site: `${fn} ${url.href}`, site_id, kind, live, signal };
       const result = await pacer.run(request, () => {
@@ -211,7 +211,7 @@ export class ChildClient {
       this.#parts.sessions.keep(call, answer.cookies ?? []);
       return { value };
     }
-    const failure = unframedFailure(answer, url);
+    const failure = unframedFailure(answer, url, call.at.http_user !== null && call.at.http_user !== '');
     const elsewhere = failure.kind === 'redirected' && originOf(answer.location, url) !== url.origin;
     const again =
       (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);

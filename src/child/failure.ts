@@ -1,3 +1,4 @@
+import { isMaintenancePage } from '../core/maintenance-page.js';
 import { ChildFailure, type FailureKind } from './child.js';
 import { plainText, siteSays } from './text.js';
 import { get } from './values.js';
@@ -11,6 +12,9 @@ export interface AnswerFacts {
   retryAfter?: string;
   body: Buffer;
 }
+
+/** As much of an answer as a maintenance page may have. */
+const PAGE_BYTES = 32_768;
 
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 const TLS_CODE =
@@ -54,8 +58,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
 }
 
-/** Why an HTTP answer has no frame (child protocol §1, §2.3). */
-export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure {
+/**
+ * Why an HTTP answer has no frame (child protocol §1, §2.3).
+ * @param loginSent an HTTP user name and password went along
+ */
+export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = false): ChildFailure {
   const { status } = answer;
   const make = (kind: FailureKind, message: string, advice: string, mayHaveRun: boolean): ChildFailure =>
     new ChildFailure(kind, message, { httpStatus: status, advice, mayHaveRun });
@@ -63,7 +70,9 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
   if (status === 401) {
     return make(
       'http_auth',
-      'The site asks for an HTTP user name and password.',
+      loginSent
+        ? 'The site refuses the HTTP user name and password that were sent.'
+        : 'The site asks for an HTTP user name and password.',
       'Set http_user and http_pass of the site to the HTTP Basic login that protects it.',
       false,
     );
@@ -76,7 +85,13 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
       false,
     );
   }
-  if (isMaintenance(answer)) {
+  if (
+    isMaintenancePage({
+      status,
+      retryAfter: answer.retryAfter ?? '',
+      body: answer.body.toString('utf8', 0, PAGE_BYTES),
+    })
+  ) {
     return make(
       'maintenance',
       "The site shows WordPress' maintenance page. If it stays, an update was cut off: delete the file .maintenance in the folder of WordPress, or wait, as WordPress itself ignores it after 10 minutes.",
@@ -97,12 +112,6 @@ export function unframedFailure(answer: AnswerFacts, called: URL): ChildFailure 
     'A firewall, cache, maintenance or login page may stand in front of it: allow requests to wp-admin/admin-ajax.php from this service.',
     true,
   );
-}
-
-/** The page of `wp_maintenance()`: its text is translated, its header is not. */
-function isMaintenance({ status, retryAfter = '', body }: AnswerFacts): boolean {
-  if (status !== 503) return false;
-  return retryAfter.trim() === '600' || body.includes('Briefly unavailable for scheduled maintenance');
 }
 
 /** A signed body is never posted again to a host that somebody else chose: the error names the other URL instead. */

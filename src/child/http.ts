@@ -39,7 +39,7 @@ export interface ChildSitesOptions extends PaceLimits {
   /** Told that a site answered whose last sync had failed (`ChildConnection.failing`). Must not reject. */
   onAnswer?: (siteId: number) => Promise<void>;
   /** Our share of the limits beside other processes; all of them by default. */
-  quota?: SharedLimits | undefined;
+  sharedLimits?: SharedLimits | undefined;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
@@ -65,20 +65,25 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     finishMs: options.callTimeoutMs ?? 30_000,
   });
   const { concurrency, perHost, perHostDelayMs, minDelayMs } = options;
-  const quota = options.quota ?? UNSHARED;
-  const pacer = new Pacer({ concurrency, perHost, perHostDelayMs, minDelayMs }, systemClock, new LatencyBook(), quota);
+  const sharedLimits = options.sharedLimits ?? UNSHARED;
+  const pacer = new Pacer(
+    { concurrency, perHost, perHostDelayMs, minDelayMs },
+    systemClock,
+    new LatencyBook(),
+    sharedLimits,
+  );
   const client = new ChildClient(clientSettings(options), {
     resolver,
     transport,
     pacer,
-    quota,
+    sharedLimits,
     signer: new Signer(),
     sessions: new Sessions(),
     now,
     onCall: options.onCall,
   });
   const kinds: Partial<Record<CallKind, number>> = {};
-  quota.onChange(() => pacer.configure({}));
+  sharedLimits.onChange(() => pacer.configure({}));
   let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
   const parts = {
     client,

@@ -51,7 +51,7 @@ export class Pacer {
   };
   readonly #runningOf: Record<CallKind, number> = { sync: 0, update: 0, other: 0 };
   readonly #later = new Heap<{ host: Host; at: number }>((a, b) => a.at < b.at);
-  readonly #quota: SharedLimits;
+  readonly #sharedLimits: SharedLimits;
   #limits: PaceLimits;
   #running = 0;
   #started = 0;
@@ -64,9 +64,9 @@ export class Pacer {
     limits: PaceLimits,
     clock: PaceClock = systemClock,
     latency: LatencyBook = new LatencyBook(),
-    quota: SharedLimits = UNSHARED,
+    sharedLimits: SharedLimits = UNSHARED,
   ) {
-    this.#quota = quota;
+    this.#sharedLimits = sharedLimits;
     this.#limits = limits;
     this.#clock = clock;
     this.#latency = latency;
@@ -94,7 +94,7 @@ export class Pacer {
     const host = await this.#admit(request, kind);
     const began = this.#clock.now();
     try {
-      return await this.#quota.within(request.host, this.#limits.perHost, request.signal, work);
+      return await this.#sharedLimits.within(request.host, this.#limits.perHost, request.signal, work);
     } finally {
       this.#latency.learn(request.site, request.host, this.#clock.now() - began);
       this.#running--;
@@ -199,14 +199,14 @@ export class Pacer {
 
   /** Without a place of our own one call is let through: it waits for the host's spare place (`Quota.within`). */
   #placesOf(host: Host): number {
-    return Math.max(1, this.#quota.slots(host.key, this.#limits.perHost));
+    return Math.max(1, this.#sharedLimits.slots(host.key, this.#limits.perHost));
   }
 
   #pump(): void {
     if (this.#closed) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    while (this.#running < partOf(this.#limits.concurrency, this.#quota.members()) && this.#waiters.size > 0) {
+    while (this.#running < partOf(this.#limits.concurrency, this.#sharedLimits.members()) && this.#waiters.size > 0) {
       const now = this.#clock.now();
       if (now < this.#nextStart) {
         this.#wake(this.#nextStart - now);
@@ -260,7 +260,7 @@ export class Pacer {
 
   #isFull(kind: CallKind): boolean {
     const limit = this.#limits.kinds?.[kind];
-    return limit !== undefined && this.#runningOf[kind] >= partOf(limit, this.#quota.members());
+    return limit !== undefined && this.#runningOf[kind] >= partOf(limit, this.#sharedLimits.members());
   }
 
   #oldest(now: number): Waiter | undefined {
@@ -280,7 +280,7 @@ export class Pacer {
     this.#running++;
     this.#runningOf[waiter.kind]++;
     host.running++;
-    const members = this.#quota.members();
+    const members = this.#sharedLimits.members();
     host.readyAt = now + this.#limits.perHostDelayMs * members;
     this.#nextStart = now + this.#limits.minDelayMs * members;
     this.#refresh(host);

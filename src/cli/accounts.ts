@@ -135,7 +135,8 @@ export async function removeKey(config: Config, ref: string): Promise<void> {
   say(`Removed key ${ref}.`);
 }
 
-function noUser(name: string): CommandError {
+/** For a name that no user has. */
+export function noUser(name: string): CommandError {
   return new CommandError(`There is no user ${name}. "user list" shows the users.`);
 }
 

@@ -1,5 +1,6 @@
 /** Answers of operations as people read them: lists as tables, what else there is line by line. */
 
+import { withRealDomains } from '../core/real-domains.js';
 import { tableText } from './output.js';
 
 /** Wider cells are cut. */
@@ -35,6 +36,6 @@ function tableOf(items: readonly Item[]): string {
 /** One line, without what a terminal would obey. */
 function cellText(value: unknown): string {
   const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const line = withRealDomains(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line;
 }

@@ -22,6 +22,8 @@ import { endpoints } from './serve.js';
 import { localActor } from './stdio.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 
+/** The login link of a demo lasts as long as a day of trying it out. */
+const LINK_MS = 12 * 3600_000;
 /** Sites connected at the same time. */
 const AT_ONCE = 16;
 
@@ -78,7 +80,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
     import('../app/service.js'),
     import('../http/server.js'),
   ]);
-  const credentials = await firstStartOf(config, systemClock.now());
+  const credentials = await firstStartOf(config, systemClock.now(), LINK_MS);
   if (credentials === undefined) throw new CommandError('The demo found a used database where it made a new folder.');
   const fleet: Fleet = await startFleet({ sites });
   undo(() => fleet.close());
@@ -152,6 +154,7 @@ URL       ${url}
 User      ${credentials.user}
 Password  ${credentials.password}
 API key   ${credentials.api_key}
+Log in    ${all.login_link} (works once)
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g

@@ -6,6 +6,7 @@ import { databaseFile } from '../config/config.js';
 import { presentKeys, presentVault } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
+import { withRealDomains } from '../core/real-domains.js';
 import { VERSION } from '../core/version.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
@@ -48,7 +49,9 @@ export async function doctor(config: Config, options: { json?: boolean; site?: s
     findings.push({ what: 'Database', status: 'fail', detail: messageOf(error) });
   }
   if (options.json === true) printJson(findings);
-  else for (const { what, status, detail } of findings) print(`${status.padEnd(5)} ${what.padEnd(10)} ${detail}`);
+  else
+    for (const { what, status, detail } of findings)
+      print(`${status.padEnd(5)} ${what.padEnd(10)} ${withRealDomains(detail)}`);
   if (findings.some(({ status }) => status === 'fail')) process.exitCode = 1;
 }
 

@@ -1,26 +1,31 @@
-/** The first user and the first key of a new database. */
+/** The first user of a new database, the first key, and a link that logs in once. */
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/types.js';
 import type { Keys } from '../store/access/keys.js';
+import type { LoginLinks } from '../store/access/login-links.js';
 import type { Users } from '../store/access/users.js';
 import { hashPassword } from '../store/vault/vault.js';
+import { LINK_MS, newLoginLink } from './login-link.js';
 import { withDatabase } from './open-database.js';
 
 export interface Credentials {
   user: string;
   password: string;
   api_key: string;
+  /** Token of a link that logs the user in once. */
+  link: string;
 }
 
 /**
- * Makes both when the database has no user yet, and answers them: they can be read only now.
+ * Makes all three when the database has no user yet, and answers them: they can be read only now.
  * Undefined when a user exists already.
  */
 export async function firstStart(
-  stores: { users: Users; keys: Keys },
+  stores: { users: Users; keys: Keys; loginLinks: LoginLinks },
   config: Pick<Config, 'admin_user' | 'admin_password'>,
   now: number,
+  linkMs = LINK_MS,
 ): Promise<Credentials | undefined> {
   if ((await stores.users.count()) > 0) return undefined;
   const name = config.admin_user ?? 'admin';
@@ -34,17 +39,21 @@ export async function firstStart(
   // Another process was first.
   if (user === undefined) return undefined;
   const key = { scope: 'read_write', description: 'First key', enabled: true, user_id: user.id, now } as const;
-  const { token } = await stores.keys.add(key).catch(async (error: unknown) => {
+  try {
+    const link = await newLoginLink(stores.loginLinks, name, now, linkMs);
+    const { token } = await stores.keys.add(key);
+    if (link === undefined) throw new Error('The user that was just made is gone.');
+    return { user: name, password, api_key: token, link };
+  } catch (error) {
     // A login that was never shown would keep the next start from making one.
     await stores.users.remove(name).catch(() => undefined);
     throw error;
-  });
-  return { user: name, password, api_key: token };
+  }
 }
 
-/** The same for a database that is not open yet. */
-export function firstStartOf(config: Config, now: number): Promise<Credentials | undefined> {
-  return withDatabase(config, (stores) => firstStart(stores, config, now));
+/** The same for a database that is not open yet. @param linkMs how long the link lasts, unless it is used before */
+export function firstStartOf(config: Config, now: number, linkMs = LINK_MS): Promise<Credentials | undefined> {
+  return withDatabase(config, (stores) => firstStart(stores, config, now, linkMs));
 }
 
 /** 24 characters that survive any shell, header and form. */

@@ -1,5 +1,6 @@
 /** What `sitefleet import` tells a person at its end. */
 
+import { withRealDomains } from '../core/real-domains.js';
 import type { RowsReport } from '../domain/import/add-rows.js';
 import type { ImportReport } from '../domain/import/run.js';
 
@@ -34,7 +35,9 @@ export function importText(report: ImportReport | RowsReport): string {
     ...(fleet?.warnings ?? []).slice(0, SHOWN).map((warning) => `  i ${warning}`),
     ...nextSteps(report, fleet),
   ];
-  return lines.map((line) => line.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (char) => (char === '\n' ? char : ' '))).join('\n');
+  return lines
+    .map((line) => withRealDomains(line).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (char) => (char === '\n' ? char : ' ')))
+    .join('\n');
 }
 
 function linksText({ tags, clients, costs, ignored_everywhere, dry_run }: ImportReport): string {

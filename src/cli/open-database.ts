@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/types.js';
 import { createKeys, type Keys } from '../store/access/keys.js';
+import { createLoginLinks, type LoginLinks } from '../store/access/login-links.js';
 import { createUsers, type Users } from '../store/access/users.js';
 import type { Db } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
@@ -13,6 +14,7 @@ export interface Stores {
   db: Db;
   users: Users;
   keys: Keys;
+  loginLinks: LoginLinks;
   /** Highest schema step before and after. */
   schema: { from: number; to: number };
 }
@@ -26,7 +28,7 @@ export async function withDatabase<T>(config: Config, work: (stores: Stores) => 
   });
   try {
     const schema = await migrate(db, migrations);
-    return await work({ db, users: createUsers(db), keys: createKeys(db), schema });
+    return await work({ db, users: createUsers(db), keys: createKeys(db), loginLinks: createLoginLinks(db), schema });
   } finally {
     await db.close();
   }

@@ -2,6 +2,7 @@
 
 import { Console } from 'node:console';
 import { ConfigError } from '../config/config.js';
+import { withRealDomains } from '../core/real-domains.js';
 
 /** One line of JSON on stdout. */
 export function printJson(value: unknown): void {
@@ -32,7 +33,7 @@ export type Cell = string | number | boolean | null;
 /** Rows with their headings: aligned for a terminal, a tab-separated line each for programs. */
 export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const texts = rows.map((row) => row.map(cellText));
-  if (process.stdout.isTTY) print(tableText([headings, ...texts]));
+  if (process.stdout.isTTY) print(tableText([headings, ...texts.map((row) => row.map(withRealDomains))]));
   else for (const row of texts) print(row.join('\t'));
 }
 

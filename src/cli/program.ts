@@ -261,6 +261,15 @@ alert
     (await import('./alert.js')).testAlerts(readConfig(), options),
   );
 
+program
+  .command('login-link')
+  .description('print an address that logs a person in once, within 15 minutes')
+  .option('--user <name>', 'default: the first user who may change things')
+  .option('--json', 'print JSON')
+  .action(async (options: { user?: string; json?: boolean }) =>
+    (await import('./login-link.js')).showLoginLink(readConfig(), options),
+  );
+
 const user = program.command('user').description('who may log in');
 user
   .command('add')

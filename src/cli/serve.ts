@@ -6,6 +6,7 @@ import { systemClock } from '../core/clock.js';
 import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
+import { loginLinkUrl } from './login-link.js';
 import { printJson, say } from './output.js';
 import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
@@ -49,7 +50,7 @@ function firstLogin(service: Service, config: Config): Promise<Credentials | und
   return config.db === ':memory:' ? firstStart(service.store, config, now) : firstStartOf(config, now);
 }
 
-/** The addresses and logins of a running service, as one object of seven members. */
+/** The addresses and logins of a running service, as one object of eight members. */
 export function endpoints(url: string, credentials: Credentials | undefined) {
   return {
     url,
@@ -59,6 +60,7 @@ export function endpoints(url: string, credentials: Credentials | undefined) {
     user: credentials?.user ?? null,
     password: credentials?.password ?? null,
     api_key: credentials?.api_key ?? null,
+    login_link: credentials === undefined ? null : loginLinkUrl(url, credentials.link),
   };
 }
 
@@ -77,4 +79,5 @@ function announce(url: string, credentials: Credentials | undefined, json: boole
   say(`  User        ${credentials.user}`);
   say(`  Password    ${credentials.password}`);
   say(`  API key     ${credentials.api_key}`);
+  say(`  Log in      ${all.login_link} (works once, for 15 minutes)`);
 }

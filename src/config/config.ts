@@ -108,7 +108,7 @@ const VARIABLES: readonly Variable[] = [
     'db_replica',
     null,
     filePath,
-    'File for a copy of the libSQL server, from which this process reads. Made anew at each start, its name with an ending; each process needs its own.',
+    'File for a copy of the libSQL server, from which this process reads. Created again at each start, its name with an ending; each process needs its own.',
   ),
   variable(
     'DB_REPLICA_SYNC_MS',
@@ -378,9 +378,9 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
 }
 
-/** Whether `NAME_FILE` may name a file with the value. The secret key has a variable of its own for that, which also makes the file. */
+/** Whether `NAME_FILE` may name a file with the value. Some secrets have a variable of their own for that, which does more. */
 function takesFile(row: Variable): boolean {
-  return row.secret === true && row.key !== 'secret_key';
+  return row.secret === true && !VARIABLES.some(({ name }) => name === `${row.name}_FILE`);
 }
 
 /** The text of a variable, or of the file that its `_FILE` names, without the line break at its end; '' when neither is set. */

@@ -43,6 +43,10 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_rest_insufficient_permission: ['The key lacks the right for this.', 'Use a key with the needed right.'],
   svc_rest_too_many_requests: ['Too many requests in a short time.', 'Wait as long as Retry-After says.'],
   svc_forbidden_origin: ['The request came from a web page or by a host name that is not ours.', 'Use the right URL.'],
+  svc_csrf_refused: [
+    'A change was sent with the session cookie, but not provably by our own page.',
+    'Send Origin and X-Sitefleet-CSRF as GET /session answers it, or use an API key.',
+  ],
 
   svc_site_not_found: ['No site matches.', FIND_SITE],
   svc_ambiguous_site: ['Several sites match this domain.', 'Use one of the ids in site_ids.'],
@@ -105,7 +109,7 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_child_error: ['The child plugin reported an error.', LOOK_AT_SITE],
   svc_sync_failed: ['The site answered, but its data could not be read.', LOOK_AT_SITE],
   svc_sync_in_progress: ['The site is being synced right now.', 'Wait half a minute, then read it.'],
-  svc_reconnect_failed: ['The connection could not be made anew.', LOOK_AT_SITE],
+  svc_reconnect_failed: ['The connection could not be made again.', LOOK_AT_SITE],
   svc_disconnect_failed: ['The site could not be disconnected.', RETRY],
   svc_suspend_failed: ['The site could not be suspended.', RETRY],
   svc_check_failed: ['The check itself failed, so nothing is known of the site.', RETRY],

@@ -28,6 +28,7 @@ export const STATUS = {
   svc_rest_insufficient_permission: 403,
   svc_rest_too_many_requests: 429,
   svc_forbidden_origin: 403,
+  svc_csrf_refused: 403,
 
   // what was named
   svc_site_not_found: 404,

@@ -23,10 +23,21 @@ export function restIndex(site: DemoSite): Answer {
   return page(200, JSON.stringify({ name: html(site.inner.title) }), headers);
 }
 
-export function maintenancePage(): Answer {
-  const sentence = 'Briefly unavailable for scheduled maintenance. Check back in a minute.';
-  const body = `<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><body>${sentence}</body></html>\n`;
-  return page(503, body, { 'retry-after': '600' });
+const MAINTENANCE: Readonly<Record<string, readonly [sentence: string, title: string]>> = {
+  en_US: ['Briefly unavailable for scheduled maintenance. Check back in a minute.', 'Maintenance'],
+  de_DE: [
+    'Wegen Wartungsarbeiten ist diese Website kurzzeitig nicht verfügbar. Schau in einer Minute nochmal vorbei.',
+    'Wartung',
+  ],
+};
+
+/** As `wp_maintenance()` shows it: a page of `wp_die()`, or the bare sentence where admin-ajax.php is called. */
+export function maintenancePage(site: DemoSite, ajax: boolean): Answer {
+  const [sentence, title] = MAINTENANCE[site.inner.language] ?? (MAINTENANCE.en_US as readonly [string, string]);
+  const headers = { 'retry-after': '600' };
+  if (ajax) return page(503, sentence, headers);
+  const body = `<body id="error-page">\n<div class="wp-die-message">${sentence}</div></body>`;
+  return page(503, `<!DOCTYPE html>\n<html>\n<head><title>${title}</title></head>\n${body}\n</html>\n`, headers);
 }
 
 export function firewallPage(): Answer {

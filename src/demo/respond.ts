@@ -42,9 +42,9 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   const isCall = text(request.params, 'function') !== '';
   if (faults.refuseCode && text(request.params, 'function') === 'code_snippet') return firewallPage();
   if (isCall && blocked(site, request)) return firewallPage();
-  if (inMaintenance(site)) return maintenancePage();
-  if (text(request.query, 'rest_route') === '/') return restIndex(site);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
+  if (inMaintenance(site)) return maintenancePage(site, ajax);
+  if (text(request.query, 'rest_route') === '/') return restIndex(site);
   const broken = brokenAnswer(site, request.path, isCall);
   if (broken !== null) return broken;
   const plugin = !faults.pluginMissing && site.inner.pluginActive;

@@ -27,6 +27,8 @@ export interface Verdict {
   named: boolean;
   /** A browser sent it for a page of another origin. */
   foreign: boolean;
+  /** A browser sent it for a page of this server, which it says by `Origin`. */
+  own: boolean;
 }
 
 const LOOPBACK_NAME = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
@@ -75,12 +77,13 @@ export function createJudge(rules: GateRules): (request: RequestOrigin) => Verdi
   return ({ host, origin, site, local }) => {
     const called = parsed(`http://${host}`);
     const allowed = origin !== undefined && rules.cors_origins?.includes(origin) === true;
+    const own = origin !== undefined && isOwnOrigin(origin, host, base);
     return {
+      own,
       named: called !== undefined && isNamed(called.hostname, local),
       foreign:
         !allowed &&
-        ((site !== undefined && site !== 'same-origin' && site !== 'none') ||
-          (origin !== undefined && !isOwnOrigin(origin, host, base))),
+        ((site !== undefined && site !== 'same-origin' && site !== 'none') || (origin !== undefined && !own)),
     };
   };
 }

@@ -65,7 +65,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const { incoming } = c.env;
     const path = pathOf(request.url);
     const verdict = gate.verdict(request, incoming);
-    const info = infoOf(request, incoming, verdict.foreign);
+    const info = infoOf(request, incoming, verdict);
     c.env.info = info;
     const refusal =
       incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
@@ -120,6 +120,8 @@ const SURFACES: ReadonlyMap<string, string> = new Map([
   ['healthz', 'health'],
   ['readyz', 'health'],
   ['metrics', 'metrics'],
+  ['session', 'page'],
+  ['assets', 'page'],
 ]);
 
 /** The longest path in a line of the log. */
@@ -139,7 +141,9 @@ export function loggedErrorResponse(
 
 export function errorResponse(error: unknown): Response {
   const body = errorBody(error);
-  return Response.json(body, { status: body.data.status });
+  const { retry_after } = body.data;
+  const headers: Record<string, string> = typeof retry_after === 'number' ? { 'retry-after': String(retry_after) } : {};
+  return Response.json(body, { status: body.data.status, headers });
 }
 
 /** Refuses bodies over the limit: by their length where that is announced, else by reading no further than the limit. */

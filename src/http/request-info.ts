@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/types.js';
-import { hostOf, isLoopbackAddress, isLoopbackName, lastOf } from './gate.js';
+import { hostOf, isLoopbackAddress, isLoopbackName, lastOf, type Verdict } from './gate.js';
 
 /** What is known of one HTTP request before it is routed. */
 export interface RequestInfo {
@@ -12,10 +12,14 @@ export interface RequestInfo {
   address: string;
   /** HTTPS, or loopback: it cannot be read on the way. */
   secure: boolean;
+  /** The client came by HTTPS, to us or to the proxy before us. */
+  https: boolean;
   /** Public base URL without a trailing slash. */
   base_url: string;
   /** A browser sent it for a page of another origin, and may have added a login that it remembers. */
   foreign: boolean;
+  /** A browser sent it for a page of this server, which it says by `Origin`. */
+  own_origin: boolean;
 }
 
 /** What the Hono apps get with each request. */
@@ -39,7 +43,7 @@ const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
 /** @returns a function of the request, of what Node knows of it where it came through a socket, and of the gate's verdict */
 export function requestInfoReader({ config, newRequestId }: RequestInfoParts) {
-  return (request: Request, incoming: IncomingMessage | undefined, foreign: boolean): RequestInfo => {
+  return (request: Request, incoming: IncomingMessage | undefined, { foreign, own }: Verdict): RequestInfo => {
     const { headers, url } = request;
     const given = headers.get('x-request-id');
     // A request that did not come through a socket was made inside this process.
@@ -55,8 +59,10 @@ export function requestInfoReader({ config, newRequestId }: RequestInfoParts) {
       authorization: headers.get('authorization') ?? undefined,
       address,
       secure: encrypted || local,
+      https: encrypted || (forwardedProto === undefined && config.base_url?.startsWith('https:') === true),
       base_url: config.base_url ?? `${encrypted ? 'https' : 'http'}://${host}`,
       foreign,
+      own_origin: own,
     };
   };
 }

@@ -79,7 +79,7 @@ export async function checkAddress(address: { host: string; port: number }): Pro
 }
 
 /** The host to write in a URL: nobody can call "all addresses". */
-function reachable(host: string): string {
+export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;

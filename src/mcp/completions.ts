@@ -1,6 +1,7 @@
 /** Completion of arguments of prompts and resource templates: stored sites, clients, tags and slugs, and error codes. */
 
 import { ERROR_CODES } from '../core/error-help.js';
+import { withRealDomains } from '../core/real-domains.js';
 import type { Caller } from '../operation/operation.js';
 import type { CompletionSource, Prompts } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
@@ -97,7 +98,7 @@ function matching(all: readonly string[], typed: string): Completion {
 function siteName(item: JsonObject): string {
   const url = String(item.url ?? '');
   const { host = '', pathname = '' } = URL.canParse(url) ? new URL(url) : {};
-  return host !== '' && pathname === '/' ? host : String(item.id);
+  return host !== '' && pathname === '/' ? withRealDomains(host) : String(item.id);
 }
 
 function clientName({ email, id }: JsonObject): string {

@@ -8,6 +8,7 @@
 import type { ConfirmPolicy } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
+import { withRealDomains } from '../core/real-domains.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { canonicalJson } from './canonical-json.js';
 import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
@@ -172,5 +173,6 @@ function questionText(operation: GroupedOperation, preview: JsonObject): string 
   const lines = Object.entries(shown)
     .filter(([, value]) => value !== false)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return cleanText([headline, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n'), MAX_QUESTION);
+  const text = [headline, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n');
+  return cleanText(withRealDomains(text), MAX_QUESTION);
 }

@@ -34,7 +34,7 @@ export function notChosen(name: string, why: 'toolsets' | 'readonly'): ServiceEr
       ? `The tool ${name} changes something, and this connection is read-only.`
       : `The tool ${name} belongs to a group that this connection left out.`;
   return new ServiceError('svc_permission_denied', message, {
-    advice: `Whoever set up the connection chose so, by "${why}" in its address or headers.`,
+    advice: `It was chosen where the connection was set up, by "${why}" in its address or headers.`,
   });
 }
 

@@ -193,7 +193,7 @@ export class Prompts {
 
 const TOOL = /svc-[a-z]+(?:-[a-z]+)*-v\d+/g;
 
-/** A task without the steps, and the asides in brackets, that name a tool which is not offered; the others are numbered anew. */
+/** A task without the steps, and the asides in brackets, that name a tool which is not offered; the others are renumbered. */
 function offeredSteps(text: string, offers: (tool: string) => boolean): string {
   const isOffered = (part: string) => (part.match(TOOL) ?? []).every(offers);
   let step = 0;

@@ -102,7 +102,7 @@ export class SessionTransport implements Transport {
     const response = await exchange.transport.handleRequest(request);
     this.#finish(exchange);
     if (!response.ok) return response;
-    // Whoever waits for a call is told that nothing more will come.
+    // The client of a waiting call learns that nothing more will come.
     for (const id of [...this.#byRequest.keys()]) await this.#answerInstead(id, 'The session was ended by its client.');
     await this.close();
     return response;

@@ -65,6 +65,7 @@ export async function probeHttp(parts: HttpParts, probe: HttpProbe, accept = '*/
 
 const NOTHING: HttpAnswer = {
   http_status: 0,
+  retry_after: '',
   body: '',
   truncated: false,
   ip: '',
@@ -135,6 +136,7 @@ async function hop(
     timing.first_byte_ms = performance.now() - sent;
     answer.http_status = response.statusCode;
     answer.headers = flat(response.headers);
+    answer.retry_after = answer.headers['retry-after'] ?? '';
     const wanted = method === 'HEAD' || probe.maxBytes === 0 ? 0 : probe.maxBytes;
     const read = await readBody(response.body, wanted, answer.headers['content-encoding'] ?? '');
     answer.truncated = read.truncated;

@@ -52,6 +52,8 @@ export interface HttpProbe {
 export interface HttpAnswer {
   /** 0 = no HTTP answer. */
   http_status: number;
+  /** `Retry-After` header, '' when none. */
+  retry_after: string;
   /** First bytes of the body as text in its own charset. A stranger's text: match it, never show it. */
   body: string;
   /** The body was longer than `maxBytes`. */

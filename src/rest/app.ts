@@ -5,9 +5,10 @@
 
 import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
+import type { Session, Sessions } from '../auth/sessions.js';
 import type { Config } from '../config/types.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor, Right } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -16,6 +17,7 @@ import { requireModule } from '../domain/settings/modules.js';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { pathOf, queryOf } from '../http/request-url.js';
+import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 import { utf8 } from '../http/utf8.js';
 import type { Call } from '../operation/operation.js';
 import { createDocs } from './docs.js';
@@ -23,6 +25,7 @@ import { askedDigest, heldRevisions } from './etag.js';
 import { membersOf } from './fields.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
+import { createLiveEvents } from './live-events.js';
 import { createMatcher, type Match } from './match.js';
 import { openApi } from './openapi.js';
 import { routeCall } from './perform.js';
@@ -35,6 +38,8 @@ export interface RestParts {
   routes: readonly Route[];
   call: Call;
   auth: Auth;
+  /** Of people in a browser, whose cookie is as good as a key of their right. */
+  sessions: Sessions;
   clock: Clock;
   log: Log;
   config: Config;
@@ -47,6 +52,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const match = createMatcher(parts.routes);
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
+  const live = createLiveEvents(parts);
   let description: Promise<string> | undefined;
 
   app.get('/docs', createDocs(parts.routes, parts.version));
@@ -63,10 +69,10 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const query = queryOf(c.req.url);
     if (c.req.method === 'OPTIONS') return describe(parts.routes, match, rawPath);
     const found = match(c.req.method, rawPath);
-    const actor = await admit(c, parts.auth, found, query);
+    const actor = await admit(c, parts, found, query, headers);
     spend(limit, actor, headers);
     const { route, path } = known(c, found);
-    requireRight(actor, route, parts.config.read_only);
+    requireRight(actor, route.needs, parts.config.read_only);
     if (route.module !== undefined) requireModule(parts, route.module);
     const body = route.on.includes('GET') ? '' : textOf(await c.req.arrayBuffer());
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
@@ -87,10 +93,42 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     return answered(c, route, answer, { query, headers, asked, unchanged: unchanged === true });
   }
 
-  app.all(`${BASE}/*`, async (c) => {
+  /** What happens in the fleet, as it happens. */
+  async function stream(c: RestContext, headers: HeaderFields): Promise<Response> {
+    const [extra] = queryOf(c.req.url).keys();
+    if (extra !== undefined)
+      throw new ServiceError('rest_invalid_param', 'The stream of events takes no parameters.', {
+        field: extra.slice(0, 100),
+        advice: 'Leave it out.',
+      });
+    const { info, outgoing } = c.env;
+    const session = await sessionOf(c, parts.sessions, headers);
+    const actor: Actor =
+      session === undefined ? await parts.auth.bearer(info, 'rest') : { ...session.identity, via: 'rest' };
+    spend(limit, actor, headers);
+    requireRight(actor, 'read', false);
+    Object.assign(headers, { 'content-type': 'text/event-stream; charset=UTF-8', 'x-accel-buffering': 'no' });
+    if (c.req.method === 'HEAD') return new Response(null, { headers });
+    const body = await live.open({
+      principal: `${actor.type}:${actor.id ?? 0}`,
+      deniedSites: actor.denied_sites,
+      lastEventId: c.req.header('last-event-id'),
+      admitted: async () => {
+        const now = session ? await parts.sessions.identity(session.id) : await parts.auth.bearer(info, 'rest');
+        if (now === undefined) return undefined;
+        requireRight(now, 'read', false);
+        return now.denied_sites;
+      },
+      drop: () => outgoing?.destroy(),
+    });
+    c.env.endless = true;
+    return new Response(body, { headers });
+  }
+
+  const caught = (answering: typeof answer) => async (c: RestContext) => {
     const headers: HeaderFields = {};
     try {
-      return await answer(c, headers);
+      return await answering(c, headers);
     } catch (error) {
       const known = asServiceError(error);
       if (isOurFault(known)) {
@@ -99,7 +137,9 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
       }
       return failed(known, headers);
     }
-  });
+  };
+  app.get(`${BASE}/events`, caught(stream));
+  app.all(`${BASE}/*`, caught(answer));
   return app;
 }
 
@@ -113,7 +153,13 @@ function textOf(bytes: ArrayBuffer): string {
 /** Credentials in an address end up in logs and histories. */
 const URL_CREDENTIALS = ['consumer_key', 'consumer_secret', 'oauth_consumer_key', 'access_token'];
 
-function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams): Promise<Actor> {
+async function admit(
+  c: RestContext,
+  { auth, sessions }: RestParts,
+  found: Match,
+  query: URLSearchParams,
+  headers: HeaderFields,
+): Promise<Actor> {
   const leaked = query.size === 0 ? undefined : URL_CREDENTIALS.find((name) => query.has(name));
   if (leaked !== undefined) {
     throw new ServiceError('svc_rest_authentication_bad_request', `Credentials do not belong in the address.`, {
@@ -122,8 +168,21 @@ function admit(c: RestContext, auth: Auth, found: Match, query: URLSearchParams)
     });
   }
   const { info } = c.env;
+  const session = await sessionOf(c, sessions, headers);
+  if (session !== undefined) return { ...session.identity, via: 'rest' };
   const either = found.kind === 'row' && found.route.login === 'either';
   return either ? auth.either(info, 'rest') : auth.bearer(info, 'rest');
+}
+
+/** The session of a request that brings its cookie and no other credentials; sets the cookie where it changes. */
+async function sessionOf(c: RestContext, sessions: Sessions, headers: HeaderFields): Promise<Session | undefined> {
+  const { info } = c.env;
+  const cookie = info.authorization === undefined ? sessionCookieOf(c.req.raw.headers, info.https) : undefined;
+  if (cookie === undefined) return undefined;
+  const csrf = c.req.header('x-sitefleet-csrf');
+  const session = await sessions.admit({ cookie, method: c.req.method, info, csrf });
+  if (session.cookie !== undefined) headers['set-cookie'] = setSessionCookie(session.cookie, info.https);
+  return session;
 }
 
 function spend(limit: RateLimit, actor: Actor, headers: HeaderFields): void {
@@ -157,14 +216,14 @@ function allowOf(methods: readonly string[]): string[] {
   return [...new Set([...methods, ...head, 'OPTIONS'])];
 }
 
-function requireRight(actor: Actor, route: Route, readOnly: boolean): void {
-  const refused = readOnlyError(route.needs, readOnly);
+function requireRight(actor: Pick<Actor, 'type' | 'rights'>, needs: Right, readOnly: boolean): void {
+  const refused = readOnlyError(needs, readOnly);
   if (refused !== undefined) throw refused;
-  if (actor.rights.includes(route.needs)) return;
+  if (actor.rights.includes(needs)) return;
   const who = actor.type === 'key' ? 'key' : 'login';
-  throw new ServiceError('svc_rest_insufficient_permission', `This ${who} lacks the ${route.needs} permission.`, {
-    advice: `Use a key with the ${route.needs} permission.`,
-    data: { needed: route.needs },
+  throw new ServiceError('svc_rest_insufficient_permission', `This ${who} lacks the ${needs} permission.`, {
+    advice: `Use a key with the ${needs} permission.`,
+    data: { needed: needs },
   });
 }
 

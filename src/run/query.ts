@@ -17,7 +17,7 @@ const INPUT = /^input(?:$|\[)/;
 const OF_WORDPRESS = new Set(['context', 'rest_route']);
 
 /**
- * Refuses parameters that are no form of input: whoever writes `?site_ids_or_domains=3` or `?inputs[page]=2` would get the answer
+ * Refuses parameters that are no form of input: a caller who writes `?site_ids_or_domains=3` or `?inputs[page]=2` would get the answer
  * for no input, which means "all sites" to many operations.
  * @param form how the input is to be sent instead, given the name of a field
  * @throws ServiceError `ability_invalid_input`

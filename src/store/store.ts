@@ -3,7 +3,9 @@
 import { createDenials } from './access/denials.js';
 import { createIdempotency } from './access/idempotency.js';
 import { createKeys } from './access/keys.js';
+import { createLoginLinks } from './access/login-links.js';
 import { createUsers } from './access/users.js';
+import { createWebSessions } from './access/web-sessions.js';
 import { createAudits } from './audits/audits.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
@@ -13,6 +15,7 @@ import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
+import { createLiveChanges } from './fleet/live-changes.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
@@ -75,6 +78,7 @@ export function createStore(db: Db, vault: Vault) {
     findings: createFindings(db),
     fleetBrief: createFleetBrief(db),
     fleetSearch: createFleetSearch(db),
+    liveChanges: createLiveChanges(db),
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),
@@ -94,6 +98,8 @@ export function createStore(db: Db, vault: Vault) {
     runs: createRuns(db),
     dueSites: createDueSites(db),
     users: createUsers(db),
+    loginLinks: createLoginLinks(db),
+    webSessions: createWebSessions(db, vault),
     keys: createKeys(db),
     content: createContent(db),
     settings: createSettings(db, vault),

@@ -51,6 +51,7 @@ const LAYERS: Record<string, Layer> = {
     values: 'schemas core domain http operation validation',
     types: 'auth config store',
   },
+  page: { about: 'way in: people with a browser', values: 'core http', types: 'auth' },
   scheduler: { about: 'way in: the clock', values: 'core domain cluster', types: 'store' },
   engine: { about: 'the thread that writes, seen from the serving one', values: 'core', types: 'config' },
   demo: { about: 'a simulated fleet; stands alone' },
@@ -69,7 +70,7 @@ const ONLY: [RegExp, RegExp][] = [
   [/^standardwebhooks$/, /^src\/webhook\//],
   [/^prom-client$/, /^src\/telemetry\//],
   [/^croner$/, /^src\/(scheduler|cli)\//],
-  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp|http)\/|^src\/app\/(service|http-app)\.ts$/],
+  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp|http|page)\/|^src\/app\/(service|http-app)\.ts$/],
   [/^@modelcontextprotocol\//, /^src\/mcp\//],
 ];
 

@@ -18,8 +18,10 @@ function info(authorization: string | undefined, change: Partial<RequestInfo> = 
     authorization,
     address: '192.0.2.1',
     secure: true,
+    https: false,
     base_url: 'http://x',
     foreign: false,
+    own_origin: false,
     ...change,
   };
 }

@@ -508,6 +508,7 @@ describe('failures', () => {
     );
     expect(page('<p>Briefly unavailable for scheduled maintenance.</p>')).toBe('maintenance');
     expect(page('<p>Service Unavailable</p>', '30')).toBe('unframed');
+    expect(page('<html><body>Overloaded</body></html>', '600')).toBe('unframed');
   });
 
   it('names the URL to use instead, without secrets or our endpoint', () => {

@@ -87,7 +87,16 @@ describe('serve', () => {
   it('makes everything on the first start, shows it once, and stops cleanly', async () => {
     const env = environment('serve');
     const first = await start(env, ['serve', '--port', '0', '--json']);
-    expect(Object.keys(first.line)).toEqual(['url', 'mcp', 'abilities', 'v2', 'user', 'password', 'api_key']);
+    expect(Object.keys(first.line)).toEqual([
+      'url',
+      'mcp',
+      'abilities',
+      'v2',
+      'user',
+      'password',
+      'api_key',
+      'login_link',
+    ]);
     expect(first.line).toMatchObject({ mcp: `${first.line.url}/mcp`, v2: `${first.line.url}/v2`, user: 'admin' });
     expect(first.line.abilities).toBe(`${first.line.url}/wp-json/wp-abilities/v1/abilities`);
     expect(first.line.api_key).toMatch(/^[0-9a-f]{40}==[0-9a-f]{40}$/);

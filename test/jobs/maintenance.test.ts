@@ -30,6 +30,28 @@ describe('the daily sync', () => {
   });
 });
 
+describe('a slow site in the daily sync', () => {
+  it('has the time of the run, not that of a direct call', async () => {
+    const other = await testApp({ sites: 3, config: { direct_call_ms: 300 } });
+    try {
+      for (const site of [0, 1, 2]) await other.connect(site);
+      other.fleet.site(1).faults.latencyMs = 900;
+      other.fleet.site(2).faults.offline = true;
+      other.clock.move(DAY);
+      const signal = new AbortController().signal;
+      expect(await syncDueSites(other.service.ctx({ actor: ADMIN, request_id: 'test', signal }))).toBe(
+        '2 synced, 1 failed',
+      );
+      expect(await other.call('get-site', { site_id_or_domain: 2 })).toMatchObject({
+        status: 'connected',
+        last_sync: '2026-11-21T12:00:00Z',
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
 describe('abandoned items', () => {
   const listed = async () => (await app.call('get-abandoned-plugins', { per_page: 200 })).total as number;
 

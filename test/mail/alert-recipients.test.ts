@@ -79,6 +79,24 @@ describe('a webhook', () => {
     expect((await app.rest('GET /alerts')).body.data).toMatchObject([{ delivered: true }]);
   });
 
+  test('reads the real name of an internationalised domain in the text, and data as it is on the wire', async () => {
+    const wire = 'xn--bcher-kva.example';
+    await app.db.run('UPDATE site SET url = ?, name = ? WHERE id = ?', [`https://${wire}/`, wire, site]);
+    await add('webhook');
+    await add('slack');
+    await tell('monitor.down', { url: `https://${wire}/`, name: wire, msg: `${wire} did not answer.` });
+    await deliver();
+    const [hook, chat] = [...box.received].sort((a, b) => ('type' in b.body ? 1 : 0) - ('type' in a.body ? 1 : 0));
+    expect(hook?.body.data).toMatchObject({
+      text: 'bücher.example is down. bücher.example did not answer.',
+      site: { name: wire, url: `https://${wire}/` },
+      facts: { url: `https://${wire}/` },
+    });
+    expect(chat?.body.text).toContain('bücher.example is down.');
+    const shown = JSON.stringify(chat?.body);
+    expect(shown.match(/[^"]*xn--[^"]*/g)).toEqual([`https://${wire}/`]);
+  });
+
   test('gets bodies as the interface description says, of every kind', async () => {
     const { data } = await add('webhook');
     for (const kind of ALERT_KIND_NAMES) {

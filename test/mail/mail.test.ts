@@ -65,6 +65,22 @@ describe('an alert', () => {
     expect(await listOutbox(ctx(), 10)).toMatchObject([{ type: 'uptime', site_id: site, status: 'sent', attempts: 1 }]);
   });
 
+  test('names an internationalised domain as people know it, and links to it as programs do', async () => {
+    await readers('uptime');
+    await app.db.run(
+      "UPDATE site SET url = 'https://xn--bcher-kva.example/', name = 'xn--bcher-kva.example' WHERE id = ?",
+      [site],
+    );
+    await tell(alert('monitor.down', { http_code: 0, msg: 'shop.xn--bcher-kva.example did not answer. xn--a--.' }));
+    await sendMail(ctx());
+    const [mail] = box.mails;
+    expect(mail?.headers.subject).toContain('bücher.example is down. shop.bücher.example did not answer.');
+    expect(mail?.text).toContain('Site · https://bücher.example/');
+    expect(mail?.html).toContain('<td class="cell"');
+    expect(mail?.html).toContain('https://bücher.example/');
+    expect(mail?.html.match(/[^>"]*xn--[^<"]*/g)).toEqual(['https://xn--bcher-kva.example/']);
+  });
+
   test.each([
     ['monitor.up', 'uptime', {}, 'Shop is up again.'],
     ['monitor.flapping', 'uptime', {}, 'Shop keeps changing'],

@@ -97,6 +97,30 @@ describe('ask, the default', () => {
     },
   );
 
+  it('asks about an internationalised domain, and completes it, by its real name', async () => {
+    await mcp.app.db.run(
+      "UPDATE site SET url = 'https://xn--bcher-kva.example/', url_key = 'xn--bcher-kva.example/' WHERE id = 10",
+    );
+    await mcp.app.service.store.sites.indexRealNames();
+    const asked: string[] = [];
+    const answer: Answerer = async ({ message }) => {
+      asked.push(message);
+      return { action: 'decline' };
+    };
+    const driver = await clientOf(mcp, ['2025-11-25', 'http'], { answer });
+    await driver.call(SITE, { site_id_or_domain: 10, confirm: true });
+    expect(asked[0]).toContain('https://bücher.example/');
+    expect(asked[0]).not.toContain('xn--');
+    const site = { type: 'ref/resource', uri: 'svc://sites/{id}' } as const;
+    expect(await driver.complete(site, 'id', 'bücher')).toEqual(['bücher.example']);
+    // What was completed can be read.
+    for (const id of ['bücher.example', encodeURIComponent('bücher.example')])
+      expect(JSON.parse(await driver.read(`svc://sites/${id}`))).toMatchObject({
+        id: 10,
+        url: 'https://xn--bcher-kva.example/',
+      });
+  });
+
   it('shows no token in the schemas, and refuses one as an unknown field', async () => {
     for (const tool of mcp.core.registry.listTools(LOCAL))
       expect(JSON.stringify(tool)).not.toContain('confirmation_token');

@@ -104,6 +104,7 @@ export function answers(http_status: number, change: Partial<HttpAnswer> & { tot
   const { total_ms = 120, ...rest } = change;
   return {
     http_status,
+    retry_after: '',
     body: '',
     truncated: false,
     ip: '192.0.2.1',

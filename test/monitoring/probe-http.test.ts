@@ -28,9 +28,11 @@ function look(url: string, change: Partial<HttpProbe> = {}) {
 
 describe('an HTTP probe', () => {
   it('answers status, body and the time of each step', async () => {
-    const port = await httpServer((_, reply) => setTimeout(() => reply.end('hello'), 50));
+    const headers = { 'retry-after': '600' };
+    const port = await httpServer((_, reply) => setTimeout(() => reply.writeHead(200, headers).end('hello'), 50));
     const answer = await look(`http://127.0.0.1:${port}/`);
-    expect(answer).toMatchObject({ http_status: 200, body: 'hello', ip: '127.0.0.1', redirects: 0, failure: null });
+    expect(answer).toMatchObject({ http_status: 200, body: 'hello', redirects: 0, failure: null });
+    expect(answer).toMatchObject({ ip: '127.0.0.1', retry_after: '600' });
     expect(answer.timing.first_byte_ms).toBeGreaterThanOrEqual(45);
     expect(answer.timing.total_ms).toBeGreaterThanOrEqual(answer.timing.first_byte_ms ?? 0);
     expect(answer.timing).toMatchObject({ dns_ms: null, tls_ms: null, connect_ms: expect.any(Number) });

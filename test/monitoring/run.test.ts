@@ -20,6 +20,14 @@ const SETTINGS: MonitorSettings = {
   keyword: '',
 };
 
+/** As WordPress 6.8 in German sends it, without its styles. */
+const WARTUNG = `<!DOCTYPE html>
+<html lang="de">
+<head><title>Wartung</title></head>
+<body id="error-page">
+\t<div class="wp-die-message">Wegen Wartungsarbeiten ist diese Website kurzzeitig nicht verfügbar.</div></body>
+</html>`;
+
 describe('the verdict on one answer', () => {
   it.each<[string, HttpAnswer, Partial<MonitorSettings>, string]>([
     ['an expected code', answers(200), {}, 'up'],
@@ -31,6 +39,21 @@ describe('the verdict on one answer', () => {
     ['a gateway that gave up', answers(504), {}, 'failing'],
     ['silence', silence(), {}, 'failing'],
     ['maintenance, whatever the code', maintenancePage(), {}, 'maintenance'],
+    ['maintenance in another language', answers(503, { retry_after: '600', body: WARTUNG }), {}, 'maintenance'],
+    ['another page of wp_die()', answers(503, { body: WARTUNG }), {}, 'failing'],
+    [
+      'an overloaded server',
+      answers(503, { retry_after: '600', body: '<html><body>503</body></html>' }),
+      {},
+      'failing',
+    ],
+    ['a 503 without a page', answers(503, { retry_after: '600' }), {}, 'failing'],
+    [
+      'an article about it',
+      answers(200, { body: `${'A long story. '.repeat(1000)}${maintenancePage().body}` }),
+      {},
+      'up',
+    ],
     ['maintenance with a fine code', answers(200, { body: maintenancePage().body.toUpperCase() }), {}, 'maintenance'],
     [
       'the keyword in another case',

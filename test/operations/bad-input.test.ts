@@ -200,6 +200,13 @@ describe('connecting what cannot be connected', () => {
     expect(await refused(change)).toMatchObject({ code, field });
   });
 
+  it('tells a refused login in front from a missing one', async () => {
+    app.site(0).faults.httpAuth = { user: 'u', pass: 'p' };
+    expect((await refused()).message).toContain('asks for an HTTP user name and password');
+    const wrong = await refused({ http_user: 'u', http_pass: 'x' });
+    expect(wrong.message).toContain('refuses the HTTP user name and password');
+  });
+
   it('a user who is no administrator', async () => {
     const site = app.site(0);
     for (const user of site.state.users) user.role = 'editor';

@@ -22,6 +22,15 @@ async function outage(site: number, startedAt: number) {
   await run("INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, '', 1)", site, startedAt);
 }
 
+it('names internationalised domains as people know them', async () => {
+  await app.row('https://xn--bcher-kva.example/');
+  await run("UPDATE site SET sync_error = 'xn--bcher-kva.example refuses connections.' WHERE id = 1");
+  const [matter] = (await app.call('get-fleet-brief')).needs_attention;
+  expect(matter.first[0]).toMatch(/^bücher\.example /);
+  expect(matter.first[0]).not.toContain('xn--');
+  expect((await app.call('list-sites')).items[0].url).toBe('https://xn--bcher-kva.example/');
+});
+
 /** Seven sites with one trouble each, made in an order that is not that of their urgency. */
 async function troubles(): Promise<number> {
   const now = app.clock.now();

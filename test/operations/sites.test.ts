@@ -91,6 +91,29 @@ describe('add-site and get-site', () => {
     expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
   });
 
+  it('asks again after each sync for a title that was unknown, seven times at most, and never over a given name', async () => {
+    const untitled = [0, 1, 2].map((i) => app.site(i));
+    const titles = untitled.map(({ state }) => state.title);
+    const hosts = untitled.map(({ url }) => new URL(url).hostname);
+    for (const { state } of untitled) state.title = '';
+    for (const i of [0, 1, 2]) expect(await app.call('add-site', login(i))).toMatchObject({ name: hosts[i] });
+    const names = () =>
+      Promise.all([1, 2, 3].map(async (id) => (await app.call('get-site', { site_id_or_domain: id })).name));
+    // A person's choice, even when it is what the site is called already.
+    await app.call('update-site', { site_id_or_domain: 2, name: hosts[1] });
+    await app.call('sync-sites');
+    expect(await names()).toEqual(hosts);
+    for (const i of [0, 1]) app.site(i).state.title = titles[i] ?? '';
+    await app.call('sync-sites');
+    expect(await names()).toEqual([titles[0], hosts[1], hosts[2]]);
+    expect(await app.call('list-sites', { search: titles[0] })).toMatchObject({ total: 1, items: [{ id: 1 }] });
+    // Site 3 was asked when it was added, and twice since.
+    for (let i = 0; i < 4; i++) await app.call('sync-sites');
+    app.site(2).state.title = titles[2] ?? '';
+    await app.call('sync-sites');
+    expect(await names()).toEqual([titles[0], hosts[1], hosts[2]]);
+  });
+
   it('leaves no scheme in a name, however it is written', async () => {
     await app.connect(0);
     const named = (name: string) => app.call('update-site', { site_id_or_domain: 1, name });

@@ -32,10 +32,11 @@ export interface RestApp extends TestApp {
 
 /** Only the REST interface in front of the service: the other ways in are not loaded. routes.test.ts goes through all of them. */
 function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
-  const { auth, config, log } = service;
+  const { auth, sessions, config, log } = service;
   const rest = createRestApp({
     routes,
     auth,
+    sessions,
     config,
     log,
     clock,

@@ -450,11 +450,13 @@ describe.each(SEGMENT_NAMES)('%s', (segment) => {
     );
     expect(sheet.body.trimEnd().split('\r\n').length).toBeGreaterThan(1);
 
+    await app.db.run("UPDATE site SET url = 'https://xn--bcher-kva.example/' WHERE id = ?", [site]);
     const page = await get(segment, '&format=html');
     expect(page.headers.get('content-type')).toBe('text/html; charset=UTF-8');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.body).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
-    expect(page.body).not.toMatch(/<script|src=|undefined|NaN|\[object/);
+    expect(page.body).not.toMatch(/<script|src=|undefined|NaN|\[object|xn--/);
+    expect(page.body).toContain('https://bücher.example/');
   });
 
   test('without data: says so, and invents nothing', async () => {

@@ -49,6 +49,14 @@ describe('a visit of the front page', () => {
     expect((await app.rest('GET /sites/1/security')).status).toBe(200);
   });
 
+  it('knows the maintenance page of a site in another language', async () => {
+    site.state.language = 'de_DE';
+    site.faults = { maintenance: true };
+    app.clock.move(60_000);
+    await app.call('check-site', ONE);
+    expect((await get()).last_check).toMatchObject({ reachable: null, http_status: 503 });
+  });
+
   it('never brings a connection back that a sync found broken', async () => {
     site.faults = { refused: true };
     await app.call('sync-sites', { site_ids_or_domains: [1] });

@@ -325,7 +325,7 @@ describe('one site', () => {
     app.fleet.site(0).faults.offline = true;
     const off = await app.rest('PUT /sites/1/disconnect');
     expect(off.body).toMatchObject({ success: 1, data: { status: 'disconnected' } });
-    expect(off.body.message).toContain('not told');
+    expect(off.body.message).toContain('did not confirm that, and may still hold');
     app.fleet.site(0).faults.offline = false;
     expect((await app.rest('POST /sites/1/sync')).body.data.status).toBe('connected');
   });
@@ -399,6 +399,14 @@ describe('one site', () => {
       amount: 12.5,
       next_due: '2026-12-01',
     });
+  });
+
+  it('removes a site that does not answer, and claims nothing of its plugin', async () => {
+    app.fleet.site(0).faults.pluginMissing = true;
+    const { body } = await app.rest('DELETE /sites/1/remove');
+    expect(body.message).toBe(
+      'The site was removed. Its child plugin did not confirm that, and may still be active on the site.',
+    );
   });
 
   it('removes a site and tells the child', async () => {

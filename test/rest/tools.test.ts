@@ -99,7 +99,7 @@ describe('tools jobs', () => {
     const id = await start('disconnect-all-sites', 'disconnect_id');
     const done = await finished('disconnect-all-sites', id);
     expect(done).toMatchObject({ status: 'completed', total: 7, failed: 1 });
-    expect(done.errors).toEqual([{ site_id: ids[3], error: expect.stringContaining('the site was not told') }]);
+    expect(done.errors).toEqual([{ site_id: ids[3], error: expect.stringContaining('the site did not confirm it') }]);
     const sites = await app.call('count-sites', { status: 'disconnected' });
     expect(sites.total).toBe(7);
     expect(app.fleet.site(0).state.connection).toBeNull();

@@ -137,15 +137,13 @@ function objectWith(schema: z.ZodTypeAny, name: string, json: string): string {
 }
 
 let turn = 0;
-/** The shapes that one field is tried with: those of its kind and some others in turn, or all of them. */
+const inTurn = <T>(all: readonly T[]): T => all[turn++ % all.length] as T;
+/** The shapes that one field is tried with: all of them, or in the short run some in turn, for a list mostly lists. */
 function shapesFor(isList: boolean): [string, string][] {
   const names = Object.keys(SHAPES);
-  const others = Object.keys(OTHERS);
-  const chosen = SOAK
-    ? names
-    : isList
-      ? [...Object.keys(LISTS), others[turn++ % others.length] as string]
-      : [names[turn++ % names.length] as string];
+  const lists = Object.keys(LISTS);
+  const ofList = () => [inTurn(lists), inTurn(lists), inTurn(lists), inTurn(Object.keys(OTHERS))];
+  const chosen = SOAK ? names : isList ? ofList() : [inTurn(names)];
   return chosen.map((name) => [name, SHAPES[name]?.(sizeUpTo(MAX_BODY - FRAME)) ?? '']);
 }
 
@@ -175,10 +173,11 @@ describe('every operation', () => {
       for (const name of [...Object.keys(operation.input.shape), 'unknown']) {
         for (const [shape, json] of shapesFor(isList(operation.input, name))) {
           const input = objectWith(operation.input, name, json);
-          if (operation.methods.includes('POST'))
-            await judge(`run ${id} ${name}: ${shape}`, post(`/abilities/${id}/run`, `{"input":${input}}`, run));
           const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${input},${META}}}`;
-          await judge(`mcp ${id} ${name}: ${shape}`, post('/mcp', call, mcpHeaders('tools/call', tool)));
+          const ways: [string, () => Send][] = [['mcp', () => post('/mcp', call, mcpHeaders('tools/call', tool))]];
+          if (operation.methods.includes('POST'))
+            ways.push(['run', () => post(`/abilities/${id}/run`, `{"input":${input}}`, run)]);
+          for (const [way, send] of SOAK ? ways : [inTurn(ways)]) await judge(`${way} ${id} ${name}: ${shape}`, send());
         }
       }
     },
@@ -204,7 +203,7 @@ describe('every REST row', () => {
           await judge(`${row.key} ${name}: ${shape}`, post(`/v2${pathOf(row)}`, body, headers(), row.on[0]));
         }
       }
-      for (const [shape, make] of SOAK ? Object.entries(FORMS) : [Object.entries(FORMS)[turn++ % 10] ?? []]) {
+      for (const [shape, make] of SOAK ? Object.entries(FORMS) : [inTurn(Object.entries(FORMS))]) {
         if (shape === undefined || make === undefined) continue;
         const type = 'application/x-www-form-urlencoded';
         const send = post(`/v2${pathOf(row)}`, make(sizeUpTo(MAX_BODY - FRAME)), headers(type), row.on[0]);
@@ -218,14 +217,14 @@ describe('every REST row', () => {
     for (const row of rows.filter(({ on }) => on.includes('GET'))) {
       const values = ['a', '9', '1,', '.', 'a@', '%25', '%C3%9F', '+'];
       for (const name of Object.keys(row.params.shape)) {
-        for (const value of SOAK ? values : [values[turn++ % values.length] ?? '']) {
+        for (const value of SOAK ? values : [inTurn(values)]) {
           const query = `${name}=${value.repeat(sizeUpTo(MAX_QUERY) / value.length)}`;
           await judge(`${row.key} ${name}: ${value}`, async () =>
             http.request(`http://127.0.0.1/v2${pathOf(row)}?${query}`, { headers: headers() }),
           );
         }
       }
-      for (const [shape, make] of SOAK ? Object.entries(FORMS) : [Object.entries(FORMS)[turn++ % 10] ?? []])
+      for (const [shape, make] of SOAK ? Object.entries(FORMS) : [inTurn(Object.entries(FORMS))])
         await judge(`${row.key}: ${shape}`, async () =>
           http.request(`http://127.0.0.1/v2${pathOf(row)}?${make?.(sizeUpTo(MAX_QUERY))}`, { headers: headers() }),
         );

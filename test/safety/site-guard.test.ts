@@ -115,7 +115,7 @@ function archive(there: boolean): { probe: Probe; asked: string[] } {
   const timing = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null, total_ms: 1 };
   const http = async ({ url, method }: HttpProbe) => {
     asked.push(`${method} ${url}`);
-    const answer = { body: '', truncated: false, ip: '', redirects: 0, timing, failure: null };
+    const answer = { retry_after: '', body: '', truncated: false, ip: '', redirects: 0, timing, failure: null };
     return { ...answer, http_status: there ? 200 : 404 };
   };
   return { probe: { ...real, http }, asked };

@@ -10,6 +10,7 @@ export function bareSite(url: string, more: Partial<NewSite> = {}): NewSite {
     tags: [],
     admin_username: 'admin',
     ssl_verify: true,
+    title_tries: null,
     unique_id: '',
     private_key: 'none',
     regverify: null,

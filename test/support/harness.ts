@@ -159,6 +159,8 @@ export interface TestOptions {
   realClock?: boolean;
   /** False: queued jobs wait until the test works them off. */
   jobs?: boolean;
+  /** The folder of the built page. */
+  pageFolder?: string;
   /** Where log lines go; by default nowhere. */
   log?: Log;
 }
@@ -200,6 +202,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     probe: options.probe ?? localProbe(),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     copyDatabase: copyAndVerify,
+    ...(options.pageFolder === undefined ? {} : { pageFolder: options.pageFolder }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);
       return counting;

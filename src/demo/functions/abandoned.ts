@@ -7,7 +7,7 @@ import type { AbandonedCache, SiteState } from '../state.js';
 const PER_RUN = 10;
 const DAY = 86400;
 
-/** `check_abandoned`: the next ten. Once it is through, it forgets what it found and begins anew (child protocol §6.6). */
+/** `check_abandoned`: the next ten. Once it is through, it forgets what it found and starts over (child protocol §6.6). */
 export const checkAbandoned: ChildFunction = ({ state, params, now }: Call) => {
   const which = text(params, 'which') === 'plugin' ? 'plugin' : 'theme';
   const cache = state.abandoned;

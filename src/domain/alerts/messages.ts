@@ -74,26 +74,26 @@ export function chatPost(
 }
 
 function wordsFor(alerts: readonly MailedAlert[], { page, test }: MessageOptions): Words {
-  const told = alerts.map((alert) => ({ ...wordsOf(alert), tone: toneOf(alert.kind), at: alert.at }));
-  const [first] = told;
+  const messages = alerts.map((alert) => ({ ...wordsOf(alert), tone: toneOf(alert.kind), at: alert.at }));
+  const [first] = messages;
   const prefix = test ? 'Test: ' : '';
   if (first === undefined) throw new RangeError('A message tells of at least one alert.');
-  if (told.length === 1) {
+  if (messages.length === 1) {
     const { subject, text, url, tone, at } = first;
     return { title: `${prefix}${subject}`, lines: [text], url, page, tone, at };
   }
-  const left = told.length - LINES;
+  const left = messages.length - LINES;
   return {
-    title: `${prefix}${told.length} alerts`,
-    lines: [...told.slice(0, LINES).map(({ text }) => text), ...(left > 0 ? [`And ${left} more.`] : [])],
+    title: `${prefix}${messages.length} alerts`,
+    lines: [...messages.slice(0, LINES).map(({ text }) => text), ...(left > 0 ? [`And ${left} more.`] : [])],
     url: '',
     page,
-    tone: told.some(({ tone }) => tone === 'bad')
+    tone: messages.some(({ tone }) => tone === 'bad')
       ? 'bad'
-      : told.some(({ tone }) => tone === 'warning')
+      : messages.some(({ tone }) => tone === 'warning')
         ? 'warning'
         : 'good',
-    at: Math.max(...told.map(({ at }) => at)),
+    at: Math.max(...messages.map(({ at }) => at)),
   };
 }
 

@@ -153,7 +153,7 @@ function refuse(row: ExtensionRow | undefined, kind: ExtensionKind, action: Exte
   if (row === undefined) return refused(`No ${kind} with this slug is installed on the site.`);
   if ((row.flags & MUST_USE) !== 0)
     return refused(
-      'This is a must-use plugin: WordPress loads it always, and only whoever has access to the files of the site can remove it.',
+      'This is a must-use plugin: WordPress loads it always, and only someone with access to the files of the site can remove it.',
     );
   if (action !== 'activate' && (row.flags & CHILD_AGENT) !== 0)
     return refused('This is the child plugin itself: without it the site could no longer be reached.');

@@ -2,6 +2,7 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
+import { withRealDomains } from '../../core/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
@@ -15,13 +16,13 @@ const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
 
-/** Cases of a matter that are told. */
+/** Cases of a matter that are listed. */
 const CASES = 4;
 /** Longest text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
 /** The whole, in estimated tokens; beyond it cases are left out, matters and their counts never. */
 const MAX_TOKENS = 1300;
-/** Kinds of work that are told. */
+/** Kinds of work that are listed. */
 const DONE = 8;
 
 export interface Brief {
@@ -157,13 +158,13 @@ const LINES: readonly Line[] = [
 
 function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
   if (count === 0) return [];
-  const told = first.map((row) => short(`${host(row.url ?? row.id)} ${line.tell(row)}`));
-  return [{ matter: line.matter, count, first: told, next: line.next(first) }];
+  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${withRealDomains(line.tell(row))}`));
+  return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
 }
 
 /** As sites are named everywhere: without scheme. */
 function host(url: unknown): string {
-  return String(url)
+  return withRealDomains(String(url))
     .replace(/^https?:\/\/(www\.)?/, '')
     .replace(/\/$/, '')
     .slice(0, 70);

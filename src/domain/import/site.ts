@@ -106,6 +106,7 @@ async function add(
     {
       ...stored,
       name,
+      title_tries: site.name === '' ? 0 : null,
       client_id: (site.client === null ? undefined : links.clients.get(site.client)) ?? null,
       tags: site.tags.flatMap((tag) => links.tags.get(fold(tag)) ?? []),
       admin_username: site.admin,

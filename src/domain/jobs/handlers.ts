@@ -98,11 +98,14 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
-  outcomeOf({ reachable, http_status, response_time_ms }) {
+  outcomeOf({ reachable, http_status, response_time_ms, maintenance }) {
     const items = [{ done: reachable, facts: { reachable, http_status, response_time_ms } }];
     if (reachable) return { failed: false, code: '', message: '', items };
-    const message =
-      http_status === 0 ? 'The front page gave no answer.' : `The front page answered with HTTP ${http_status}.`;
+    const message = maintenance
+      ? "The front page shows WordPress' maintenance page."
+      : http_status === 0
+        ? 'The front page gave no answer.'
+        : `The front page answered with HTTP ${http_status}.`;
     return { failed: true, code: 'svc_site_offline', message, items };
   },
 };

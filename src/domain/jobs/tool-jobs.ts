@@ -198,7 +198,7 @@ async function disconnect(ctx: Ctx, target: LoadedSite): Promise<void> {
     const { message } = liveSiteError(error, site.id);
     throw new ServiceError(
       'svc_disconnect_failed',
-      `Marked as disconnected here, but the site was not told: ${message}`,
+      `Marked as disconnected here, but the site did not confirm it: ${message}`,
     );
   }
 }

@@ -2,9 +2,9 @@
 
 import type { MailType } from '../../../schemas/mail.js';
 import type { AlertKind } from '../../core/events.js';
+import { withRealDomains } from '../../core/real-domains.js';
 import type { NewMail, WaitingAlert } from '../../store/mail/mail.js';
 import { wordpressTime } from '../common/time-zones.js';
-import { shownUrl } from '../sites/urls.js';
 import { type MailContent, type MailLook, oneLine, renderHtml, renderText, type Tone, withTokens } from './layout.js';
 
 export interface MailHead {
@@ -57,14 +57,19 @@ export function toneOf(kind: AlertKind): Tone {
   return kind === 'monitor.up' ? 'good' : WARNINGS.has(kind) ? 'warning' : 'bad';
 }
 
-/** An alert in words, for channels other than mail. All texts are one line; names and reasons may be a stranger's. */
+/** An alert in words, for channels other than mail. All texts are one line; names and reasons may be a stranger's. `url` is a link. */
 export function wordsOf(alert: MailedAlert): { subject: string; text: string; url: string; facts: Facts } {
   const facts = factsOf(alert);
-  return { subject: subjectOf(alert, facts), text: sentence(alert, facts), url: urlOf(alert, facts), facts };
+  return {
+    subject: withRealDomains(subjectOf(alert, facts)),
+    text: withRealDomains(sentence(alert, facts)),
+    url: urlOf(alert, facts),
+    facts,
+  };
 }
 
 function urlOf(alert: MailedAlert, facts: Facts): string {
-  return shownUrl(alert.site_url ?? (typeof facts.url === 'string' ? facts.url : ''));
+  return alert.site_url ?? (typeof facts.url === 'string' ? facts.url : '');
 }
 
 /** What happened, in one sentence. */
@@ -139,16 +144,16 @@ function mailOf(type: MailType, head: MailHead, alert: MailedAlert, { zone, page
   const what = subjectOf(alert, facts);
   const url = urlOf(alert, facts);
   const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
-  const told = sentence(alert, facts);
+  const text = sentence(alert, facts);
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
-    lines: [told],
+    lines: [text],
     links: [{ label: 'Open the site', url }, ...pageLinks(page)],
     tone: toneOf(alert.kind),
     tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
   };
   // The standard subject names only the site: what happened belongs into it.
-  const subject = `${withTokens(head.subject, tokens)} – ${told}`;
+  const subject = `${withTokens(head.subject, tokens)} – ${text}`;
   return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
 
@@ -198,6 +203,16 @@ export function pageLinks(page: string | null): { label: string; url: string }[]
   return page === null ? [] : [{ label: 'Open Sitefleet', url: page }];
 }
 
+/** Links keep the form that every program follows. */
+function realNames(content: MailContent): MailContent {
+  return {
+    ...content,
+    heading: withRealDomains(content.heading),
+    lines: content.lines.map(withRealDomains),
+    tables: content.tables.map((table) => ({ ...table, rows: table.rows.map((row) => row.map(withRealDomains)) })),
+  };
+}
+
 export function composeMail(
   type: MailType,
   event_key: string,
@@ -206,5 +221,7 @@ export function composeMail(
   subject: string,
   content: MailContent,
 ): NewMail {
-  return { event_key, type, site_id, recipients, subject, text: renderText(content), html: renderHtml(content) };
+  const shown = realNames(content);
+  const texts = { subject: withRealDomains(subject), text: renderText(shown), html: renderHtml(shown) };
+  return { event_key, type, site_id, recipients, ...texts };
 }

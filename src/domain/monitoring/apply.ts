@@ -14,7 +14,7 @@ export interface JudgedCheck extends CheckOutcome {
   claim: number | null;
 }
 
-/** Stores what the looks mean and tells what is to be told. Looks at monitors that moved on meanwhile leave nothing. */
+/** Stores what the checks mean and raises the alerts that are due. Looks at monitors that moved on meanwhile leave nothing. */
 export async function applyChecks(
   ctx: Ctx,
   looks: readonly JudgedCheck[],

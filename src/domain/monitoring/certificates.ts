@@ -130,7 +130,7 @@ export async function probeCertificate(ctx: Ctx, row: CertificateRow): Promise<P
 }
 
 /**
- * Stores looks, and tells what is to be told: each occasion once for each certificate.
+ * Stores looks, and raises the alerts that are due: each occasion once for each certificate.
  * @param claim until when these were claimed; null for a look by hand
  */
 export async function storeCertificates(
@@ -212,7 +212,7 @@ function alertsOf({ row, answer }: ProbedCertificate, now: number): CertificateA
     },
   });
   if (step === 'expired') return [alert('certificate.expired', 'expired')];
-  // Whoever switched the check of a site's certificate off knows that nobody vouches for it.
+  // Where the check of a site's certificate was switched off, it is known that no authority vouches for it.
   if (wrong && row.ssl_verify === 1) return [alert('certificate.invalid', 'invalid')];
   return step === null ? [] : [alert('certificate.expiring', String(step))];
 }

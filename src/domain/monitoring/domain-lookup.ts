@@ -1,4 +1,4 @@
-/** One lookup of a registered domain with all that follows from it: what is stored, when next, who is told. */
+/** One lookup of a registered domain with all that follows from it: what is stored, when the next one is due, who is alerted. */
 
 import { type Alert, type EventFacts, emitAlerts } from '../../core/events.js';
 import type { DomainAnswer, DomainFacts } from '../../probe/probe.js';

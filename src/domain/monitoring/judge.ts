@@ -1,5 +1,6 @@
 /** What one answer says about a site (REST §6.11.3, child protocol §7). Pure. */
 
+import { isMaintenancePage } from '../../core/maintenance-page.js';
 import type { HttpAnswer } from '../../probe/probe.js';
 import type { MonitorSettings } from './settings.js';
 
@@ -15,9 +16,6 @@ export interface Verdict {
   silent: boolean;
 }
 
-/** The sentence WordPress shows while it updates itself, the same in every install that did not translate it. */
-const MAINTENANCE = 'briefly unavailable for scheduled maintenance';
-
 export function judge(answer: HttpAnswer, settings: MonitorSettings): Verdict {
   const { http_status: code, failure } = answer;
   if (code === 0) {
@@ -31,11 +29,15 @@ export function judge(answer: HttpAnswer, settings: MonitorSettings): Verdict {
     };
   }
   const seen = { http_code: code, ping_ms: Math.max(1, Math.round(answer.timing.total_ms)), silent: false };
-  const body = answer.body.toLowerCase();
-  if (body.includes(MAINTENANCE)) return { ...seen, kind: 'maintenance', msg: 'The site is in maintenance.' };
+  if (isMaintenancePage({ status: code, retryAfter: answer.retry_after, body: answer.body }))
+    return { ...seen, kind: 'maintenance', msg: 'The site is in maintenance.' };
   if (!settings.expected_status.includes(code))
     return { ...seen, kind: 'failing', msg: `The site answered HTTP ${code}.` };
-  if (settings.type === 'keyword' && settings.keyword !== '' && !body.includes(settings.keyword.toLowerCase())) {
+  if (
+    settings.type === 'keyword' &&
+    settings.keyword !== '' &&
+    !answer.body.toLowerCase().includes(settings.keyword.toLowerCase())
+  ) {
     const where = answer.truncated ? 'the first 2 MB of the page' : 'the page';
     return { ...seen, kind: 'failing', msg: `The keyword is not in ${where} (HTTP ${code}).` };
   }

@@ -18,7 +18,7 @@ export interface MonitorSettings {
   keyword: string;
 }
 
-/** Longest a check on schedule may take, seconds: whoever is silent for longer is down by any measure. */
+/** Longest a check on schedule may take, seconds: a site that is silent for longer is down by any measure. */
 export const LONGEST_CHECK_S = 120;
 
 export function effectiveSettings(own: MonitorOwnSettings, global: MonitoringDefaults): MonitorSettings {

@@ -16,7 +16,7 @@ const DOWN = 0;
 export const UP = 1;
 export const PENDING = 2;
 export const NEVER = 99;
-/** `told`: people know that it keeps changing. */
+/** As the value of `told`: people know that it keeps changing. */
 const FLAPPING = 2;
 
 const MINUTE_MS = 60_000;
@@ -97,7 +97,7 @@ interface Moment {
 }
 
 /**
- * Whether people are to be told, and what. Once per change; not at all while a site keeps changing, except that it does;
+ * Whether an alert is due, and which. Once per change; not at all while a site keeps changing, except that it does;
  * and when it is steady again, where it ended up.
  */
 function tell(
@@ -127,7 +127,7 @@ function alertOf(
 ): MonitorAlert {
   const { site_id, seq, url, name } = monitor;
   return {
-    // One number per recorded check: a change cannot be told twice.
+    // One number per recorded check: a change cannot raise two alerts.
     key: `monitor:${site_id}:${seq}`,
     kind,
     site_id,

@@ -1,8 +1,8 @@
 /** A report as a page that prints: no script, nothing fetched, charts drawn inside. */
 
+import { withRealDomains } from '../../core/real-domains.js';
 import { escapeHtml } from '../common/escape-html.js';
 import { dayStart } from '../common/time-zones.js';
-import { shownUrl } from '../sites/urls.js';
 import { chartSvg } from './charts.js';
 import type { Report } from './report.js';
 import type { DateStyle } from './shapes.js';
@@ -78,18 +78,19 @@ export function htmlReport(reports: readonly Report[], style: DateStyle): string
       ? body(report, style)
       : `<section class="part"><h2>${escapeHtml(titleOf(report))}</h2>\n${body(report, style, 3)}</section>`,
   );
-  return `<!doctype html>
+  // The page has no links.
+  return withRealDomains(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(`${title} – ${site.name}`)}</title><style>${STYLE}</style></head>
 <body><main>
 <header><h1>${escapeHtml(title)}</h1>
-<p class="site"><strong>${escapeHtml(site.name)}</strong> · ${escapeHtml(shownUrl(site.url))}</p>
+<p class="site"><strong>${escapeHtml(site.name)}</strong> · ${escapeHtml(site.url)}</p>
 <p class="range">${escapeHtml(range)} (${escapeHtml(meta.time_zone)})</p></header>
 ${parts.join('\n')}
 <footer>${footer(meta, style)}</footer>
 </main></body>
 </html>
-`;
+`);
 }
 
 function titleOf({ segment }: Report): string {

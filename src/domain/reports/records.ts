@@ -110,7 +110,7 @@ async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, sp
 
 function notThere(segment: Segment, siteId: number): ServiceError {
   return new ServiceError('svc_module_not_available', `No tool has reported ${segment} for site ${siteId}.`, {
-    advice: `Whoever runs the tool can report with POST /v2/pro-reports/${siteId}/records.`,
+    advice: `The owner of the tool can report with POST /v2/pro-reports/${siteId}/records.`,
     data: { module: segment, site_id: siteId },
   });
 }

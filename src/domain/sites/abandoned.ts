@@ -54,7 +54,7 @@ async function look(ctx: Ctx, target: LoadedSite): Promise<boolean> {
 }
 
 /**
- * The child looks at ten items with each call, and begins anew, with an empty list, once it is through. Its own timer takes
+ * The child looks at ten items with each call, and starts over, with an empty list, once it is through. Its own timer takes
  * calls in between, so what any of the answers names is kept.
  */
 async function lookUp(ctx: Ctx, target: LoadedSite, kind: ExtensionKind): Promise<void> {

@@ -59,9 +59,9 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
 }
 
 function entryOf(event: Event): LogEntry | null {
-  const told = deedOf(event.name, event.facts);
-  if (told === null) return null;
-  const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = told;
+  const deed = deedOf(event.name, event.facts);
+  if (deed === null) return null;
+  const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = deed;
   const short = (text: string) => plainText(text, 255);
   return {
     ...originColumns(event.origin),

@@ -42,10 +42,10 @@ export async function reconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: Sit
   return { site: await loadRecord(ctx, site.id), changed: true };
 }
 
-/** `told`: the child confirmed that it has forgotten our key. */
-export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
-  const told = await run(ctx, site, disconnectHandler, { tell_child: true });
-  return { site: await loadRecord(ctx, site.id), told };
+/** `childConfirmed`: the child confirmed that it has forgotten our key. */
+export async function disconnectOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; childConfirmed: boolean }> {
+  const childConfirmed = await run(ctx, site, disconnectHandler, { tell_child: true });
+  return { site: await loadRecord(ctx, site.id), childConfirmed };
 }
 
 export async function suspendOne(ctx: Ctx, site: SiteRow, suspended: boolean): Promise<SiteRow> {
@@ -58,8 +58,8 @@ export async function checkOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow
   return { site: await loadRecord(ctx, site.id), check };
 }
 
-export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; told: boolean }> {
-  return { site, told: await removeSite(ctx, site) };
+export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRow; childConfirmed: boolean }> {
+  return { site, childConfirmed: await removeSite(ctx, site) };
 }
 
 /**

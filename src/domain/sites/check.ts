@@ -11,15 +11,14 @@ export interface CheckResult {
   response_time_ms: number;
   /** 0 = no answer. */
   http_status: number;
+  /** WordPress' maintenance page: neither up nor down. */
+  maintenance: boolean;
 }
 
 /** Up: an answer of its own, or one that sends the visitor elsewhere. Redirects within the site were followed before. */
 function isUp(status: number): boolean {
   return (status >= 200 && status <= 206) || (status >= 300 && status < 400);
 }
-
-/** The sentence WordPress shows while it updates itself, the same in every install that did not translate it. */
-const MAINTENANCE = 'Briefly unavailable for scheduled maintenance';
 
 /**
  * Visits the site and stores the outcome, which says nothing about the connection to the child and forbids no call to it. An
@@ -43,8 +42,8 @@ export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Pro
       data: { site_id: site.id },
     });
   }
-  const reachable = visit.body.includes(MAINTENANCE) ? null : isUp(visit.http_status);
-  const { http_status, response_time_ms } = visit;
+  const { http_status, response_time_ms, maintenance } = visit;
+  const reachable = maintenance ? null : isUp(http_status);
   await ctx.store.siteStatus.recordVisit(site.id, {
     reachable,
     http_status,
@@ -56,7 +55,8 @@ export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Pro
     site_id: site.id,
     site_url: site.url,
     reachable: reachable === true,
-    response_time_ms: visit.response_time_ms,
-    http_status: visit.http_status,
+    response_time_ms,
+    http_status,
+    maintenance,
   };
 }

@@ -1,6 +1,5 @@
 /** Connecting, reconnecting and disconnecting a site (child protocol §3, §4). */
 
-import { siteName } from '../../../schemas/site.js';
 import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
@@ -9,10 +8,8 @@ import { abandonedAfterDays } from '../settings/effects.js';
 import { type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
+import { firstTitle } from './title.js';
 import { shownHost, storedUrl, withChildsWww } from './urls.js';
-
-/** The title is a convenience that must not hold up what has succeeded already. */
-const TITLE_MS = 5_000;
 
 export interface NewSiteInput {
   url: string;
@@ -55,13 +52,15 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   const key = await ctx.child.generateKey();
   const { registered, snapshot } = await handshake(ctx, at, key, input);
   const stored = withChildsWww(address.url, snapshot.site_url) ?? address;
+  const name = input.name || (await firstTitle(ctx, at));
   const now = ctx.clock.now();
   let id: number | undefined;
   try {
     id = await ctx.store.sites.add(
       {
         ...stored,
-        name: input.name || (await titleOf(ctx, at, stored.url)),
+        name: name || shownHost(stored.url),
+        title_tries: name === '' ? 1 : null,
         client_id: input.client_id ?? null,
         tags: input.tags ?? [],
         admin_username: input.admin,
@@ -84,12 +83,6 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   const added = await loadRecord(ctx, id);
   await firstCertificateLook(ctx, added);
   return siteView(ctx, added);
-}
-
-/** What a site without a given name is called: as it calls itself, or by its host. */
-async function titleOf(ctx: Ctx, at: ChildAddress, url: string): Promise<string> {
-  const title = await ctx.child.title(at, { signal: ctx.signal, timeoutMs: TITLE_MS });
-  return siteName.catch('').parse(title) || shownHost(url);
 }
 
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {

@@ -19,19 +19,21 @@ export interface SitesResult<R> {
 /**
  * Runs the handler on all sites at once, within the limits of the child connection and the time of a direct call. Throws only
  * when the caller gave up, never for a single site.
+ * @param limitMs milliseconds until sites that are not finished are cut off
  */
 export async function runOnSites<P, R>(
   ctx: Ctx,
   handler: JobHandler<P, R>,
   sites: readonly SiteRow[],
   params: P,
+  limitMs: number = ctx.config.direct_call_ms,
 ): Promise<SitesResult<R>> {
   const loaded = await loadSites(
     ctx,
     sites.map((site) => site.id),
   );
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
+  const timer = setTimeout(() => deadline.abort(), limitMs);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]), progress: () => undefined };
   const result: SitesResult<R> = { done: [], failures: [], unfinished: [] };
   let finished = 0;

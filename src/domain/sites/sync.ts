@@ -15,6 +15,7 @@ import {
   requireContactable,
   siteCallError,
 } from './load.js';
+import { nameByTitle } from './title.js';
 import { withChildsWww } from './urls.js';
 
 /** A plugin or theme without a release for this long is abandoned (operations §5.7). */
@@ -77,6 +78,7 @@ async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, si
   }
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
   await firstCertificateLook(ctx, site);
+  await nameByTitle(ctx, target);
 }
 
 /** Failures of this service, which say nothing about the site. */

@@ -1,8 +1,8 @@
 /** Site URLs: the form that is stored, and the form that identifies (operations §4.1). Pure. */
 
-import { domainToUnicode } from 'node:url';
 import { parseUrl } from '../../../schemas/url.js';
 import { ServiceError } from '../../core/errors.js';
+import { withRealDomains } from '../../core/real-domains.js';
 
 export interface StoredUrl {
   /** Scheme, host, port, path, one trailing slash. */
@@ -69,13 +69,7 @@ export function hostOf(url: string): string {
 
 /** The host in its own script: `bücher.example`, where the wire has `xn--bcher-kva.example`. For people only. */
 export function shownHost(url: string): string {
-  const host = hostOf(url);
-  return host.includes('xn--') ? domainToUnicode(host) || host : host;
-}
-
-/** The address for people, with the domain in its own script. */
-export function shownUrl(url: string): string {
-  return url.replace(hostOf(url), shownHost(url));
+  return withRealDomains(hostOf(url));
 }
 
 function bareHost(host: string): string {

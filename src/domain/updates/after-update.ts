@@ -45,6 +45,7 @@ interface FrontPage {
   reachable: boolean;
   /** 0 = no answer. */
   http_status: number;
+  maintenance: boolean;
 }
 
 /** How long a bad front page is given before it is looked at once more: caches are rebuilt after an update. */
@@ -75,7 +76,7 @@ function problem(
   silence: ServiceError | null,
   { updated, unseen }: { updated: readonly Applied[]; unseen: readonly FleetOffer[] },
 ): string | null {
-  if (inMaintenance(silence)) {
+  if (inMaintenance(silence) || visit?.maintenance === true) {
     return "The site is stuck in WordPress' maintenance mode since the update: delete the file .maintenance in the folder of WordPress. WordPress itself ignores it after 10 minutes.";
   }
   const status = shownStatus(visit, silence);

@@ -14,6 +14,6 @@ export function changedMessage(
 ): string {
   const idle = Object.keys(notes).filter((name) => sent[name] !== undefined);
   if (idle.length === 0) return message;
-  const told = `${message} Stored only, without any effect here: ${idle.join(', ')} (meta.notes has the reasons).`;
-  return idle.includes('backup_before_upgrade') && sent.backup_before_upgrade ? `${told} ${NO_BACKUP}` : told;
+  const text = `${message} Stored only, without any effect here: ${idle.join(', ')} (meta.notes has the reasons).`;
+  return idle.includes('backup_before_upgrade') && sent.backup_before_upgrade ? `${text} ${NO_BACKUP}` : text;
 }

@@ -101,8 +101,11 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   delete: {
     atOnce: AT_ONCE,
     run: async (ctx, item) => {
-      const { site, told: reported } = await removeOne(ctx, await siteOfItem(ctx, item));
-      return { id: site.id, ...(reported ? {} : { message: 'The child plugin could not be told and stays active.' }) };
+      const { site, childConfirmed } = await removeOne(ctx, await siteOfItem(ctx, item));
+      return {
+        id: site.id,
+        ...(childConfirmed ? {} : { message: 'The child plugin did not confirm that, and may still be active.' }),
+      };
     },
   },
   sync: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await syncOne(ctx, site))) },

@@ -152,10 +152,10 @@ export const site: readonly Route[] = [
     'disconnect',
     { live: true, summary: 'Disconnect a site', description: 'The child forgets this dashboard; the record stays.' },
     async (ctx, found) => {
-      const { site: now, told: reported } = await disconnectOne(ctx, found);
-      const message = reported
+      const { site: now, childConfirmed } = await disconnectOne(ctx, found);
+      const message = childConfirmed
         ? 'The site was disconnected and has forgotten this dashboard.'
-        : 'The site is disconnected. It was not told, and still holds the key of this dashboard.';
+        : 'The site is disconnected. It did not confirm that, and may still hold the key of this dashboard.';
       return { message, data: simpleSite(now) };
     },
   ),
@@ -218,10 +218,10 @@ export const site: readonly Route[] = [
     example: { message: 'The site was removed.', data: exampleSite },
     returns: writtenOf(simpleSiteShape),
     answer: async ({ id_or_domain }, ctx) => {
-      const { site: gone, told: reported } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
-      const message = reported
+      const { site: gone, childConfirmed } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
+      const message = childConfirmed
         ? 'The site was removed, and its child plugin was switched off.'
-        : 'The site was removed. Its child plugin could not be told and stays active on the site.';
+        : 'The site was removed. Its child plugin did not confirm that, and may still be active on the site.';
       return { message, data: simpleSite(gone) };
     },
   }),

@@ -28,7 +28,7 @@ interface NewUser {
 const COLUMNS = 'u.id, u.name, u.rights, u.created_at';
 
 /** The form in which names are compared: without regard to case and compatible characters. */
-function nameKey(name: string): string {
+export function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 

@@ -18,6 +18,8 @@ import { listRevisions } from './0020_list_revisions.js';
 import { alertRecipients } from './0023_alert_recipients.js';
 import { search } from './0025_search.js';
 import { ignoredUntil } from './0026_ignored_until.js';
+import { webSessions } from './0027_web_sessions.js';
+import { titleTries } from './0032_title_tries.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -39,4 +41,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 23, name: 'alert_recipients', sql: alertRecipients },
   { id: 25, name: 'search', sql: search },
   { id: 26, name: 'ignored_until', sql: ignoredUntil },
+  { id: 27, name: 'web_sessions', sql: webSessions },
+  { id: 32, name: 'title_tries', sql: titleTries },
 ];

@@ -5,7 +5,7 @@ import type { Db, Row, Value } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
 
-/** Where a recipient is reached. All of it is secret: whoever has the address of a chat channel can write to it. */
+/** Where a recipient is reached. All of it is secret: anyone who has the address of a chat channel can write to it. */
 export interface AlertTarget {
   url: string;
   /** Signs what is sent to a webhook: `whsec_…`. */

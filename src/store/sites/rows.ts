@@ -69,6 +69,8 @@ export interface SiteRecord extends SiteRow {
   disable_health_checking: number;
   health_threshold: number;
   monitoring_emails: string;
+  /** How often it was asked for the title that is to be its name; null = it has a name. */
+  title_tries: number | null;
   is_staging: number;
   on_trial: number;
 }
@@ -116,4 +118,6 @@ export interface NewSite {
   regverify: string | null;
   http_user: string | null;
   http_pass: string | null;
+  /** How often it was asked for the title that is to be its name; null = it has a name. */
+  title_tries: number | null;
 }

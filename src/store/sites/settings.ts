@@ -92,7 +92,8 @@ function siteStatements(site: { id: number; url: string; name: string }, setting
 
 function detailStatements(id: number, settings: SiteSettings): Statement[] {
   const columns = Object.fromEntries(DETAIL_COLUMNS.map((column) => [column, settings[column]]));
-  const update = updateOf('site_detail', 'site_id', id, columns);
+  const named = settings.name === undefined ? {} : { title_tries: null };
+  const update = updateOf('site_detail', 'site_id', id, { ...columns, ...named });
   const hides = settings.ignore_core ?? settings.ignore_plugins ?? settings.ignore_themes;
   return hides === undefined ? update : [...update, refreshIgnored(id)];
 }

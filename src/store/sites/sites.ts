@@ -83,10 +83,11 @@ export function createSites(db: Db, vault: Vault) {
             now,
           ),
           sql(
-            'INSERT INTO site_detail (site_id, admin_username, ssl_verify) VALUES (?, ?, ?)',
+            'INSERT INTO site_detail (site_id, admin_username, ssl_verify, title_tries) VALUES (?, ?, ?, ?)',
             id,
             site.admin_username,
             site.ssl_verify,
+            site.title_tries,
           ),
           sql(
             'INSERT INTO site_secret (site_id, private_key, regverify, http_user, http_pass, unique_id) VALUES (?, ?, ?, ?, ?, ?)',
@@ -249,6 +250,30 @@ export function createSites(db: Db, vault: Vault) {
         [to.url, to.url_key, searchText('', to.url).slice(1), id, to.url, to.url, id],
       );
       return changes > 0;
+    },
+
+    /** Counts a try to learn the title. False when another process counted one, or the site was given a name. */
+    async countTitleTry(id: number, before: number): Promise<boolean> {
+      const { changes } = await db.run(
+        'UPDATE site_detail SET title_tries = title_tries + 1 WHERE site_id = ? AND title_tries = ?',
+        [id, before],
+      );
+      return changes > 0;
+    },
+
+    /** Names a site that has no name of its own yet. False, and nothing changes, when it was given one. */
+    async nameByTitle(id: number, title: string): Promise<boolean> {
+      const [named] = await db.batch([
+        sql(
+          `UPDATE site SET name = ?, search = ? || substr(search, instr(search, char(31)))
+           WHERE id = ? AND (SELECT title_tries FROM site_detail WHERE site_id = site.id) IS NOT NULL`,
+          title,
+          searchText(title, '').slice(0, -1),
+          id,
+        ),
+        sql('UPDATE site_detail SET title_tries = NULL WHERE site_id = ? AND title_tries IS NOT NULL', id),
+      ]);
+      return (named?.changes ?? 0) > 0;
     },
 
     async markConnected(id: number, now: number | null = null): Promise<void> {

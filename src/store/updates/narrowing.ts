@@ -38,7 +38,7 @@ const TEXT = 'u.slug || char(31) || u.name';
 export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags, clients }: Narrowing): Fragment {
   const part = needle(search);
   const parts: Fragment[] = [];
-  // SQLite folds ASCII only: other letters are compared by whoever reads the rows.
+  // SQLite folds ASCII only: other letters are compared by the code that reads the rows.
   if (part !== '' && /^\p{ASCII}*$/u.test(part)) parts.push(fragment(` AND instr(lower(${TEXT}), ?) > 0`, part));
   if (slugs !== undefined) parts.push(fragment(` AND u.slug ${IN}`, JSON.stringify(slugs)));
   if (exclude_slugs.length > 0) parts.push(fragment(` AND u.slug NOT ${IN}`, JSON.stringify(exclude_slugs)));

@@ -1,6 +1,6 @@
 /** Seals secrets for storage with AES-256-GCM. */
 
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { keyId, VaultError, type VaultKey } from './key.js';
 
 export { keyFile, keyId, loadKey, VaultError, type VaultKey } from './key.js';
@@ -18,6 +18,8 @@ export interface Vault {
   open(sealed: string, place: string): string;
   /** Id of the key a text was sealed with; a text of another key than the current one should be sealed again. */
   keyIdOf(sealed: string): string;
+  /** A token in base64url that only holders of the current key can make of this text: need not be stored, so it cannot leak from there. */
+  derive(text: string): string;
   /** Id of the key that seals. */
   readonly currentId: string;
 }
@@ -36,6 +38,8 @@ export function createVault(keys: readonly VaultKey[]): Vault {
     if (id !== keyId(key)) throw new VaultError('bad_key', `The key named ${id} has another id.`);
     byId.set(id, key);
   }
+  // One key, one use.
+  const deriving = Buffer.from(hkdfSync('sha256', current.key, '', 'sitefleet:derive', 32));
 
   return {
     seal(plain, place) {
@@ -60,6 +64,7 @@ export function createVault(keys: readonly VaultKey[]): Vault {
       }
     },
     keyIdOf: (sealed) => parse(sealed).id,
+    derive: (text) => createHmac('sha256', deriving).update(text, 'utf8').digest('base64url'),
     currentId: current.id,
   };
 }

@@ -1,0 +1,31 @@
+/** Recognises the page that WordPress shows while it updates itself, in whatever language it is written. */
+
+/** What is looked at of an answer. */
+export interface PageAnswer {
+  status: number;
+  /** `Retry-After` header, '' when none. */
+  retryAfter: string;
+  /** First bytes of the body as text. */
+  body: string;
+}
+
+/** The sentence of a WordPress in English, and of one whose translation is not installed. */
+const SENTENCE = /briefly unavailable for scheduled maintenance/i;
+/** What `wp_maintenance()` sends. A server that is overloaded names other times. */
+const RETRY_AFTER = '600';
+/** The body of every page that `wp_die()` makes. */
+const WP_DIE = /<body\b[^>]*\bid=["']error-page["']/i;
+const HTML_PAGE = /<(?:!doctype|html|body)\b/i;
+/** WordPress' own page has 3,000 characters. A longer one with the sentence, and not 503, is an article about it. */
+const LONGEST_PAGE = 10_000;
+
+/**
+ * Whether this is the page of `wp_maintenance()`. Its sentence is translated, so everything else decides: 503 with `Retry-After: 600`
+ * and a page of `wp_die()`, or the bare sentence that callers of admin-ajax.php get. The English sentence is enough by itself:
+ * caches and proxies drop the header and change the status.
+ */
+export function isMaintenancePage({ status, retryAfter, body }: PageAnswer): boolean {
+  if (SENTENCE.test(body) && (status === 503 || body.length <= LONGEST_PAGE)) return true;
+  if (status !== 503 || retryAfter.trim() !== RETRY_AFTER || body.trim() === '') return false;
+  return WP_DIE.test(body) || !HTML_PAGE.test(body);
+}

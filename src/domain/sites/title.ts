@@ -1,0 +1,38 @@
+/** What a site without a given name is called: as it calls itself, or by its host until it has said so. */
+
+import { siteName } from '../../../schemas/site.js';
+import type { ChildAddress } from '../../child/child.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from './load.js';
+
+/** When a site is added the title is a convenience that must not hold up what has succeeded already. */
+const FIRST_MS = 5_000;
+/** After a sync: slow sites need as long for it as for the sync. */
+const LATER_MS = 30_000;
+/** The first one included; a site that hides its title keeps the name of its host. */
+const MAX_TRIES = 7;
+
+/** '' = unknown. */
+export function firstTitle(ctx: Ctx, at: ChildAddress): Promise<string> {
+  return titleOf(ctx, at, FIRST_MS);
+}
+
+/** Asks a site that has just been synced for its title, unless it has a name. Never throws: the sync stands. */
+export async function nameByTitle(ctx: Ctx, { site, connection }: LoadedSite): Promise<void> {
+  const tries = site.title_tries;
+  if (tries === null || tries >= MAX_TRIES || connection === null) return;
+  try {
+    // Counted first, so that tries which are cut off have an end as well.
+    if (!(await ctx.store.sites.countTitleTry(site.id, tries))) return;
+    const title = await titleOf(ctx, connection, LATER_MS);
+    if (title === '' || !(await ctx.store.sites.nameByTitle(site.id, title))) return;
+    site.name = title;
+    ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields: ['name'] } });
+  } catch (err) {
+    ctx.log.debug({ site_id: site.id, err }, 'a site could not be asked for its title');
+  }
+}
+
+async function titleOf(ctx: Ctx, at: ChildAddress, timeoutMs: number): Promise<string> {
+  return siteName.catch('').parse(await ctx.child.title(at, { signal: ctx.signal, timeoutMs }));
+}

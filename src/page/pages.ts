@@ -1,0 +1,141 @@
+/** The page for people: one document at the addresses of its views, and its assets. All of it is read into memory once. */
+
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Hono } from 'hono';
+import { textResponse } from '../http/compression.js';
+import type { HttpEnv } from '../http/request-info.js';
+
+/** Views of the page; `/`, which programs ask as well, is the caller's. */
+const VIEWS = [
+  '/sites',
+  '/sites/:id',
+  '/updates',
+  '/monitors',
+  '/clients',
+  '/reports',
+  '/jobs',
+  '/access',
+  '/settings',
+  '/login',
+  '/start',
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=UTF-8',
+  '.js': 'text/javascript; charset=UTF-8',
+  '.css': 'text/css; charset=UTF-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=UTF-8',
+  '.webmanifest': 'application/manifest+json; charset=UTF-8',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+
+/** Runs, loads and sends nothing that is not of this server, and stands in no frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE_HEADERS = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** Where the build puts the page: beside the compiled sources, wherever this file was loaded from. */
+export function builtPageFolder(): string {
+  const fromSources = import.meta.url.endsWith('.ts');
+  return fileURLToPath(new URL(fromSources ? '../../dist/web/' : '../../web/', import.meta.url));
+}
+
+interface Asset {
+  bytes: Uint8Array<ArrayBuffer>;
+  type: string;
+  /** As the build compressed it, where it did. */
+  br: Uint8Array<ArrayBuffer> | undefined;
+}
+
+export interface Pages {
+  app: Hono<HttpEnv>;
+  /** The document, as the answer to a browser that asks for any view. */
+  document(headers: Headers): Promise<Response>;
+}
+
+/** @param folder with `index.html` and `assets/`, whose names change with their content */
+export function createPages(folder: string): Pages {
+  const index = join(folder, 'index.html');
+  const html = existsSync(index) ? readFileSync(index) : undefined;
+  const assets = html === undefined ? new Map<string, Asset>() : readAssets(join(folder, 'assets'));
+  const etag = html === undefined ? '' : `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`;
+
+  async function document(headers: Headers): Promise<Response> {
+    if (html === undefined) return notBuilt();
+    // At `/`, programs get something else.
+    const fields = { ...PAGE_HEADERS, 'cache-control': 'no-cache', vary: 'Accept', etag };
+    const known = headers.get('if-none-match')?.includes(etag) === true;
+    if (known) return new Response(null, { status: 304, headers: fields });
+    const type = TYPES['.html'] ?? '';
+    return textResponse(html, headers.get('accept-encoding'), { ...fields, 'content-type': type });
+  }
+
+  const app = new Hono<HttpEnv>();
+  for (const view of VIEWS) app.get(view, (c) => document(c.req.raw.headers));
+  app.get('/assets/:file', async (c, next) => {
+    const asset = assets.get(c.req.param('file'));
+    return asset === undefined ? next() : assetResponse(asset, c.req.header('accept-encoding') ?? null);
+  });
+  return { app, document };
+}
+
+/** Files are looked up among these, never on disk, so a request can name no other. */
+function readAssets(folder: string): Map<string, Asset> {
+  const assets = new Map<string, Asset>();
+  if (!existsSync(folder)) return assets;
+  for (const name of readdirSync(folder)) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const packed = join(folder, `${name}.br`);
+    assets.set(name, {
+      bytes: readFileSync(join(folder, name)),
+      type,
+      br: existsSync(packed) ? readFileSync(packed) : undefined,
+    });
+  }
+  return assets;
+}
+
+function assetResponse({ bytes, type, br }: Asset, accepted: string | null): Promise<Response> | Response {
+  const headers: Record<string, string> = {
+    ...PAGE_HEADERS,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-type': type,
+  };
+  if (br !== undefined && accepted !== null && /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted))
+    return new Response(br, { headers: { ...headers, vary: 'Accept-Encoding', 'content-encoding': 'br' } });
+  // Pictures and fonts are compressed already.
+  if (type === 'image/png' || type === 'font/woff2') return new Response(bytes, { headers });
+  return textResponse(bytes, accepted, headers);
+}
+
+function notBuilt(): Response {
+  return new Response(
+    'The page was not built with this copy of Sitefleet: run "npm run build". The interfaces work.\n',
+    {
+      status: 404,
+      headers: { ...PAGE_HEADERS, 'content-type': 'text/plain; charset=UTF-8' },
+    },
+  );
+}

@@ -1,0 +1,133 @@
+/** `/session`: who is logged in with this browser, logging in by password or link, logging out. */
+
+import { type Context, Hono } from 'hono';
+import type { Session, Sessions } from '../auth/sessions.js';
+import { ServiceError } from '../core/errors.js';
+import type { HttpEnv } from '../http/request-info.js';
+import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
+
+export interface SessionRouteParts {
+  sessions: Sessions;
+  /** Nothing is changed through this server, whatever the right of the user. */
+  readOnly: boolean;
+  /** No site was added yet. */
+  isFirstStart(): Promise<boolean>;
+}
+
+type SessionContext = Context<HttpEnv>;
+
+/** Fields of a login by name; the other one has only `link`. */
+const BY_NAME = ['username', 'password'] as const;
+/** What a login may send at most, in characters. */
+const MAX_FIELD = 1000;
+
+export function createSessionRoutes({ sessions, readOnly, isFirstStart }: SessionRouteParts): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+
+  const cookieOf = (c: SessionContext) => sessionCookieOf(c.req.raw.headers, c.env.info.https);
+
+  /** What the page is told of a session; sets its cookie where that changed. */
+  async function shown(c: SessionContext, session: Session): Promise<Response> {
+    const { identity, csrf, expires_at, cookie } = session;
+    if (cookie !== undefined) c.header('Set-Cookie', setSessionCookie(cookie, c.env.info.https));
+    const right = identity.rights.includes('write') && !readOnly ? 'write' : 'read';
+    return c.json({
+      authenticated: true,
+      user: { name: identity.name, right },
+      csrf,
+      expires_at: new Date(expires_at).toISOString(),
+      first_start: await isFirstStart(),
+    });
+  }
+
+  const admitted = (c: SessionContext, cookie: string) =>
+    sessions.admit({
+      cookie,
+      method: c.req.method,
+      info: c.env.info,
+      csrf: c.req.header('x-sitefleet-csrf'),
+    });
+
+  app.get('/session', async (c) => {
+    const cookie = cookieOf(c);
+    const session = cookie === undefined ? undefined : await unlessEnded(admitted(c, cookie));
+    return session === undefined ? c.json({ authenticated: false }) : shown(c, session);
+  });
+
+  app.post('/session', async (c) => {
+    const { info } = c.env;
+    // A page that made a browser log in as somebody else would read what is typed there afterwards.
+    if (c.req.header('origin') !== undefined && !info.own_origin) throw foreignLogin();
+    const asked = loginOf(await bodyOf(c));
+    const session = await ('link' in asked
+      ? sessions.loginByLink(info, asked.link)
+      : sessions.login(info, asked.username, asked.password));
+    const before = cookieOf(c);
+    const old = before === undefined ? undefined : await sessions.find(before);
+    if (old !== undefined) await sessions.end(old.id);
+    return shown(c, session);
+  });
+
+  app.delete('/session', async (c) => {
+    const cookie = cookieOf(c);
+    const session = cookie === undefined ? undefined : await unlessEnded(admitted(c, cookie));
+    if (session !== undefined) await sessions.end(session.id);
+    c.header('Set-Cookie', clearSessionCookie(c.env.info.https));
+    return c.body(null, 204);
+  });
+
+  app.all('/session', (c) => {
+    c.header('Allow', 'GET, HEAD, POST, DELETE');
+    throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
+      advice: 'Use GET, POST or DELETE.',
+    });
+  });
+  return app;
+}
+
+async function unlessEnded(session: Promise<Session>): Promise<Session | undefined> {
+  try {
+    return await session;
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+/** A form of another site can send no JSON of this type, so a login cannot be forged by one either. */
+async function bodyOf(c: SessionContext): Promise<Record<string, unknown>> {
+  if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
+    throw new ServiceError('invalid_content_type', 'A login is sent as JSON.', {
+      advice: 'Set Content-Type to application/json.',
+    });
+  const body: unknown = await c.req.json().catch(() => null);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', {
+      advice: 'Send {"username", "password"} or {"link"}.',
+    });
+  return body as Record<string, unknown>;
+}
+
+function loginOf(body: Record<string, unknown>): { link: string } | { username: string; password: string } {
+  const wanted: readonly string[] = 'link' in body ? ['link'] : BY_NAME;
+  const unknown = Object.keys(body).find((name) => !wanted.includes(name));
+  if (unknown !== undefined)
+    throw invalid(unknown.slice(0, 100), `${JSON.stringify(unknown.slice(0, 100))} is no field of this login.`);
+  for (const name of wanted) {
+    const value = body[name];
+    if (typeof value !== 'string' || value === '' || value.length > MAX_FIELD)
+      throw invalid(name, `"${name}" is a text of 1 to ${MAX_FIELD} characters.`);
+  }
+  return body as { link: string } | { username: string; password: string };
+}
+
+function invalid(field: string, message: string): ServiceError {
+  const advice = 'Send {"username", "password"} or {"link"}.';
+  return new ServiceError('rest_invalid_param', message, { field, advice });
+}
+
+function foreignLogin(): ServiceError {
+  return new ServiceError('svc_csrf_refused', 'A page of another origin may not log in here.', {
+    advice: 'Open the page of this server.',
+  });
+}

@@ -1,0 +1,123 @@
+/** What changed since a moment, by whichever process: read again and again while somebody watches, so every part is bounded and indexed. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+
+/** A moment in the tables that only grow, and in the times of syncs. */
+export interface LiveCursor {
+  alert: number;
+  log: number;
+  /** Of the newest sync, in milliseconds. */
+  synced: number;
+  /** The mark of the offered updates. */
+  updates: string;
+  /** When it was read. */
+  at: number;
+}
+
+export interface LiveJob {
+  id: string;
+  type: string;
+  status: string;
+  total: number;
+  done: number;
+  failed: number;
+}
+
+export interface LiveChanges {
+  cursor: LiveCursor;
+  /** Open jobs, and those that ended since. */
+  jobs: LiveJob[];
+  alerts: { kind: string; site_id: number | null }[];
+  /** Sites with something new in the log of actions. */
+  acted: number[];
+  synced: { site_id: number; at: number }[];
+  /** Items of safe updates that are under way. */
+  open_changes: { id: string; site_id: number; step: string }[];
+  /** Sites with updates on offer. */
+  offering_sites: number;
+}
+
+/** More of one kind than this in a second come with the next read. Of syncs only the newest: the job that makes them shows as well. */
+const MOST = 500;
+/** Processes' clocks differ by a little, and a sync is stored a moment after its time was taken. */
+const OVERLAP_MS = 5_000;
+
+const MARKS = `SELECT (SELECT coalesce(max(id), 0) FROM alert) AS alert, (SELECT coalesce(max(id), 0) FROM action_log) AS log,
+  (SELECT coalesce(max(last_sync), 0) FROM site_detail) AS synced,
+  (SELECT mark FROM revision WHERE name = 'updates') AS updates`;
+
+const count = (state: string) => `(SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state ${state})`;
+
+export function createLiveChanges(db: Db) {
+  return {
+    /** This moment. */
+    async cursor(now: number): Promise<LiveCursor> {
+      const row = (await db.one(MARKS)) as Row;
+      return { ...cursorOf(row), at: now };
+    },
+
+    async since(cursor: LiveCursor, now: number): Promise<LiveChanges> {
+      const [marks = [], jobs = [], alerts = [], acted = [], synced = [], open = [], offering = []] = await db.read([
+        sql(MARKS),
+        sql(
+          `SELECT j.id, j.type, j.status, j.total, ${count('IN (2, 3)')} AS done, ${count('= 3')} AS failed
+           FROM job j WHERE j.completed_at IS NULL OR j.completed_at > ? ORDER BY j.created_at, j.id LIMIT ${MOST}`,
+          cursor.at - OVERLAP_MS,
+        ),
+        sql(`SELECT id, kind, site_id FROM alert WHERE id > ? ORDER BY id LIMIT ${MOST}`, cursor.alert),
+        sql(`SELECT id, site_id FROM action_log WHERE id > ? ORDER BY id LIMIT ${MOST}`, cursor.log),
+        sql(
+          `SELECT site_id, last_sync FROM site_detail WHERE last_sync > ? ORDER BY last_sync DESC LIMIT ${MOST}`,
+          cursor.synced - OVERLAP_MS,
+        ),
+        sql(`SELECT id, site_id, step FROM safe_change WHERE settled_at IS NULL
+           ORDER BY site_id, run_id, position LIMIT ${MOST}`),
+        sql('SELECT n FROM offering_site_count'),
+      ]);
+      const newest = cursorOf(marks[0] as Row);
+      // Where there is more than was read, the next read goes on behind what was.
+      const last = (rows: readonly Row[], column: string, all: number) =>
+        rows.length < MOST ? all : Number(rows.at(-1)?.[column]);
+      return {
+        cursor: {
+          alert: last(alerts, 'id', newest.alert),
+          log: last(acted, 'id', newest.log),
+          synced: newest.synced,
+          updates: newest.updates,
+          at: now,
+        },
+        jobs: jobs.map((row) => ({
+          id: String(row.id),
+          type: String(row.type),
+          status: String(row.status),
+          total: Number(row.total),
+          done: Number(row.done),
+          failed: Number(row.failed),
+        })),
+        alerts: alerts.map(({ kind, site_id }) => ({ kind: String(kind), site_id: numberOrNull(site_id) })),
+        acted: [...new Set(acted.flatMap(({ site_id }) => numberOrNull(site_id) ?? []))],
+        synced: synced.map((row) => ({ site_id: Number(row.site_id), at: Number(row.last_sync) })),
+        open_changes: open.map((row) => ({
+          id: String(row.id),
+          site_id: Number(row.site_id),
+          step: String(row.step),
+        })),
+        offering_sites: Number(offering[0]?.n ?? 0),
+      };
+    },
+  };
+}
+
+function cursorOf(row: Row): Omit<LiveCursor, 'at'> {
+  return {
+    alert: Number(row.alert),
+    log: Number(row.log),
+    synced: Number(row.synced),
+    updates: String(row.updates),
+  };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}

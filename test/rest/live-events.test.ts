@@ -1,0 +1,285 @@
+/** `GET /v2/events` over real HTTP: what happens in the fleet, who is told, and when a stream ends. */
+
+import { randomBytes } from 'node:crypto';
+import { type ClientRequest, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type HttpListener, listen } from '../../src/http/server.js';
+import { hashPassword, hashToken } from '../../src/store/vault/vault.js';
+import { type TestApp, testApp } from '../support/harness.js';
+import { silent } from '../support/surfaces.js';
+
+let app: TestApp;
+let listener: HttpListener;
+let key: string;
+const opened: ClientRequest[] = [];
+/** What the log says. */
+const lines: string[] = [];
+
+beforeAll(async () => {
+  // The reader looks at the database in real time.
+  app = await testApp({ sites: 3, realClock: true, log: { ...silent, info: (_facts, line) => void lines.push(line) } });
+  for (let i = 0; i < 3; i += 1) await app.connect(i);
+  listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+  key = await newKey('read');
+});
+afterEach(() => {
+  for (const stream of opened.splice(0)) stream.destroy();
+});
+afterAll(async () => {
+  await listener.close(0);
+  await app.close();
+});
+
+async function newKey(scope: 'read' | 'write'): Promise<string> {
+  const now = Date.now();
+  const made = { scope, description: '', enabled: true, user_id: null, now } as const;
+  return `Bearer ${(await app.service.store.keys.add(made)).token}`;
+}
+
+interface Told {
+  event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events field by field
+  data: any;
+  id: string | undefined;
+}
+
+interface Stream {
+  status: number;
+  headers: Record<string, unknown>;
+  text(): string;
+  events(): Told[];
+  ended: Promise<void>;
+  /** What follows a browser's reconnection. */
+  lastId(): string;
+}
+
+function open(headers: Record<string, string>, path = '/v2/events'): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${listener.url}${path}`, { headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      const ended = new Promise<void>((done) => response.once('close', () => done()));
+      const events = () =>
+        text
+          .split('\n\n')
+          .slice(0, -1)
+          .flatMap((block) => {
+            const fields = new Map(block.split('\n').map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
+            const event = fields.get('event');
+            if (event === undefined) return [];
+            return [{ event, data: JSON.parse(fields.get('data') ?? 'null') as unknown, id: fields.get('id') }];
+          });
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: () => text,
+        events,
+        ended,
+        lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '',
+      });
+    });
+    asked.once('error', reject).end();
+    // A stream that is cut is expected to fail.
+    asked.on('error', () => undefined);
+    opened.push(asked);
+  });
+}
+
+async function until(stream: Stream, seen: (event: Told) => boolean): Promise<Told> {
+  await expect.poll(() => stream.events().some(seen), { timeout: 10_000, message: stream.text() }).toBe(true);
+  return stream.events().find(seen) as Told;
+}
+
+const about =
+  (event: string, facts: object = {}) =>
+  (told: Told) =>
+    told.event === event && Object.entries(facts).every(([name, value]) => told.data[name] === value);
+
+let users = 0;
+async function login(): Promise<{ name: string; headers: Record<string, string>; csrf: string }> {
+  const name = `ada-${++users}`;
+  const { store } = app.service;
+  await store.users.add({ name, password_hash: await hashed, rights: ['read', 'write'], now: Date.now() });
+  const link = randomBytes(32).toString('base64url');
+  await store.loginLinks.add(hashToken(link), name, Date.now(), Date.now() + 60_000);
+  const reply = await fetch(`${listener.url}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ link }),
+  });
+  const { csrf } = (await reply.json()) as { csrf: string };
+  return { name, headers: { Cookie: reply.headers.get('set-cookie')?.split(';')[0] ?? '' }, csrf };
+}
+const hashed = hashPassword('correct horse');
+
+describe('the stream of events', () => {
+  it('is one that browsers understand, with a key and with a session', async () => {
+    const { headers } = await login();
+    for (const given of [{ Authorization: key }, headers]) {
+      const stream = await open(given);
+      expect(stream.status).toBe(200);
+      expect(stream.headers).toMatchObject({
+        'content-type': 'text/event-stream; charset=UTF-8',
+        'cache-control': 'no-store',
+      });
+      await expect.poll(stream.text).toMatch(/^retry: 2000\n\nid: [\w.]+\n\n/);
+    }
+    const head = await fetch(`${listener.url}/v2/events`, { method: 'HEAD', headers: { Authorization: key } });
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=UTF-8']);
+  });
+
+  it('is refused without the right to read, with parameters, and without credentials', async () => {
+    expect((await open({})).status).toBe(401);
+    expect((await open({ Cookie: `sitefleet_session=${'x'.repeat(43)}` })).status).toBe(401);
+    expect((await open({ Authorization: await newKey('write') })).status).toBe(403);
+    const stream = await open({ Authorization: key }, '/v2/events?since=1');
+    await stream.ended;
+    expect([stream.status, JSON.parse(stream.text()).data.field]).toEqual([400, 'since']);
+  });
+
+  it('tells of a sync, of offers that changed with it, and of what was done', async () => {
+    const stream = await open({ Authorization: key });
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    await until(stream, about('site', { id: 1 }));
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    await until(stream, about('site', { id: 2 }));
+    expect(stream.events().some(about('site', { id: 3 }))).toBe(false);
+    await until(stream, (told) => told.event === 'updates' && Number.isInteger(told.data.sites));
+    await app.call('unsuspend-site', { site_id_or_domain: 2 });
+  });
+
+  it('tells how far a job is, until its end', async () => {
+    const stream = await open({ Authorization: key });
+    const { store } = app.service;
+    const now = Date.now();
+    await store.jobs.add(
+      {
+        id: 'sync_11111111-1111-4111-8111-111111111111',
+        type: 'sync',
+        params: {},
+        sites: [1, 2],
+        begun: false,
+        refused: [],
+        chunk: 20,
+        delay_ms: 0,
+        timeout_ms: 60_000,
+        next_run_at: now + 3600_000,
+      },
+      now,
+    );
+    const queued = await until(stream, about('job', { status: 'queued' }));
+    expect(queued.data).toEqual({
+      id: 'sync_11111111-1111-4111-8111-111111111111',
+      type: 'sync',
+      status: 'queued',
+      done: 0,
+      failed: 0,
+      total: 2,
+    });
+    await app.db.run('UPDATE job_site SET state = 3 WHERE position = 0');
+    await until(stream, about('job', { done: 1, failed: 1 }));
+    await app.db.run("UPDATE job SET status = 'failed', completed_at = ?", [Date.now()]);
+    await until(stream, about('job', { status: 'failed' }));
+    expect(stream.events().filter(about('job'))).toHaveLength(3);
+  });
+
+  it('goes on where it was left', async () => {
+    const first = await open({ Authorization: key });
+    await expect.poll(first.lastId).not.toBe('');
+    const id = first.lastId();
+    opened.pop()?.destroy();
+    await first.ended;
+    const alert = "INSERT INTO alert (key, kind, site_id, at, facts) VALUES (?, 'monitor.down', 3, 1, '{}')";
+    await app.db.run(alert, ['missed']);
+    const again = await open({ Authorization: key, 'Last-Event-ID': id });
+    const told = await until(again, about('alert'));
+    expect(told.data).toEqual({ kind: 'monitor.down', site_id: 3 });
+    expect(again.lastId()).not.toBe(id);
+    const fresh = await open({ Authorization: key, 'Last-Event-ID': 'no id of ours' });
+    await app.db.run(alert.replace('down', 'up'), ['new']);
+    await until(fresh, about('alert', { kind: 'monitor.up' }));
+  });
+
+  it('tells nothing of sites that are denied', async () => {
+    const { name, headers } = await login();
+    const row = await app.db.one('SELECT id FROM user WHERE name = ?', [name]);
+    await app.service.store.denials.deny(`user:${Number(row?.id)}`, 1);
+    const stream = await open(headers);
+    await expect.poll(stream.lastId).not.toBe('');
+    await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+    await until(stream, about('site', { id: 2 }));
+    expect(stream.events().some(about('site', { id: 1 }))).toBe(false);
+    expect(
+      stream
+        .events()
+        .filter(about('updates'))
+        .every((told) => told.data.sites === null),
+    ).toBe(true);
+  });
+
+  it('ends with the session, and with the password', async () => {
+    const [out, changed] = [await login(), await login()];
+    const [first, second] = [await open(out.headers), await open(changed.headers)];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const headers = { ...out.headers, Origin: listener.url, 'X-Sitefleet-CSRF': out.csrf };
+    expect((await fetch(`${listener.url}/session`, { method: 'DELETE', headers })).status).toBe(204);
+    await first.ended;
+    await app.service.store.users.setPassword(changed.name, await hashed);
+    await second.ended;
+  });
+
+  it('ends with the key', async () => {
+    const short = await newKey('read');
+    const stream = await open({ Authorization: short });
+    expect(stream.status).toBe(200);
+    await app.db.run('DELETE FROM api_key WHERE id = (SELECT max(id) FROM api_key)');
+    await stream.ended;
+  });
+
+  it('is open a few times per login, and a closed one gives its place back', async () => {
+    const { headers } = await login();
+    const streams: Stream[] = [];
+    for (let i = 0; i < 13; i += 1) streams.push(await open(headers));
+    expect(streams.map(({ status }) => status)).toEqual([...new Array(12).fill(200), 429]);
+    const other = await login();
+    expect((await open(other.headers)).status).toBe(200);
+    opened[opened.length - 14]?.destroy();
+    await streams[0]?.ended;
+    await expect.poll(async () => (await open(headers)).status, { timeout: 5000 }).toBe(200);
+  });
+
+  it('cuts a listener that does not read, and goes on for the others', async () => {
+    const { hostname, port } = new URL(listener.url);
+    const slow = connect(Number(port), hostname);
+    const closed = new Promise<void>((done) => slow.once('close', () => done()));
+    slow.on('error', () => undefined);
+    await new Promise<void>((done) => slow.once('connect', () => done()));
+    slow.pause();
+    slow.write(`GET /v2/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: ${key}\r\n\r\n`);
+    const other = await open({ Authorization: key });
+    // Events of many kilobytes each: what the system takes in for a reader that sleeps is some megabytes.
+    const kind = 'x'.repeat(30_000);
+    let n = 0;
+    const insert = () =>
+      app.db.run(
+        `INSERT INTO alert (key, kind, site_id, at, facts)
+         WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 100) SELECT ? || n, ?, 1, 1, '{}' FROM i`,
+        [`flood ${++n} `, kind],
+      );
+    const isCut = () => lines.includes('a listener to events does not read: its connection is cut');
+    while (!isCut()) {
+      await insert();
+      // Told of in full to those who read.
+      await expect.poll(() => other.text().length, { timeout: 20_000 }).toBeGreaterThan(3_000_000 * n);
+    }
+    // It finds the end once it reads.
+    slow.resume();
+    await closed;
+    const before = other.text().length;
+    await app.call('sync-sites', { site_ids_or_domains: [3] });
+    await expect.poll(() => other.text().slice(before), { timeout: 10_000 }).toContain('event: site\ndata: {"id":3}');
+  });
+});
