@@ -23,7 +23,7 @@ import {
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleProgram, bundleStdio } from './bundle.mjs';
+import { bundleProgram, bundleStdio, inputsOfPages } from './bundle.mjs';
 import { manifestOf, registryEntryOf, registryName, SYSTEMS, systemHere } from './release-manifests.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -75,7 +75,7 @@ async function writeProgram() {
   chmodSync(join(to, 'cli.js'), 0o755);
   const stdio = await bundleStdio(join(built, 'cli', 'stdio-entry.js'));
   writeFileSync(join(to, 'stdio.bundle.cjs'), stdio.text);
-  return new Set([...program.inputs, ...stdio.inputs]);
+  return new Set([...program.inputs, ...stdio.inputs, ...(await inputsOfPages())]);
 }
 
 /** All that is read while the program runs and is no module, at its place; and what a reader looks for. */
