@@ -81,6 +81,7 @@ export async function inputsOfPages() {
     target: 'es2022',
     entryPoints,
     outdir: 'unwritten',
+    format: 'esm',
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
