@@ -27,7 +27,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SYSTEMS, systemHere } from './release-manifests.mjs';
 
-const LIMITS = { packages: 12, megabytes: 45, cold_s: 10, warm_s: 1, warm_ratio: 2.5, mcpb_megabytes: 8 };
+const LIMITS = { packages: 12, megabytes: 45, cold_s: 10, warm_s: 1, warm_ratio: 3, mcpb_megabytes: 8 };
 const MCPB = '@anthropic-ai/mcpb@2.1.2';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

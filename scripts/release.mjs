@@ -140,6 +140,8 @@ function makeMcpb(system) {
   const { os, cpu, libc } = SYSTEMS[system];
   const stage = join(out, `mcpb-${system}`);
   cpSync(folder, stage, { recursive: true });
+  // An assistant starts it by stdio, which shows no pages.
+  for (const pages of ['web', 'docs']) rmSync(join(stage, 'dist', pages), { recursive: true, force: true });
   const target = [`--os=${os}`, `--cpu=${cpu}`, ...(libc === undefined ? [] : [`--libc=${libc}`])];
   run('npm', ['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', ...target], {
     cwd: stage,
