@@ -42,3 +42,38 @@ export const SEGMENTS = {
 
 export type Segment = keyof typeof SEGMENTS;
 export const SEGMENT_NAMES = Object.keys(SEGMENTS) as [Segment, ...Segment[]];
+
+/** What each segment is about. */
+export const SEGMENT_CONTENT: Readonly<Record<Segment, string>> = {
+  plugins: 'Plugin activity',
+  themes: 'Theme activity',
+  platform: 'WordPress updates',
+  posts: 'Post activity',
+  pages: 'Page activity',
+  users: 'User activity',
+  comments: 'Comment activity',
+  menus: 'Menu activity',
+  media: 'Media activity',
+  backups: 'Backups',
+  maintenance: 'Maintenance',
+  scanner_a: 'Malware checks of another tool',
+  scanner_b: 'Security scans of another tool',
+  scanner_c: 'Virus scans of another tool',
+  scan_a: 'Vulnerability scan of another tool',
+  protect_a: 'Vulnerability protection of another tool',
+  security_plugin: 'Activity of a security plugin',
+  domainmonitor: 'Registration of the domain',
+  sslmonitor: 'Certificate',
+  shop_status: 'State of the shop',
+  vulnerable: 'Known vulnerabilities',
+  analytics_a: 'Visitors, with a chart',
+  analytics_b: 'Visitors',
+  'perf-audit': 'Performance audits',
+  uptime_monitor_ext: 'Uptime by another service',
+  uptime: 'Uptime and incidents by the own monitor',
+  feedback_tool: 'Feedback tasks',
+  website: 'Versions, plugins and themes of the site',
+  abandoned: 'Abandoned plugins and themes',
+  pending: 'Pending updates',
+  misc: 'Range, date and client of the report',
+};

@@ -28,6 +28,7 @@ const SITE_FIELDS = [
   'monitor',
   'certificate',
   'domain',
+  'vulnerabilities',
 ] as const;
 /** Columns of the plugin or theme that is searched for. */
 export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
@@ -74,6 +75,7 @@ export const searchAnswer = z.object({
   sites: z.number().int().describe('Sites that match.'),
   total_groups: z.number().int().optional(),
   unknown: z.number().int().optional().describe('Sites left out: a value that was asked about is not known.'),
+  note: z.string().optional(),
   page: z.number().int(),
   per_page: z.number().int(),
 });

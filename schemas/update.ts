@@ -28,6 +28,7 @@ export const updateEntry = z.object({
   name: z.string(),
   current_version: z.string(),
   new_version: z.string(),
+  fixes: z.array(z.string()).optional().describe('Known vulnerabilities that it fixes.'),
 });
 
 export const siteFields = { site_id: z.number().int(), site_url: z.string(), site_name: z.string() };
@@ -73,7 +74,7 @@ export const updatePreview = {
   dry_run: z.literal(true).optional(),
   would_affect: updateSummary.extend({ sites: z.number().int() }).optional(),
   would_update: z
-    .array(fleetUpdateEntry.omit({ site_status: true }))
+    .array(fleetUpdateEntry.omit({ site_status: true, fixes: true }))
     .optional()
     .describe('The first 200; list-updates-v1 has all.'),
 };

@@ -3,12 +3,17 @@
 import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
 import { clients } from './clients/index.js';
+import { content } from './content/index.js';
+import { costs } from './costs/index.js';
 import { fleet } from './fleet/index.js';
 import { insight } from './insight/index.js';
 import { jobs } from './jobs/index.js';
+import { monitoring } from './monitoring/index.js';
+import { reports } from './reports/index.js';
 import { safety } from './safety/index.js';
 import { sites } from './sites/index.js';
 import { tags } from './tags/index.js';
+import { time } from './time/index.js';
 import { updates } from './updates/index.js';
 
 function group(name: Toolset, operations: readonly Operation[]): GroupedOperation[] {
@@ -24,4 +29,9 @@ export const operations: readonly GroupedOperation[] = [
   ...group('batch', jobs),
   ...group('fleet', fleet),
   ...group('insight', insight),
+  ...group('monitoring', monitoring),
+  ...group('reports', reports),
+  ...group('content', content),
+  ...group('costs', costs),
+  ...group('time', time),
 ];

@@ -22,6 +22,10 @@ import { scenario as queue } from './21-queue.js';
 import { scenario as atRest } from './22-at-rest.js';
 import { scenario as wrongLogins } from './23-wrong-logins.js';
 
+import { scenario as safeUpdate } from './24-safe-update.js';
+import { scenario as guard } from './25-guard.js';
+import { scenario as vulnerabilities } from './26-vulnerabilities.js';
+
 export const scenarios: readonly Scenario[] = [
   listUpdates,
   growth,
@@ -43,4 +47,7 @@ export const scenarios: readonly Scenario[] = [
   queue,
   atRest,
   wrongLogins,
+  safeUpdate,
+  guard,
+  vulnerabilities,
 ];

@@ -51,6 +51,20 @@ class Guard extends Sitefleet_Guard {
 	public function folder(): string { return $this->store; }
 }
 
+/** For benchmarks: seconds that a snapshot and a restore of a plugin take: `run.php time <base> <slug>`. */
+if ( 'time' === ( $argv[1] ?? '' ) ) {
+	$guard    = new Guard();
+	$began    = microtime( true );
+	$snapshot = $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => $argv[3] ) );
+	$kept     = microtime( true );
+	file_put_contents( WP_PLUGIN_DIR . '/' . $argv[3], "<?php // Another version.\n" );
+	$changed  = microtime( true );
+	$restored = $guard->call( 'restore', array( 'snapshot' => $snapshot['snapshot']['id'] ?? '' ) );
+	if ( ! $snapshot['ok'] || ! $restored['ok'] ) exit( json_encode( array( $snapshot, $restored ) ) );
+	echo json_encode( array( 'snapshot' => $kept - $began, 'restore' => microtime( true ) - $changed ) );
+	exit;
+}
+
 /** The other half of the tests that kill a process: `run.php die <base> <n> <snapshot>`. */
 if ( 'die' === ( $argv[1] ?? '' ) ) {
 	$guard         = new Guard();

@@ -28,7 +28,9 @@ import { createMailListener } from '../domain/mail/events.js';
 import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
+import { judgeVersions } from '../domain/vulnerabilities/judge.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
+import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
 import type { SiteGuards } from '../guard/guards.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
@@ -156,6 +158,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
   const backups = openBackups(config, parts.copyDatabase);
+  const vulnerabilities = await openVulnerabilityFeed(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
@@ -176,6 +179,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       mailer,
       backups,
       webhooks,
+      vulnerabilities,
       clock,
       config,
       log,
@@ -191,13 +195,22 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     return { ...context, events: events.from(originOf(context)) };
   };
 
+  /** Versions that came to the fleet are held against the vulnerability feed before the caller's next question. */
+  const judgeInstalled = async () => {
+    if (vulnerabilities.source === null || closing.signal.aborted) return;
+    await judgeVersions(ownCtx(), JUDGED_AT_ONCE).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.warn({ err: error }, 'new versions are judged later');
+    });
+  };
+
   /** Runs work with a context that ends with the caller or with the engine. */
   const withCtx: InlineEngine['withCtx'] = async (caller, work) => {
     try {
       return await withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
     } finally {
-      // What a caller was told has happened is in the log.
+      // What a caller was told has happened is in the log, and what it installed is judged.
       await recorder.flush();
+      await judgeInstalled();
     }
   };
 
@@ -295,7 +308,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       closing.abort();
       await Promise.all([runner.stop(), schedule.stop(), tools, looks.stop()]);
       await Promise.all([recorder.flush(), mails.settled()]);
-      await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close()]);
+      await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close(), vulnerabilities.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
       metrics.close();
       await db.close();
@@ -322,12 +335,19 @@ async function changeSession({ webSessions }: Store, change: SessionChange): Pro
 /** Figures about the sites and what waits to be told. */
 async function fleetMetrics(ctx: Ctx) {
   const { active } = await monitoringDefaults(ctx);
-  const [figures, deliveries] = await Promise.all([
+  const feed = await ctx.store.vulnerabilityFeeds.state();
+  const [figures, deliveries, sites] = await Promise.all([
     ctx.store.fleetFigures.read(ctx.clock.now(), active),
     ctx.store.alertDeliveries.counts(),
+    // Without a feed there are no such figures: nothing is known, which is not zero.
+    feed?.checked_at == null ? [] : ctx.store.vulnerabilities.sitesBySeverity(),
   ]);
-  return fleetFamilies(figures, deliveries);
+  const vulnerable = feed?.checked_at == null ? null : { checked_at: feed.checked_at, sites };
+  return fleetFamilies(figures, deliveries, vulnerable);
 }
+
+/** A call installs a few versions. More of them are left by a process that died: the schedule takes those. */
+const JUDGED_AT_ONCE = 400;
 
 /** As often as monitors are run: a process that died is noticed after three of these at most. */
 const MEMBERS_BEAT_MS = 10_000;
@@ -418,6 +438,16 @@ async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
 async function openWebhooks(config: Config): Promise<WebhookSender> {
   const { createWebhookSender } = await import('../webhook/http.js');
   return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
+}
+
+async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed> {
+  const { createVulnerabilityFeed } = await import('../feed/create.js');
+  return createVulnerabilityFeed({
+    location: config.vulnerability_feed,
+    key: config.vulnerability_key,
+    allowPrivate: config.allow_private_sites,
+    userAgent: `Sitefleet/${VERSION}`,
+  });
 }
 
 /** Where the service answers when no public address is set. */

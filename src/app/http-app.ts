@@ -14,7 +14,7 @@ import { createMcpHttp } from '../mcp/http.js';
 import { mcpEnvelope } from '../mcp/http-errors.js';
 import type { SessionSeal } from '../mcp/session-ids.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
-import { createPages, type Pages } from '../page/pages.js';
+import { builtPageFolder, createPages, type Pages } from '../page/pages.js';
 import { createSessionRoutes } from '../page/session-routes.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
@@ -30,8 +30,8 @@ export interface HttpAppParts {
   sessions: Sessions;
   /** No site was added yet. */
   isFirstStart(): Promise<boolean>;
-  /** The folder of the built page. */
-  pageFolder: string;
+  /** The folder of the built page, where it is not beside the program. */
+  pageFolder: string | undefined;
   operations: readonly GroupedOperation[];
   mcp: McpCore;
   /** Seals the ids of MCP sessions. */
@@ -59,7 +59,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   });
   const run = createRunApp({ operations, invoke: call, auth, log, readOnly: config.read_only, challenge });
   const { sessions, isFirstStart } = parts;
-  const pages = createPages(parts.pageFolder);
+  const pages = createPages(parts.pageFolder ?? builtPageFolder());
   const rest = createRestApp({ routes, call, auth, sessions, clock, log, config, version: VERSION });
   const app = createRouter({
     config,

@@ -9,6 +9,7 @@ import type { Events } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import type { Ctx } from '../domain/context.js';
 import type { TaskCaller } from '../engine/client.js';
+import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
 import type { SiteGuards } from '../guard/guards.js';
 import { noMailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
@@ -35,6 +36,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     // Made where everything is written.
     backups: null,
     webhooks: unavailable<WebhookSender>('the network'),
+    vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
     locks: createSiteLocks(),
   };
   return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({

@@ -233,9 +233,8 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     },
     async http() {
       serves = true;
-      const [{ createHttpApp }, { builtPageFolder }, { renderMetrics }, shared] = await Promise.all([
+      const [{ createHttpApp }, { renderMetrics }, shared] = await Promise.all([
         import('./http-app.js'),
-        import('../page/pages.js'),
         import('../telemetry/prometheus.js'),
         mcp(),
         metrics.open(),
@@ -246,7 +245,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
         ...surfaces,
         mcp: shared,
         isFirstStart: async () => (await store.sites.count({})) === 0,
-        pageFolder: parts.pageFolder ?? builtPageFolder(),
+        pageFolder: parts.pageFolder,
         sessionSeal: passingVault(config),
         ready,
         metrics: counts,

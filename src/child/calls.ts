@@ -259,6 +259,7 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
       status: answer.status,
       location: answer.location,
       content_type: answer.contentType,
+      sets_cookies: (answer.cookies?.length ?? 0) > 0,
       body: answer.body.toString('utf8'),
       cut: answer.bytes > PAGE_BYTES,
       ms: Math.round(answer.headersMs),
@@ -267,7 +268,16 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
   } catch (failure) {
     if (!(failure instanceof ChildFailure) || failure.kind === 'cancelled') throw failure;
     const ms = Math.round(performance.now() - began);
-    return { status: failure.httpStatus, location: '', content_type: '', body: '', cut: false, ms, failure };
+    return {
+      status: failure.httpStatus,
+      location: '',
+      content_type: '',
+      sets_cookies: false,
+      body: '',
+      cut: false,
+      ms,
+      failure,
+    };
   }
 }
 

@@ -155,6 +155,8 @@ export interface Page {
   /** Where it redirects to, as sent; '' = it does not. */
   location: string;
   content_type: string;
+  /** It sets at least one cookie. */
+  sets_cookies: boolean;
   /** First bytes of the body as text. A stranger's text: match it, never show it. */
   body: string;
   /** The body was longer than what was read. */

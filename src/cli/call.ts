@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import { asServiceError, errorBody, ServiceError } from '../core/errors.js';
+import { readJson } from '../core/json.js';
 import type { Progress } from '../core/progress.js';
 import { closestNames } from '../mcp/closest-name.js';
 import type { GroupedOperation } from '../operation/operation.js';
@@ -109,11 +110,10 @@ function findOperation(operations: readonly GroupedOperation[], name: string): G
 }
 
 function parseInput(input: string): unknown {
-  try {
-    return input.trim() === '' ? {} : JSON.parse(input);
-  } catch {
-    throw new ServiceError('rest_invalid_json', 'The input is not valid JSON.', {
-      advice: `Quote it for the shell: sitefleet call list-sites-v1 '{"page": 2}'.`,
-    });
-  }
+  if (input.trim() === '') return {};
+  const json = readJson(input);
+  if (json.problem === undefined) return json.value;
+  throw new ServiceError('rest_invalid_json', `The input ${json.problem}.`, {
+    advice: `Quote it for the shell: sitefleet call list-sites-v1 '{"page": 2}'.`,
+  });
 }

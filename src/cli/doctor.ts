@@ -9,6 +9,7 @@ import { systemClock } from '../core/clock.js';
 import { withRealDomains } from '../core/real-domains.js';
 import { VERSION } from '../core/version.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
+import { feedState } from '../domain/vulnerabilities/state.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import { createMailer } from '../mail/smtp.js';
 import { probeHttp } from '../probe/http.js';
@@ -87,6 +88,7 @@ async function lookOver(config: Config, db: Db, site: string | undefined, signal
     await scheduleOf(store),
     await mailOf(config),
     await alertsOf(config, store),
+    await feedOf(config, store),
     ...(await sitesOf(config, store, site, signal)),
   ];
 }
@@ -160,6 +162,14 @@ async function alertsOf(config: Config, store: Store): Promise<Finding> {
   if (warning !== '') return { what: 'Alerts', status: 'warn', detail: warning };
   const detail = `told to ${addresses.length} mail addresses and ${recipients.length} webhooks and chats`;
   return { what: 'Alerts', status: 'ok', detail };
+}
+
+async function feedOf(config: Config, store: Store): Promise<Finding> {
+  const what = 'Feed';
+  const { checked_at, note } = await feedState({ store, config, clock: systemClock });
+  if (note !== null) return { what, status: 'warn', detail: note };
+  const entries = (await store.vulnerabilityFeeds.state())?.entries ?? 0;
+  return { what, status: 'ok', detail: `${entries} known vulnerabilities, as of ${checked_at}` };
 }
 
 /** A site by its id or a part of its name or address; the first one when none is named. */

@@ -95,6 +95,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   site_ids_or_domains: ['example.com'],
   client_id_or_email: 'ada@example.com',
   email: 'ada@example.com',
+  price: '12.50',
   client_email: 'ada@example.com',
   admin: 'LOGIN',
   admin_password: 'PASSWORD',

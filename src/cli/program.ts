@@ -261,6 +261,16 @@ alert
     (await import('./alert.js')).testAlerts(readConfig(), options),
   );
 
+const vulnerabilities = program.command('vulnerabilities').description('the feed of known vulnerabilities');
+vulnerabilities
+  .command('refresh')
+  .description('read the feed now; exit code 1 when it cannot be read')
+  .option('--accept-shorter', 'also when it has become much shorter')
+  .option('--json', 'print JSON')
+  .action(async (options: { acceptShorter?: boolean; json?: boolean }) =>
+    (await import('./vulnerabilities.js')).refreshFeed(readConfig(), options),
+  );
+
 program
   .command('login-link')
   .description('print an address that logs a person in once, within 15 minutes')

@@ -16,6 +16,7 @@ import { databaseFile, fileUrl } from '../config/config.js';
 import { keyNames, presentVault, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
+import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { createLeases } from '../store/cluster/leases.js';
 import { createMembers } from '../store/cluster/members.js';
 import { migrate } from '../store/driver/migrate.js';
@@ -80,6 +81,7 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
     refuse(report, config);
     // Only what is known to be ours is worked on.
     await migrate(db, migrations);
+    await endBrowserLogins(db);
     report = await inspect(db, presentVault(config));
     refuse(report, config);
   } finally {

@@ -11,8 +11,10 @@ import {
   baseUrl,
   bearerToken,
   databaseUrl,
+  feedLocation,
   filePath,
   flag,
+  headerToken,
   hostName,
   httpUrl,
   integer,
@@ -29,7 +31,7 @@ import {
   userName,
 } from './parsers.js';
 import type { Config } from './types.js';
-import { CONFIRM_POLICIES, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
+import { CONFIRM_POLICIES, DEFAULT_TOOLSETS, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
 
 export { fileUrl };
 
@@ -168,9 +170,10 @@ const VARIABLES: readonly Variable[] = [
   variable(
     'TOOLSETS',
     'toolsets',
-    TOOLSETS,
+    null,
     subset(TOOLSETS),
-    'Groups of operations that assistants see over MCP; `none` for no group.',
+    `Groups of operations that assistants may use over MCP; \`none\` for no group. Left out, these are shown, and a connection may name others: ${TOOLSETS.filter((name) => !DEFAULT_TOOLSETS.includes(name)).join(', ')}.`,
+    { shown: DEFAULT_TOOLSETS.join(',') },
   ),
   variable(
     'TOOLS_ALLOW',
@@ -299,6 +302,21 @@ const VARIABLES: readonly Variable[] = [
     'Where PageSpeed Insights answers.',
   ),
   variable(
+    'VULNERABILITY_FEED',
+    'vulnerability_feed',
+    null,
+    feedLocation,
+    'Known vulnerabilities: URL or file of a feed in the format of Wordfence Intelligence v3, read daily. Without it nothing is known of them.',
+  ),
+  variable(
+    'VULNERABILITY_KEY',
+    'vulnerability_key',
+    null,
+    headerToken,
+    'Your key for that feed, sent as bearer token, over https only.',
+    { secret: true },
+  ),
+  variable(
     'SMTP_URL',
     'smtp_url',
     null,
@@ -373,9 +391,22 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
         'is for a database in a file, but SITEFLEET_DB names none. Remove it; a libSQL server has backups of its own.',
     });
   }
-  problems.push(...oauthProblems(config));
+  problems.push(...feedProblems(config), ...oauthProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
+}
+
+/** A key must not go where anyone can read it, nor be set for nothing. */
+function feedProblems(config: Config): ConfigProblem[] {
+  const { vulnerability_feed: feed, vulnerability_key: key } = config;
+  if (key === null) return [];
+  const name = 'SITEFLEET_VULNERABILITY_KEY';
+  if (feed === null) return [{ name: 'SITEFLEET_VULNERABILITY_FEED', message: `is missing, although ${name} is set.` }];
+  if (!/^https?:/i.test(feed)) return [{ name, message: 'is for a URL, but SITEFLEET_VULNERABILITY_FEED is a file.' }];
+  const { protocol, hostname } = new URL(feed);
+  return protocol === 'https:' || /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname)
+    ? []
+    : [{ name, message: 'would be sent unencrypted: SITEFLEET_VULNERABILITY_FEED must be an https URL.' }];
 }
 
 /** Whether `NAME_FILE` may name a file with the value. Some secrets have a variable of their own for that, which does more. */

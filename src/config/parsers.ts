@@ -1,5 +1,7 @@
 /** Texts of the environment as typed values. Each parser answers the value, or what would have been allowed. */
 
+import { fileURLToPath } from 'node:url';
+
 /** What a parser says of a text: the value, or what would have been allowed. */
 export type Parsed<T> = { value: T } | { allowed: string };
 export type Parser<T> = (text: string) => Parsed<T>;
@@ -111,6 +113,20 @@ export function httpUrl(text: string): Parsed<string> {
   return url !== null && /^https?:$/.test(url.protocol) && !url.username
     ? { value: url.href }
     : { allowed: 'an http or https URL without a login' };
+}
+
+/** Where a feed lies: an address, or a file. */
+export function feedLocation(text: string): Parsed<string> {
+  if (/^https?:/i.test(text)) return httpUrl(text);
+  if (text.startsWith('file://') && URL.canParse(text)) return { value: fileURLToPath(text) };
+  return 'value' in filePath(text) ? { value: text } : { allowed: 'an http or https URL without a login, or a file' };
+}
+
+/** What may stand in a header as a token. */
+export function headerToken(text: string): Parsed<string> {
+  return /^[\x21-\x7E]{8,4096}$/.test(text)
+    ? { value: text }
+    : { allowed: '8 to 4,096 printable characters without blanks' };
 }
 
 /** Login and host of a mail server; the value is never shown. */

@@ -2,7 +2,7 @@
 
 import type { Toolset } from '../core/toolsets.js';
 
-export { TOOLSETS, type Toolset } from '../core/toolsets.js';
+export { DEFAULT_TOOLSETS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 
 /** Optional parts of the product (operations §1.10, REST §6). */
 export const MODULES = [
@@ -52,7 +52,8 @@ export interface Config {
   admin_user: string | null;
   admin_password: string | null;
   modules: readonly ModuleName[];
-  toolsets: readonly Toolset[];
+  /** What connections may be shown; null = all, of which the optional ones only where they are named. */
+  toolsets: readonly Toolset[] | null;
   /** Tools that alone are offered over MCP, and tools that are not; names as `toolIds` of app/tool-rules.ts reads them. */
   tools_allow: readonly string[];
   tools_block: readonly string[];
@@ -85,6 +86,10 @@ export interface Config {
   chromium: string | null;
   /** Where PageSpeed Insights answers. */
   pagespeed_url: string;
+  /** Feed of known vulnerabilities: a URL or the path of a file; null = none. */
+  vulnerability_feed: string | null;
+  /** Sent to the feed as bearer token. */
+  vulnerability_key: string | null;
   /** `smtp://` or `smtps://` with login; null = no mail is sent. */
   smtp_url: string | null;
   /** Sender of mail; null = made from the SMTP login or host. */

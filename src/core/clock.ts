@@ -1,5 +1,6 @@
 /** The clock of a process: wall time for what is stored and shown, monotonic time for durations, and what lies between them. */
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** By how many milliseconds a clock was put forward and back. */
@@ -65,6 +66,8 @@ export const systemClock: Clock = createClock({
   now: () => Date.now(),
   elapsed: () => performance.now(),
   async sleep(ms, signal) {
+    // One signal often stands for many sites, all of which wait.
+    if (signal !== undefined) setMaxListeners(0, signal);
     await delay(ms, undefined, signal === undefined ? {} : { signal });
   },
 });

@@ -60,6 +60,7 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_rest_invalid_client_data: ['The client has no such data.', 'Read the client to see what is stored.'],
   api_key_not_found: ['No API key has this id.', LIST_FIRST],
   svc_cost_not_found: ['No cost has this id.', LIST_FIRST],
+  svc_incident_not_found: ['No incident has this id.', LIST_FIRST],
   svc_alert_recipient_not_found: ['No alert recipient has this id.', LIST_FIRST],
   svc_alert_delivery_not_found: ['No alert delivery has this id.', LIST_FIRST],
 

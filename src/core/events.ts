@@ -12,6 +12,7 @@ type ExtensionFailure = 'activate_failed' | 'deactivate_failed' | 'delete_failed
 type NoFacts = Record<never, never>;
 type UpdateFacts = { slug: string; old_version: string; new_version: string };
 type MonitorFacts = { url: string; name: string; http_code: number | null; msg: string };
+type IncidentFacts = { incident_id: number; title: string };
 type CertificateFacts = {
   url: string;
   name: string;
@@ -74,6 +75,8 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.reconnected': NoFacts;
   'site.connection_renewed': NoFacts;
   'site.sessions_destroyed': { users: number };
+  /** An address that logs a browser in was handed out. */
+  'site.admin_login': { user: string };
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
   'site.checked': { reachable: boolean | null; http_status: number };
@@ -89,6 +92,8 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'comment.changed': CommentFacts & { comment_status: string };
   'comment.failed': CommentFacts & { code: string };
   'monitor.changed': { fields: string[] };
+  'incident.acknowledged': IncidentFacts;
+  'incident.acknowledgement_withdrawn': IncidentFacts;
   'monitor.down': MonitorFacts;
   'monitor.up': MonitorFacts;
   'monitor.flapping': MonitorFacts;

@@ -24,26 +24,58 @@ export function readJson(text: string): Json {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const BRACE = 0x7b;
+/** Characters of a name that an error repeats. */
+const SHOWN = 64;
+const BLANK = /[ \t\r\n]*/y;
 
-/** Which of the bounds the text breaks, if any; one walk. Whether it is JSON at all is for `JSON.parse` to tell. */
+/**
+ * Which of the bounds the text breaks, if any, or which member an object names twice: `JSON.parse` keeps the last one without a word,
+ * so that a call does something else than it reads. One walk. Whether it is JSON at all is for `JSON.parse` to tell.
+ */
 export function jsonProblem(text: string): string | undefined {
-  let depth = 0;
+  /** Names seen in each open object; null for a list. */
+  const open: (Set<string> | null)[] = [];
   let members = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
-      i = endOfString(text, i);
+      const end = endOfString(text, i);
+      const names = open.at(-1);
+      if (names && isName(text, end)) {
+        const name = unescaped(text.slice(i + 1, end));
+        if (names.has(name)) return `names the member ${JSON.stringify(name.slice(0, SHOWN))} twice`;
+        names.add(name);
+      }
+      i = end;
     } else if (code === COLON) {
       members += 1;
       if (members > MAX_MEMBERS) return `holds more than ${MAX_MEMBERS.toLocaleString('en')} named members`;
     } else if (isOpening(code)) {
-      depth += 1;
-      if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+      open.push(code === BRACE ? new Set() : null);
+      if (open.length > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
     } else if (isClosing(code)) {
-      depth -= 1;
+      open.pop();
     }
   }
   return undefined;
+}
+
+/** Whether the string that ends at `end` is the name of a member. */
+function isName(text: string, end: number): boolean {
+  BLANK.lastIndex = end + 1;
+  BLANK.test(text);
+  return text.charCodeAt(BLANK.lastIndex) === COLON;
+}
+
+/** A name as `JSON.parse` reads it; as written when it cannot. */
+function unescaped(written: string): string {
+  if (!written.includes('\\')) return written;
+  try {
+    return String(JSON.parse(`"${written}"`));
+  } catch {
+    return written;
+  }
 }
 
 /** `{` and `[`, which differ in one bit. */

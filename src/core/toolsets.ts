@@ -7,6 +7,8 @@ interface ToolsetFacts {
   description: string;
   /** What its tools together may cost each conversation with an assistant, in tokens (o200k); a test holds them to it. */
   max_tokens: number;
+  /** Not listed unless the operator or the connection names it. */
+  optional?: true;
 }
 
 /** In the order in which they are published. */
@@ -46,13 +48,48 @@ const FACTS = {
     folder: 'fleet',
     label: 'Fleet',
     description: 'Further actions on several sites at once.',
-    max_tokens: 300,
+    max_tokens: 450,
   },
   insight: {
     folder: 'insight',
     label: 'Insight',
     description: 'Questions about the whole fleet, answered in one call.',
     max_tokens: 1400,
+  },
+  monitoring: {
+    folder: 'monitoring',
+    label: 'Monitoring',
+    description: 'Incidents, uptime, certificates, domains and alerts.',
+    max_tokens: 1400,
+    optional: true,
+  },
+  reports: {
+    folder: 'reports',
+    label: 'Reports',
+    description: 'Reports on sites for the clients they belong to.',
+    max_tokens: 520,
+    optional: true,
+  },
+  content: {
+    folder: 'content',
+    label: 'Content',
+    description: 'Posts, pages and comments on the sites.',
+    max_tokens: 2000,
+    optional: true,
+  },
+  costs: {
+    folder: 'costs',
+    label: 'Costs',
+    description: 'What is paid for sites, and when it renews.',
+    max_tokens: 1100,
+    optional: true,
+  },
+  time: {
+    folder: 'time',
+    label: 'Time',
+    description: 'Time worked for clients, timers and buckets of hours.',
+    max_tokens: 1600,
+    optional: true,
   },
 } as const satisfies Record<string, ToolsetFacts>;
 
@@ -62,3 +99,6 @@ export const TOOLSET_FACTS: Readonly<Record<Toolset, ToolsetFacts>> = FACTS;
 
 /** Their names, in the order in which they are published. */
 export const TOOLSETS = Object.keys(FACTS) as readonly Toolset[];
+
+/** Those that are listed where neither the operator nor the connection names any. */
+export const DEFAULT_TOOLSETS = TOOLSETS.filter((name) => TOOLSET_FACTS[name].optional !== true);

@@ -4,10 +4,10 @@ import type { Random } from './random.js';
 export type Latency = number | readonly [min: number, max: number] | ((functionName: string, site: number) => number);
 
 /**
- * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only that page.
- * `white`: the front page is empty. `suspect`: the front page is whole, and another one.
+ * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only that page;
+ * `task`: only wp-cron.php. `white`: the front page is empty. `suspect`: the front page is whole, and another one.
  */
-export type Breakage = 'fatal' | 'front' | 'login' | 'white' | 'suspect';
+export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'white' | 'suspect';
 
 /** What is wrong with a site right now. All off by default; may be changed at any time. */
 export interface Faults {

@@ -17,6 +17,16 @@ export function frontPage(site: DemoSite): Answer {
   );
 }
 
+/** What stands where WordPress has its administration, for somebody who came in by the guard. */
+export function adminPage(site: DemoSite, user: string): Answer {
+  const name = html(site.inner.title);
+  return page(
+    200,
+    `<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="UTF-8"><title>Dashboard ‹ ${name}</title></head>\n` +
+      `<body class="wp-admin"><h1>Dashboard of ${name}</h1>\n<p>Logged in as ${html(user)}. This site is simulated: there is nothing to administer.</p>\n</body>\n</html>\n`,
+  );
+}
+
 /** The index of WordPress' REST interface, as far as it is asked for here. */
 export function restIndex(site: DemoSite): Answer {
   const headers = { 'content-type': 'application/json; charset=UTF-8' };

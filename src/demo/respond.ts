@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, crashPage, page } from './answer.js';
-import { firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
-import { answerGuard } from './guard/answer.js';
+import { adminPage, firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
+import { answerGuard, enterSite } from './guard/answer.js';
 import { brokenAnswer } from './guard/break.js';
 import { type Params, text } from './params.js';
 import { answerCall } from './protocol.js';
@@ -38,6 +38,9 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   // Must-use plugins load before all others. Of a site in maintenance only this page loads them.
   if (request.guard !== null && (faults.maintenance !== true || request.path === 'wp-activate.php'))
     return answerGuard(site, request.guard.headers, request.guard.body, request.verify);
+  const token = request.method === 'GET' ? text(request.query, 'sitefleet-login') : '';
+  const entered = token === '' ? null : enterSite(site, token);
+  if (entered !== null) return entered;
   if (faults.http500) return crashPage();
   const isCall = text(request.params, 'function') !== '';
   if (faults.refuseCode && text(request.params, 'function') === 'code_snippet') return firewallPage();
@@ -50,6 +53,8 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
   if (isCall && plugin) return answerCall(site, request);
+  const visitor = /(?:^|;\s*)wordpress_logged_in_demo=([^;]+)/.exec(request.cookie ?? '')?.[1];
+  if (request.path === 'wp-admin/' && visitor !== undefined) return adminPage(site, decodeURIComponent(visitor));
   return ajax ? page(400, '0') : frontPage(site);
 }
 

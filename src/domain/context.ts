@@ -9,6 +9,7 @@ import type { Events, Origin } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import type { Progress } from '../core/progress.js';
 import type { SiteLocks } from '../core/site-locks.js';
+import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
 import type { SiteGuards } from '../guard/guards.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
@@ -27,6 +28,8 @@ export interface Ctx {
   readonly backups: Backups | null;
   /** Webhooks and chat services that are told of alerts. */
   readonly webhooks: WebhookSender;
+  /** Where known vulnerabilities are read from. */
+  readonly vulnerabilities: VulnerabilityFeed;
   /** Monitors, certificates, registries: the other outgoing network. */
   readonly probe: Probe;
   readonly clock: Clock;

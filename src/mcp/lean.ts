@@ -22,6 +22,11 @@ const SHOWN = [
   'svc/get-batch-job-status-v1',
 ];
 
+/** Whether a lean connection has a tool for the operation. */
+export function isShown(id: string): boolean {
+  return SHOWN.includes(id);
+}
+
 const MOST_FOUND = 10;
 const FOUND = 4;
 

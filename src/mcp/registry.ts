@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault, type ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { permissionError } from '../core/permission.js';
+import { DEFAULT_TOOLSETS } from '../core/toolsets.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { fitToBudget } from './budget.js';
@@ -25,10 +26,11 @@ import {
   isGuarded,
   principalOf,
 } from './confirm.js';
-import { notChosen, toolOff, toolsetOff, unknownTool } from './errors.js';
-import { leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
+import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.js';
+import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
 import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
+import { nextCall } from './next-call.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { toolNamer, withToolNames } from './tool-names.js';
 import {
@@ -46,7 +48,8 @@ export interface RegistryParts {
   invoke: Invoke;
   log: Log;
   readOnly: boolean;
-  toolsets: readonly Toolset[];
+  /** What the operator allows; null = all, of which the optional ones are shown where a connection names them, or is lean. */
+  toolsets: readonly Toolset[] | null;
   /** Ids of operations that alone are offered, when there are any, and of those that never are. */
   tools?: { allow: readonly string[]; block: readonly string[] };
   /** Default: what the operations themselves require. */
@@ -107,10 +110,13 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
     const { id, group, needs } = operation;
-    if (!parts.toolsets.includes(group)) return toolsetOff(toolName(id), group);
+    const chosen = actor.tools?.toolsets ?? null;
+    if (parts.toolsets?.includes(group) === false) return toolsetOff(toolName(id), group);
     if (allow.length > 0 && !allow.includes(id)) return toolOff(toolName(id));
     if (block.includes(id)) return toolOff(toolName(id));
-    if (actor.tools?.toolsets?.includes(group) === false) return notChosen(toolName(id), 'toolsets');
+    if (chosen?.includes(group) === false) return notChosen(toolName(id), 'toolsets');
+    const named = chosen !== null || parts.toolsets !== null || actor.tools?.lean === true;
+    if (!named && !DEFAULT_TOOLSETS.includes(group)) return notNamed(toolName(id), group);
     if (actor.tools?.read_only === true && needs !== 'read') return notChosen(toolName(id), 'readonly');
     return permissionError(actor, needs, parts.readOnly);
   }
@@ -179,7 +185,22 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
     const fitted = await fitOutput(operation, args, outcome, caller, textFrom);
-    return successResult(fitted, carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []);
+    const next = nextCall({
+      operation,
+      args,
+      output: fitted.output,
+      offers: (id) => offers(id, caller.actor),
+      listed: (id) => caller.actor.tools?.lean !== true || isShown(id),
+    });
+    return successResult(fitted, [
+      ...(carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []),
+      ...(next === undefined ? [] : [next]),
+    ]);
+  }
+
+  function offers(id: string, actor: Actor): boolean {
+    const operation = byName.get(id);
+    return operation !== undefined && visibilityError(operation, actor) === undefined;
   }
 
   return {
@@ -220,10 +241,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       }
     },
 
-    offers(id, actor) {
-      const operation = byName.get(id);
-      return operation !== undefined && visibilityError(operation, actor) === undefined;
-    },
+    offers,
 
     async read(id, args, caller) {
       try {

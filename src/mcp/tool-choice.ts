@@ -2,9 +2,11 @@
 
 import type { Actor, ToolChoice } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
-import { TOOLSETS, type Toolset } from '../core/toolsets.js';
+import { DEFAULT_TOOLSETS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 
 const LEAN = 'lean';
+/** Stands for the toolsets that are shown where none is named. */
+const DEFAULT = 'default';
 const YES: ReadonlySet<string> = new Set(['1', 'true', 'yes']);
 const NO: ReadonlySet<string> = new Set(['', '0', 'false', 'no']);
 
@@ -19,10 +21,10 @@ export function toolChoice(written: {
     .split(',', 100)
     .map((name) => name.trim())
     .filter(Boolean);
-  const unknown = names.find((name) => name !== LEAN && !isToolset(name));
+  const unknown = names.find((name) => name !== LEAN && name !== DEFAULT && !isToolset(name));
   if (unknown !== undefined || (written.toolsets !== undefined && names.length === 0))
-    throw refused('toolsets', unknown ?? '', `Send some of ${TOOLSETS.join(', ')}, or ${LEAN}.`);
-  const sets = names.filter(isToolset);
+    throw refused('toolsets', unknown ?? '', `Send some of ${DEFAULT}, ${TOOLSETS.join(', ')}, or ${LEAN}.`);
+  const sets = names.flatMap((name) => (name === DEFAULT ? DEFAULT_TOOLSETS : isToolset(name) ? [name] : []));
   return {
     toolsets: sets.length === 0 ? null : TOOLSETS.filter((name) => sets.includes(name)),
     read_only: flagOf(written.readonly ?? ''),

@@ -45,12 +45,15 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
 
 /** Whether it may contact sites: clients, tags and jobs are records of our own store. */
 function reachesOut(operation: GroupedOperation): boolean {
-  return operation.engine && ['sites', 'updates', 'safety'].includes(operation.group);
+  return operation.engine && ['sites', 'updates', 'safety', 'fleet', 'monitoring', 'content'].includes(operation.group);
 }
+
+/** Groups whose records hold what people here wrote. */
+const OWN_RECORDS: ReadonlySet<string> = new Set(['clients', 'tags', 'costs', 'time']);
 
 /** Whether its output may contain texts that sites wrote. */
 export function carriesSiteText({ group, id }: GroupedOperation): boolean {
-  return (group !== 'clients' && group !== 'tags') || id.endsWith('-sites-v1');
+  return !OWN_RECORDS.has(group) || id.endsWith('-sites-v1');
 }
 
 /** Names of the lists in an output. */

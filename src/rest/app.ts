@@ -174,10 +174,14 @@ async function admit(
   return either ? auth.either(info, 'rest') : auth.bearer(info, 'rest');
 }
 
-/** The session of a request that brings its cookie and no other credentials; sets the cookie where it changes. */
+/**
+ * The session of a request that brings its cookie and no key; sets the cookie where it changes. A Basic login beside it is one
+ * that the browser remembers from elsewhere, and sends along by itself.
+ */
 async function sessionOf(c: RestContext, sessions: Sessions, headers: HeaderFields): Promise<Session | undefined> {
   const { info } = c.env;
-  const cookie = info.authorization === undefined ? sessionCookieOf(c.req.raw.headers, info.https) : undefined;
+  const other = info.authorization !== undefined && !/^\s*basic\s/i.test(info.authorization);
+  const cookie = other ? undefined : sessionCookieOf(c.req.raw.headers, info.https);
   if (cookie === undefined) return undefined;
   const csrf = c.req.header('x-sitefleet-csrf');
   const session = await sessions.admit({ cookie, method: c.req.method, info, csrf });

@@ -22,6 +22,7 @@ import { timeTrackerExtra } from './time-tracker/extra.js';
 import { time } from './time-tracker/time-tracker.js';
 import { updatesExtra } from './updates/ignored.js';
 import { updates } from './updates/updates.js';
+import { vulnerabilitiesExtra } from './vulnerabilities/vulnerabilities.js';
 
 /** The routes document, in its order. */
 export const documented: readonly Route[] = [
@@ -55,6 +56,7 @@ export const extra: readonly Route[] = [
   ...alertsExtra,
   ...safetyExtra,
   ...alertRecipients,
+  ...vulnerabilitiesExtra,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

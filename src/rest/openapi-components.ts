@@ -228,5 +228,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   tags: 'Tags of sites.',
   costs: 'Costs of sites and clients.',
   alerts: 'Alerts of monitors, certificates and domains, and who is told of them.',
+  incidents: 'Times when sites were down, and who has seen them.',
   quarantine: 'Versions that broke a site and are held back from all others.',
+  vulnerabilities: 'Known vulnerabilities of what is installed.',
 };

@@ -15,6 +15,7 @@ import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { refreshAbandoned } from '../domain/sites/abandoned.js';
 import { expireIgnored } from '../domain/updates/ignored-everywhere.js';
 import { backUpByClock } from '../domain/upkeep/backups.js';
+import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
 
@@ -138,6 +139,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Copies the database into SITEFLEET_BACKUP_DIR, once a day.',
     pattern: '0 25 * * * *',
     run: backUpByClock,
+  },
+  {
+    name: 'vulnerabilities',
+    about: 'Reads the vulnerability feed once a day, and holds new versions against it.',
+    pattern: '45 * * * * *',
+    run: async (ctx) => (await refreshVulnerabilities(ctx)).message,
   },
   {
     name: 'forget-old',

@@ -58,6 +58,9 @@ import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
 import { createNarrowedUpdates } from './updates/narrowing.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
+import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
+import { createJudgements } from './vulnerabilities/judgements.js';
+import { createVulnerabilities } from './vulnerabilities/list.js';
 
 export function createStore(db: Db, vault: Vault) {
   return {
@@ -76,6 +79,9 @@ export function createStore(db: Db, vault: Vault) {
     safeChanges: createChanges(db),
     quarantine: createQuarantine(db),
     findings: createFindings(db),
+    vulnerabilityFeeds: createVulnerabilityFeeds(db),
+    judgements: createJudgements(db),
+    vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),
     fleetSearch: createFleetSearch(db),
     liveChanges: createLiveChanges(db),

@@ -3,11 +3,14 @@
 import type { FleetFigures } from '../store/reports/fleet-figures.js';
 import { gauge, type MetricFamily } from './metrics.js';
 
+/** Not rated is −1, then as stored. */
+const SEVERITIES = ['not_rated', 'none', 'low', 'medium', 'high', 'critical'];
 const TYPES = ['core', 'plugin', 'theme', 'translation'];
 
 export function fleetFamilies(
   { sites, updates, monitors, certificates, first_expiry }: FleetFigures,
   deliveries: { open: number; dead: number },
+  vulnerable: { checked_at: number; sites: readonly { severity: number | null; n: number }[] } | null,
 ): MetricFamily[] {
   const by = (label: string, counts: Readonly<Record<string, number>>) =>
     Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
@@ -35,6 +38,23 @@ export function fleetFamilies(
       { labels: { state: 'open' }, value: deliveries.open },
       { labels: { state: 'dead' }, value: deliveries.dead },
     ),
+    ...(vulnerable === null
+      ? []
+      : [
+          gauge(
+            'sitefleet_vulnerable_sites',
+            'Sites with a known vulnerability, by the worst of them.',
+            ...SEVERITIES.map((severity, index) => ({
+              labels: { severity },
+              value: vulnerable.sites.find((row) => (row.severity ?? -1) === index - 1)?.n ?? 0,
+            })),
+          ),
+          gauge(
+            'sitefleet_vulnerability_feed_checked_timestamp_seconds',
+            'When the feed of known vulnerabilities was last looked at with success.',
+            { value: vulnerable.checked_at / 1000 },
+          ),
+        ]),
   ].filter(({ values }) => values.length > 0);
 }
 

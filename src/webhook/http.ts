@@ -1,8 +1,9 @@
 /** Posts to webhooks over undici: to addresses that may be called only, bounded in time and size, signed where asked. */
 
 import { Webhook } from 'standardwebhooks';
-import { Agent, request } from 'undici';
+import { type Agent, request } from 'undici';
 import type { PrivateReach } from '../core/address.js';
+import { checkAddress, checkedAgent } from '../probe/agent.js';
 import { type Lookup, Names } from '../probe/names.js';
 import { type OutgoingPost, PostFailure, type WebhookSender } from './sender.js';
 
@@ -22,33 +23,14 @@ export function createWebhookSender({ allowPrivate, lookup, userAgent }: SenderP
   const names = new Names({ allowPrivate, lookup });
   let agent: Agent | undefined;
   const dispatcher = () => {
-    agent ??= new Agent({
-      connect: {
-        timeout: TIMEOUT_MS,
-        // Every socket goes to an address that was checked, however often the name changes its mind.
-        lookup: (host, options, done) => {
-          names.resolve(host).then(
-            ({ addresses }) => {
-              const [first] = addresses;
-              if (options.all === true) done(null, [...addresses]);
-              else done(null, first?.address ?? '', first?.family);
-            },
-            (error: Error) => done(error, '', 4),
-          );
-        },
-      },
-      keepAliveTimeout: 1_000,
-      keepAliveMaxTimeout: 2_000,
-    });
+    agent ??= checkedAgent(names, TIMEOUT_MS);
     return agent;
   };
-  const resolve = (url: string) => names.resolve(new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'));
 
   return {
     async post(message) {
       try {
-        // A literal address is connected to without a look-up.
-        await resolve(message.url);
+        await checkAddress(names, message.url);
         await exchange(dispatcher(), message, userAgent);
       } catch (error) {
         throw asFailure(error);
@@ -56,7 +38,7 @@ export function createWebhookSender({ allowPrivate, lookup, userAgent }: SenderP
     },
     async refusal(url) {
       try {
-        await resolve(url);
+        await checkAddress(names, url);
         return null;
       } catch (error) {
         return isStep(error) && error.kind === 'blocked_address' ? error.message : null;

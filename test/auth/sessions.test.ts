@@ -351,6 +351,11 @@ describe('a change with the cookie', () => {
     expect((await ask('PUT /v2/sites/1/edit', { headers, body: change })).status).toBe(200);
     const wrong = { Cookie: session.cookie, Authorization: 'Bearer wrong' };
     expect((await ask('GET /v2/sites', { headers: wrong })).status).toBe(401);
+    // What a browser remembers from elsewhere and sends along neither helps nor harms.
+    const remembered = { Cookie: session.cookie, Authorization: `Basic ${btoa(`ada:${PASSWORD}`)}` };
+    expect((await ask('GET /v2/sites', { headers: remembered })).status).toBe(200);
+    const unproven = await ask('PUT /v2/sites/1/edit', { headers: remembered, body: change });
+    expect([unproven.status, unproven.body.code]).toEqual([403, 'svc_csrf_refused']);
   });
 });
 

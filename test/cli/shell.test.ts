@@ -13,6 +13,7 @@ import { operations } from '../../tools/index.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { type Receiver, receiver } from '../support/receiver.js';
+import { entry, feedText } from '../vulnerabilities/feed.js';
 
 let programs: Commands;
 let fleet: Fleet;
@@ -160,6 +161,10 @@ describe('doctor', () => {
     expect(of('Key')?.detail).toMatch(/opens all [1-9]\d* secrets/);
     expect(of('Mail')).toMatchObject({ status: 'warn', detail: expect.stringContaining('SITEFLEET_SMTP_URL') });
     expect(of('Alerts')?.detail).toContain('Nobody would be told');
+    expect(of('Feed')).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('SITEFLEET_VULNERABILITY_FEED'),
+    });
     expect(of('Site')).toMatchObject({ status: 'ok', detail: expect.stringContaining(fleet.site(0).url) });
     expect(of('Clock')).toMatchObject({ status: 'ok' });
   });
@@ -181,6 +186,37 @@ describe('doctor', () => {
     expect((await findings({}, ['--site', '1'])).of('Site')).toMatchObject({ status: 'fail' });
     delete fleet.site(0).faults.offline;
     expect((await findings({}, ['--site', 'nowhere'])).of('Site')).toMatchObject({ status: 'fail' });
+  });
+});
+
+describe('vulnerabilities', () => {
+  it('reads the feed at once, tells what came of it, and doctor how old it is', async () => {
+    const feed = join(folder, 'feed.json');
+    writeFileSync(
+      feed,
+      feedText([1, 2, 3].map((n) => entry(n, { slug: `box-${n}`, affected: [['*', true, '*', true]] }))),
+    );
+    const more = { ...env, SITEFLEET_VULNERABILITY_FEED: feed };
+    const refresh = (...args: string[]) => programs.run(more, ['vulnerabilities', 'refresh', ...args]);
+    const first = await refresh('--json');
+    expect(JSON.parse(first.out)).toMatchObject({
+      outcome: 'read',
+      message: '3 entries, 3 new or changed, 0 gone',
+      checked_at: expect.stringMatching(/Z$/),
+      note: null,
+    });
+    expect(await refresh()).toMatchObject({ code: 0, out: 'nothing new\n' });
+    const { out } = await programs.run(more, ['doctor', '--json']);
+    expect(JSON.parse(out)).toContainEqual({
+      what: 'Feed',
+      status: 'ok',
+      detail: expect.stringMatching(/^3 known vulnerabilities, as of 20.*Z$/),
+    });
+    writeFileSync(feed, feedText([entry(1, { slug: 'box-1', affected: [] })]));
+    const shorter = await refresh();
+    expect([shorter.code, shorter.out]).toEqual([1, expect.stringContaining('--accept-shorter')]);
+    expect(await refresh('--accept-shorter')).toMatchObject({ code: 0, out: '1 entries, 1 new or changed, 2 gone\n' });
+    expect(await programs.run(env, ['vulnerabilities', 'refresh'])).toMatchObject({ code: 1 });
   });
 });
 

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
-import { TOOLSETS } from '../../src/core/toolsets.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { tempFolder } from '../support/cleanup.js';
 
@@ -44,7 +43,7 @@ describe('readConfig', () => {
         'pro-reports',
         'time-tracker',
       ],
-      toolsets: TOOLSETS,
+      toolsets: null,
       tools_allow: [],
       tools_block: [],
       read_only: false,
@@ -67,6 +66,8 @@ describe('readConfig', () => {
       lighthouse: null,
       chromium: null,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
+      vulnerability_feed: null,
+      vulnerability_key: null,
       smtp_url: null,
       mail_from: null,
       confirm: 'ask',
@@ -149,6 +150,24 @@ describe('readConfig', () => {
       );
   });
 
+  it('takes a vulnerability feed as URL or file, and a key only for a URL that nobody else can read along', () => {
+    const feedOf = (text: string) => readConfig({ ...home, SITEFLEET_VULNERABILITY_FEED: text }).vulnerability_feed;
+    expect(feedOf('https://feed.example/v3')).toBe('https://feed.example/v3');
+    expect(feedOf('/data/feed.json')).toBe('/data/feed.json');
+    expect(feedOf('file:///data/a%20feed.json')).toBe('/data/a feed.json');
+    for (const text of ['ftp://feed.example/', 'https://user:secret@feed.example/'])
+      expect(problems({ SITEFLEET_VULNERABILITY_FEED: text }).SITEFLEET_VULNERABILITY_FEED).toMatch(
+        /http or https URL/,
+      );
+    const key = { SITEFLEET_VULNERABILITY_KEY: 'key-of-the-feed' };
+    expect(problems(key).SITEFLEET_VULNERABILITY_FEED).toMatch(/is missing/);
+    const withFeed = (text: string) => ({ ...key, SITEFLEET_VULNERABILITY_FEED: text });
+    expect(problems(withFeed('/data/feed.json')).SITEFLEET_VULNERABILITY_KEY).toMatch(/is for a URL/);
+    expect(problems(withFeed('http://feed.example/')).SITEFLEET_VULNERABILITY_KEY).toMatch(/unencrypted/);
+    for (const text of ['https://feed.example/', 'http://127.0.0.1:8080/feed', 'http://localhost/feed'])
+      expect(readConfig({ ...home, ...withFeed(text) }).vulnerability_key).toBe('key-of-the-feed');
+  });
+
   it('lets the command line win', () => {
     expect(readConfig({ ...home, SITEFLEET_PORT: '1' }, { port: 2, host: '0.0.0.0' })).toMatchObject({
       port: 2,
@@ -192,6 +211,7 @@ describe('readConfig', () => {
     const values = {
       SITEFLEET_DB_TOKEN: ['db_token', 'eyJ.token'],
       SITEFLEET_ADMIN_PASSWORD: ['admin_password', ' with blanks '],
+      SITEFLEET_VULNERABILITY_KEY: ['vulnerability_key', 'key-of-the-feed'],
       SITEFLEET_SMTP_URL: ['smtp_url', 'smtp://u:p@mail.example:587'],
       SITEFLEET_METRICS_TOKEN: ['metrics_token', 'a'.repeat(20)],
     } as const;
@@ -200,10 +220,11 @@ describe('readConfig', () => {
     const secrets = describeConfig().filter(({ name, secret }) => secret && !names.includes(`${name}_FILE`));
     expect(names).toContain('SITEFLEET_SECRET_KEY_FILE');
     expect(secrets.map(({ name }) => name)).toEqual(Object.keys(values));
+    const feed = { SITEFLEET_VULNERABILITY_FEED: 'https://feed.example/v3' };
     for (const [name, [key, value]] of Object.entries(values)) {
       const file = join(folder, name);
       writeFileSync(file, `${value}\n`);
-      expect(readConfig({ ...home, [`${name}_FILE`]: file })[key]).toBe(value);
+      expect(readConfig({ ...home, ...feed, [`${name}_FILE`]: file })[key]).toBe(value);
       expect(problems({ [`${name}_FILE`]: file, [name]: value })[`${name}_FILE`]).toContain(`together with ${name}`);
       expect(problems({ [`${name}_FILE`]: join(folder, 'none') })[`${name}_FILE`]).toContain('ENOENT');
       writeFileSync(file, '\n');

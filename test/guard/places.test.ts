@@ -130,6 +130,33 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       chmodSync(folder('mu-plugins'), 0o755);
     });
 
+    it('works where PHP may open nothing outside the site', async () => {
+      site.stop();
+      await site.serve({ confined: true });
+      const before = contents(folder('plugins/alpha'));
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      await guard.arm(snapshot.id, 60);
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'nix();'));
+      await pause(3_100);
+      expect([await status(site.url), await status(site.url)]).toEqual([500, 200]);
+      expect(contents(folder('plugins/alpha'))).toEqual(before);
+      site.stop();
+      await site.serve();
+    });
+
+    it('leaves the command line alone, which often runs as another user', async () => {
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      await guard.arm(snapshot.id, 60);
+      const version = plugin('2.0', "if ( 'cli' === PHP_SAPI ) nix();");
+      site.write('plugins/alpha/alpha.php', version);
+      await pause(3_100);
+      const before = contents(site.content);
+      expect(() => site.php(`require '${site.core}/wp-load.php';`)).toThrow('nix');
+      expect(contents(site.content)).toEqual(before);
+      expect(await guard.disarm(snapshot.id)).toEqual([]);
+      await guard.restore(snapshot.id);
+    });
+
     it('keeps files and folders as they were, odd names and rights included', async () => {
       site.writeAll({
         'plugins/odd/odd.php': plugin('1'),

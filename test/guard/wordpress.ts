@@ -12,6 +12,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -37,6 +38,12 @@ export interface WordPressOptions {
   multisite?: boolean;
   /** Folder for wp-content; default one of its own. */
   content?: string;
+  /** Requests at the same time. */
+  workers?: number;
+  /** WordPress' upgrader runs here: the site gets files of WordPress of its own, so that its maintenance is its own. */
+  updates?: boolean;
+  /** A site of the same host, not of many sites, whose database is copied: cheaper than WordPress' installer. */
+  like?: WordPress;
 }
 
 export class WordPressHost {
@@ -64,6 +71,10 @@ export class WordPressHost {
     await until(() => this.sql('SELECT 1') === 0, 'MariaDB');
   }
 
+  query(statements: string): string {
+    return execFileSync('mariadb', ['--no-defaults', '-S', this.#socket, '-N', '-e', statements], { encoding: 'utf8' });
+  }
+
   sql(statement: string): number | null {
     return spawnSync('mariadb', ['--no-defaults', '-S', this.#socket, '-e', statement], { stdio: 'ignore' }).status;
   }
@@ -72,11 +83,35 @@ export class WordPressHost {
     const port = await freePort();
     this.sql(`CREATE DATABASE ${name}`);
     const folder = join(this.folder, name);
-    const site = new WordPress(this.#core, folder, port, options);
+    const core =
+      options.updates === true ? this.#ownCore(name, options.content ?? join(folder, 'wp-content')) : this.#core;
+    const site = new WordPress(core, folder, port, name, options);
     this.#sites.push(site);
-    site.install(`localhost:${this.#socket}`, name);
+    if (options.like !== undefined) this.#copyDatabase(options.like, site);
+    site.install(`localhost:${this.#socket}`);
     await site.serve();
     return site;
+  }
+
+  /** The same files under other names; only the folder itself can be written, and plugins' scripts and styles are served. */
+  #ownCore(name: string, content: string): string {
+    const core = join(this.folder, `${name}-core`);
+    execFileSync('cp', ['-al', this.#core, core]);
+    symlinkSync(content, join(core, 'wp-content'));
+    if (USER.uid !== undefined) chownSync(core, USER.uid, USER.gid);
+    return core;
+  }
+
+  #copyDatabase(from: WordPress, to: WordPress): void {
+    const tables = this.query(`SHOW TABLES FROM ${from.database}`)
+      .split('\n')
+      .filter((table) => table !== '');
+    const copies = tables.map(
+      (table) =>
+        `CREATE TABLE ${to.database}.${table} LIKE ${from.database}.${table}; INSERT INTO ${to.database}.${table} SELECT * FROM ${from.database}.${table};`,
+    );
+    const address = `UPDATE ${to.database}.wp_options SET option_value = '${to.url.replace(/\/$/, '')}' WHERE option_name IN ('siteurl', 'home')`;
+    this.query([...copies, address].join('\n'));
   }
 
   async close(): Promise<void> {
@@ -99,10 +134,20 @@ export class WordPress {
   readonly #folder: string;
   readonly #port: number;
   readonly #multisite: boolean;
+  readonly #copied: boolean;
+  readonly #workers: number;
   #server: ReturnType<typeof spawn> | undefined;
 
-  constructor(core: string, folder: string, port: number, options: WordPressOptions) {
+  constructor(
+    core: string,
+    folder: string,
+    port: number,
+    readonly database: string,
+    options: WordPressOptions,
+  ) {
     this.core = core;
+    this.#copied = options.like !== undefined;
+    this.#workers = options.workers ?? 4;
     this.#folder = folder;
     this.#port = port;
     this.#multisite = options.multisite === true;
@@ -110,7 +155,7 @@ export class WordPress {
     this.url = `http://127.0.0.1:${port}/`;
   }
 
-  install(socket: string, database: string): void {
+  install(socket: string): void {
     for (const name of ['plugins', 'mu-plugins', 'themes/plain'])
       mkdirSync(join(this.content, name), { recursive: true });
     mkdirSync(this.#folder, { recursive: true });
@@ -119,16 +164,8 @@ export class WordPress {
     this.write('themes/plain/style.css', '/*\nTheme Name: Plain\nVersion: 1.0\n*/\n');
     this.write('themes/plain/index.php', page('Welcome'));
     this.write('themes/plain/404.php', page('Not here'));
-    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, database, ''));
-    this.php(
-      `define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; require ABSPATH . 'wp-admin/includes/upgrade.php';
-      add_filter('pre_wp_mail', '__return_true');
-      wp_install('Test', 'admin', 'admin@example.com', true, '', 'secret');
-      update_option('siteurl', rtrim('${this.url}', '/')); update_option('home', rtrim('${this.url}', '/'));
-      update_option('template', 'plain'); update_option('stylesheet', 'plain'); update_option('permalink_structure', '/%postname%/');
-      wp_insert_user(array('user_login' => 'second', 'user_pass' => 'x', 'role' => 'administrator'));
-      wp_insert_user(array('user_login' => 'edith', 'user_pass' => 'x', 'role' => 'editor'));`,
-    );
+    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, ''));
+    if (!this.#copied) this.#runInstaller();
     if (this.#multisite) {
       this.php(
         `define('WP_INSTALLING', true); define('WP_ALLOW_MULTISITE', true);
@@ -139,12 +176,24 @@ export class WordPress {
       const network = `define('WP_ALLOW_MULTISITE', true); define('MULTISITE', true); define('SUBDOMAIN_INSTALL', false);
         define('DOMAIN_CURRENT_SITE', '127.0.0.1:${this.#port}'); define('PATH_CURRENT_SITE', '/');
         define('SITE_ID_CURRENT_SITE', 1); define('BLOG_ID_CURRENT_SITE', 1);`;
-      writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, database, network));
+      writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, network));
       // WordPress has made every administrator one of the network.
       this.wp("update_site_option('site_admins', array('admin'));");
     }
     if (USER.uid !== undefined)
       execFileSync('chown', ['-R', `${USER.uid}:${USER.gid}`, this.#folder, realpathSync(this.content)]);
+  }
+
+  #runInstaller(): void {
+    this.php(
+      `define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; require ABSPATH . 'wp-admin/includes/upgrade.php';
+      add_filter('pre_wp_mail', '__return_true');
+      wp_install('Test', 'admin', 'admin@example.com', true, '', 'secret');
+      update_option('siteurl', rtrim('${this.url}', '/')); update_option('home', rtrim('${this.url}', '/'));
+      update_option('template', 'plain'); update_option('stylesheet', 'plain'); update_option('permalink_structure', '/%postname%/');
+      wp_insert_user(array('user_login' => 'second', 'user_pass' => 'x', 'role' => 'administrator'));
+      wp_insert_user(array('user_login' => 'edith', 'user_pass' => 'x', 'role' => 'editor'));`,
+    );
   }
 
   /** Runs code by command line: on its own, or inside WordPress with `wp`. */
@@ -163,18 +212,19 @@ export class WordPress {
     return this.php(`define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; ${code}`);
   }
 
-  /** `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
-  async serve({ timestamps = true } = {}): Promise<void> {
+  /** `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
+  async serve({ timestamps = true, confined = false } = {}): Promise<void> {
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
     const cache = [
       'opcache.enable=1',
       'opcache.revalidate_freq=0',
       `opcache.validate_timestamps=${timestamps ? 1 : 0}`,
     ];
-    const settings = [...limits, ...cache];
+    const folders = [this.core, realpathSync(this.content), this.#folder].join(':');
+    const settings = [...limits, ...cache, ...(confined ? [`open_basedir=${folders}`] : [])];
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
     this.#server = spawn('php', [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
-      env: { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: '4' },
+      env: { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) },
       stdio: 'ignore',
       detached: true,
       ...USER,

@@ -54,6 +54,40 @@ const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)
 const rpc = (args: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc-list-updates-v1","arguments":{"site_ids_or_domains":${args}}}}`;
 
+describe('a member that is named twice', () => {
+  it.each([
+    ['plainly', '{"site_ids_or_domains":[1],"site_ids_or_domains":[]}', 'site_ids_or_domains'],
+    ['in another spelling', '{"types" :["plugins"],"t\\u0079pes"\n: []}', 'types'],
+    ['further in', '{"site_ids_or_domains":[{"a":{"b":1,"b":2}}]}', 'b'],
+  ])('%s is refused everywhere, for only the last one would count', async (_how, twice, name) => {
+    const words = new RegExp(`names the member \\\\?"${name}\\\\?" twice`);
+    const refused = [400, 'rest_invalid_json', expect.stringMatching(words)];
+    const run = await send(RUN, `{"input":${twice}}`);
+    expect([run.status, run.body.code, run.body.message]).toEqual(refused);
+    const bare = await send(`${QUERY}?input=${encodeURIComponent(twice)}`, undefined);
+    expect([bare.status, bare.body.message]).toEqual([400, expect.stringMatching(words)]);
+    const rest = await send('/v2/tags/add', `{"name":"Twice","data":${twice}}`);
+    expect([rest.status, rest.body.code, rest.body.message]).toEqual(refused);
+    const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc-run-updates-v1","arguments":${twice}}}`;
+    const mcp = await send('/mcp', call);
+    expect([mcp.status, mcp.body.error.code, mcp.body.error.message]).toEqual([
+      400,
+      -32700,
+      expect.stringMatching(words),
+    ]);
+  });
+
+  it('is one within an object: others, lists and texts may repeat it', async () => {
+    const name = 'say \\"name\\": \\"name\\":';
+    const reply = await send('/v2/tags/add', `{"name":"${name}","color":"#111111"}`);
+    expect([reply.status, reply.body.data.name]).toEqual([200, 'say "name": "name":']);
+    const items = await send('/abilities/svc/list-sites-v1/run?input=%7B%7D', undefined);
+    expect(items.status).toBe(200);
+    const batch = '{"create":[{"name":"One"},{"name":"Two"}]}';
+    expect((await send('/v2/tags/batch', batch)).body.code).not.toBe('rest_invalid_json');
+  });
+});
+
 describe('nesting', () => {
   it.each([
     ['lists', lists(100_000)],

@@ -272,8 +272,8 @@ describe('with a preview', () => {
     const tools = mcp.core.registry.listTools(LOCAL);
     const guarded = tools.filter((tool) => 'confirmation_token' in (tool.inputSchema.properties ?? {}));
     const deletions = tools.filter((tool) => 'confirm' in (tool.inputSchema.properties ?? {})).map(({ name }) => name);
-    const fleet = ['svc-reconnect-sites-v1', 'svc-run-updates-v1', 'svc-update-all-v1'];
-    expect(deletions).toHaveLength(6);
+    const fleet = ['svc-reconnect-sites-v1', 'svc-run-updates-v1', 'svc-switch-plugin-v1', 'svc-update-all-v1'];
+    expect(deletions).toHaveLength(8);
     expect(guarded.map(({ name }) => name).sort()).toEqual([...deletions, ...fleet].sort());
     for (const { outputSchema } of guarded) expect(outputSchema?.properties).toHaveProperty('confirmation_token');
   });

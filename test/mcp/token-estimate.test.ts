@@ -76,9 +76,14 @@ describe('what the product sends', () => {
     const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };
     const ids: Record<string, unknown> = { site_id_or_domain: 1, client_id_or_email: 1, tag_id: 1 };
     let compared = 0;
-    for (const operation of operations.filter(({ effect, id }) => effect === 'read' && !id.includes('job'))) {
+    for (const operation of operations.filter(({ effect, id }) => effect === 'read' && !/job|get-post/.test(id))) {
       const names = Object.keys(operation.input.shape);
-      const args = Object.fromEntries(Object.entries(ids).filter(([name]) => names.includes(name)));
+      // One of them: a report is of a site or of a client.
+      const args = Object.fromEntries(
+        Object.entries(ids)
+          .filter(([name]) => names.includes(name))
+          .slice(0, 1),
+      );
       const result = (await mcp.core.registry.callTool(operation.id, args, caller)) as never;
       const text = textOf(result);
       expect([operation.id, text.startsWith('{')]).toEqual([operation.id, true]);

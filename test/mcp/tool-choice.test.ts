@@ -8,7 +8,7 @@ import {
   LOCAL,
   type McpApp,
   mcpApp,
-  connect as open,
+  connect as openClient,
   type Target,
   textOf,
   WAYS,
@@ -40,7 +40,7 @@ afterAll(() => mcp.close());
 
 describe.each(HTTP)('over HTTP, %s', (...way) => {
   const connect = (query: string, more: Partial<Target> = {}) =>
-    open(way, { ...mcp.target, url: `${mcp.url}${query}`, ...more });
+    openClient(way, { ...mcp.target, url: `${mcp.url}${query}`, ...more });
   const listed = async (query: string, more: Partial<Target> = {}) => {
     const driver = await connect(query, more);
     const names = (await driver.listTools()).map(({ name }) => name);
@@ -101,7 +101,7 @@ describe('a refused choice', () => {
 describe('the lean list', () => {
   const lean = { toolsets: null, read_only: false, lean: true };
   const connect = (way = HTTP[1] ?? WAYS[2]) =>
-    open(way as (typeof WAYS)[number], {
+    openClient(way as (typeof WAYS)[number], {
       ...mcp.target,
       url: `${mcp.url}?toolsets=lean`,
       actor: { ...LOCAL, tools: lean },
@@ -183,7 +183,7 @@ describe('the lean list', () => {
     const { id } = await own.app.call('add-tag', { name: 'doomed' });
     const questions: string[] = [];
     for (const action of ['decline', 'accept'] as const) {
-      const driver = await open(way, {
+      const driver = await openClient(way, {
         ...own.target,
         url: `${own.url}?toolsets=lean`,
         answer: async ({ message }) => {
@@ -200,7 +200,7 @@ describe('the lean list', () => {
   });
 
   it('is bounded by the rest of the choice', async () => {
-    const driver = await open(['2026-07-28', 'http'], {
+    const driver = await openClient(['2026-07-28', 'http'], {
       ...mcp.target,
       url: `${mcp.url}?toolsets=lean,tags&readonly=1`,
     });
@@ -212,7 +212,7 @@ describe('the lean list', () => {
   });
 
   it('is not there for those who did not choose it', async () => {
-    const driver = await open(['2026-07-28', 'http'], mcp.target);
+    const driver = await openClient(['2026-07-28', 'http'], mcp.target);
     for (const name of ['run-operation', 'search-operations'])
       expect(textOf(await driver.call(name, { operation: 'svc-list-tags-v1' }))).toContain('There is no tool');
     await driver.close();
@@ -225,7 +225,7 @@ describe('single tools', () => {
       sites: 1,
       config: { tools_allow: ['list-tags', 'svc-add-tag-v1', 'svc/delete-tag-v1'], tools_block: ['delete-tag'] },
     });
-    const driver = await open(['2026-07-28', 'http'], own.target);
+    const driver = await openClient(['2026-07-28', 'http'], own.target);
     expect((await driver.listTools()).map(({ name }) => name)).toEqual(['svc-list-tags-v1', 'svc-add-tag-v1']);
     for (const name of ['svc-delete-tag-v1', 'svc-list-sites-v1'])
       expect(textOf(await driver.call(name))).toContain('SITEFLEET_TOOLS_');
@@ -238,5 +238,84 @@ describe('single tools', () => {
     [{ tools_allow: ['nonsense'] }, 'SITEFLEET_TOOLS_ALLOW'],
   ])('stop the start when there is no such tool: %j', async (config, variable) => {
     await expect(mcpApp({ sites: 1, config })).rejects.toThrow(variable);
+  });
+});
+
+describe('toolsets that are shown only where they are named', () => {
+  const OPTIONAL = ['monitoring', 'reports', 'content', 'costs', 'time'];
+  const DEFAULT = ['sites', 'updates', 'clients', 'tags', 'batch', 'safety', 'fleet', 'insight'];
+  let all: McpApp;
+  let bounded: McpApp;
+  beforeAll(async () => {
+    all = await mcpApp({ sites: 1, config: { toolsets: null } });
+    bounded = await mcpApp({ sites: 1, config: { toolsets: ['tags', 'costs'] } });
+  });
+  afterAll(() => Promise.all([all.close(), bounded.close()]));
+  const at = (app: McpApp, query: string) =>
+    openClient(['2025-11-25', 'http'], { ...app.target, url: `${app.url}${query}` });
+  const listed = async (app: McpApp, query: string) => {
+    const driver = await at(app, query);
+    const names = (await driver.listTools()).map(({ name }) => name);
+    await driver.close();
+    return names.sort();
+  };
+
+  it('are left out of the list, and refused with how to get them', async () => {
+    expect(await listed(all, '')).toEqual(namesOf(DEFAULT).sort());
+    const driver = await at(all, '');
+    const refused = await driver.call('svc-list-costs-v1');
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('toolsets=default,costs')]);
+    await driver.close();
+  });
+
+  it('are shown to a connection that names them, alone or beside the others', async () => {
+    expect(await listed(all, '?toolsets=costs')).toEqual(namesOf(['costs']).sort());
+    expect(await listed(all, '?toolsets=default,monitoring')).toEqual(namesOf([...DEFAULT, 'monitoring']).sort());
+    expect(await listed(all, `?toolsets=default,${OPTIONAL.join(',')}&readonly=1`)).toEqual(
+      namesOf([...DEFAULT, ...OPTIONAL], true).sort(),
+    );
+  });
+
+  it('are found and run over a lean connection', async () => {
+    const driver = await at(all, '?toolsets=lean');
+    const [found] = await find(driver, 'list costs');
+    expect(found?.operation).toBe('svc-list-costs-v1');
+    const ran = await driver.call('run-operation', { operation: 'svc-list-costs-v1', input: {} });
+    expect(ran.structuredContent).toMatchObject({ costs: [], total: 0 });
+    await driver.close();
+  });
+
+  it('stay within what the operator named', async () => {
+    expect(await listed(bounded, '')).toEqual(namesOf(['tags', 'costs']).sort());
+    expect(await listed(bounded, '?toolsets=default,costs,time')).toEqual(namesOf(['tags', 'costs']).sort());
+    const driver = await at(bounded, '?toolsets=lean');
+    const ran = await driver.call('run-operation', { operation: 'svc-list-time-tasks-v1' });
+    expect([ran.isError, textOf(ran)]).toEqual([true, expect.stringContaining('SITEFLEET_TOOLSETS')]);
+    await driver.close();
+  });
+});
+
+describe('the next call in an answer', () => {
+  const called = (result: Awaited<ReturnType<Driver['call']>>) => textOf(result, result.content.length - 1);
+
+  it('names the confirmed call after a preview, and the following page, in words that work', async () => {
+    const driver = await openClient(['2025-11-25', 'http'], { ...mcp.target, url: mcp.url });
+    const { id } = await mcp.app.call('add-tag', { name: 'blue' });
+    const page = await driver.call('svc-list-tags-v1', { per_page: 1, search: '' });
+    expect(called(page)).toBe('Next page: svc-list-tags-v1 {"per_page":1,"search":"","page":2}');
+    const preview = await driver.call('svc-delete-tag-v1', { tag_id: id, dry_run: true });
+    expect(called(preview)).toBe(`Next, once the user agreed: svc-delete-tag-v1 {"tag_id":${id},"confirm":true}`);
+    const last = await driver.call('svc-list-tags-v1', { per_page: 1, page: 2 });
+    expect(called(last)).not.toContain('Next');
+    await driver.close();
+  });
+
+  it('is run by its name over a lean connection', async () => {
+    const driver = await openClient(['2025-11-25', 'http'], { ...mcp.target, url: `${mcp.url}?toolsets=lean` });
+    const page = await driver.call('run-operation', { operation: 'svc-list-tags-v1', input: { per_page: 1 } });
+    const [, text = ''] = /^Next page: run-operation (.*)$/.exec(called(page)) ?? [];
+    const next = await driver.call('run-operation', JSON.parse(text));
+    expect(next.structuredContent).toMatchObject({ page: 2, per_page: 1 });
+    await driver.close();
   });
 });

@@ -29,6 +29,8 @@ interface Walk {
   plugin: string;
   /** Themes that are not active. */
   themes: readonly string[];
+  /** What an operation answered last. */
+  answer(name: string): Answer;
   /** A plugin that had an update on offer when it was first asked for, or any. */
   offered(): Promise<string>;
 }
@@ -43,6 +45,7 @@ function walkThrough(app: TestApp, sites: number, answers: ReadonlyMap<string, A
   return {
     app,
     sites,
+    answer,
     get tag() {
       return { tag_id: Number(answer('add-tag').id) };
     },
@@ -76,6 +79,7 @@ const APPLY: ErrorCode[] = ['svc_update_failed', 'svc_update_exception'];
 const CLIENT: ErrorCode[] = ['svc_client_not_found'];
 const TAG: ErrorCode[] = ['svc_tag_not_found', 'svc_operation_failed'];
 const QUEUE: ErrorCode[] = ['svc_queue_failed'];
+const MODULE: ErrorCode[] = ['svc_module_not_available'];
 
 const site = { site_id_or_domain: 1 };
 const few = { site_ids_or_domains: [1, 2] };
@@ -205,6 +209,7 @@ export const CASES: readonly OperationCase[] = [
   operation('unsuspend-sites', [...QUEUE, ...SITE, 'svc_invalid_input', 'svc_suspend_failed'], few),
   operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
   operation('get-fleet-brief', ['svc_invalid_input'], {}, { since: '2020-01-01' }),
+  operation('list-vulnerabilities', [...SITE, ...FILTERS], site, { severity: ['high'], fixed: true }),
   operation('ignore-update-everywhere', ['svc_invalid_input', 'svc_access_denied'], {
     action: 'ignore',
     type: 'core',
@@ -236,6 +241,54 @@ export const CASES: readonly OperationCase[] = [
     await app.service.store.quarantine.add({ ...version, ...entry, type: 1, evidence: '["It broke."]' });
     return version;
   }),
+  // The codes of what follows stand in the tests of their own groups, as far as no rule for all operations covers them.
+  operation('switch-plugin', [], ({ plugin }) => ({ ...few, plugin, action: 'activate' })),
+  operation('list-incidents', SITE, {}, { ...site, open: false, days: 3 }),
+  operation('acknowledge-incident', [], async ({ app }) => {
+    const { lastId } = await app.db.run(
+      "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
+      [START, START + 60_000],
+    );
+    return { incident_id: lastId, note: 'The host was asked.' };
+  }),
+  operation('list-monitors', SITE, {}, site),
+  operation('check-monitor', SITE, site, { ...site, what: 'certificate' }),
+  operation('list-certificates', [...SITE, 'svc_module_not_available'], {}, site),
+  operation('list-domains', [...SITE, 'svc_module_not_available'], {}, site),
+  operation('list-alerts', SITE, {}, site),
+  operation('list-report-segments', [], {}),
+  operation('build-report', [...SITE, 'svc_client_not_found', 'svc_module_not_available'], site, (walk) => walk.client),
+  operation('list-posts', [], few),
+  operation('create-post', SITE, { ...site, post_title: 'Opening hours', post_content: '<p>From nine to five.</p>' }),
+  operation('get-post', SITE, ({ answer }) => ({ ...site, post_id: answer('create-post').post_id })),
+  operation('edit-post', SITE, ({ answer }) => ({
+    ...site,
+    post_id: answer('create-post').post_id,
+    post_title: 'New opening hours',
+  })),
+  operation('set-post-status', SITE, ({ answer }) => ({
+    ...site,
+    post_id: answer('create-post').post_id,
+    step: 'publish',
+  })),
+  operation('list-comments', ['svc_module_not_available'], few),
+  operation('moderate-comments', [...SITE, 'svc_module_not_available'], ({ answer }) => ({
+    ...site,
+    comment_ids: [answer('list-comments').sites[0].comments[0].id],
+    action: 'trash',
+  })),
+  operation('list-costs', MODULE, {}),
+  operation('add-cost', MODULE, { name: 'Shop licence', price: '12.50', renewal_type: 'yearly', sites: [1] }),
+  operation('update-cost', MODULE, ({ answer }) => ({ cost_id: answer('add-cost').id, price: 20 })),
+  operation('list-time-tasks', MODULE, {}),
+  operation('add-time-task', MODULE, { title: 'Backups', site_ids: [1], start: true }),
+  operation('update-time-task', MODULE, ({ answer }) => ({
+    task_id: answer('add-time-task').id,
+    title: 'Backups of June',
+  })),
+  operation('set-timer', MODULE, ({ answer }) => ({ task_id: answer('add-time-task').id, step: 'stop' })),
+  operation('list-time-clients', MODULE, {}),
+  operation('list-time-buckets', MODULE, {}),
   // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
@@ -247,6 +300,14 @@ export const CASES: readonly OperationCase[] = [
     ...site,
     slugs: [themes[1] ?? themes[0]],
     dry_run: true,
+  })),
+  operation('delete-cost', [...CONFIRM, ...MODULE], ({ answer }) => ({
+    cost_id: answer('add-cost').id,
+    confirm: true,
+  })),
+  operation('delete-time-task', [...CONFIRM, ...MODULE], ({ answer }) => ({
+    task_id: answer('add-time-task').id,
+    confirm: true,
   })),
   operation('delete-tag', [...CONFIRM, ...TAG], (walk) => ({ ...walk.tag, confirm: true })),
   operation('delete-client', [...CONFIRM, ...CLIENT, 'svc_client_deletion_failed'], (walk) => ({
@@ -301,6 +362,7 @@ export async function wellFormed(app: TestApp, name: string): Promise<object> {
     client: { client_id_or_email: 1 },
     plugin: 'a/a.php',
     themes: ['a'],
+    answer: () => ({ id: 1, post_id: 99, sites: [{ comments: [{ id: 99 }] }] }),
   };
   const { dry_run, ...rest } = (await input({ ...walk, offered: async () => 'a/a.php' })) as { dry_run?: boolean };
   return dry_run === true ? { ...rest, confirm: true } : rest;

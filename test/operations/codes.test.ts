@@ -121,14 +121,17 @@ describe('states of a site', () => {
 });
 
 describe('inputs that contradict each other or name nothing', () => {
-  it.each(['list-updates', 'run-updates', 'update-all'])('%s, filtered by what there is not', async (name) => {
-    for (const [code, input] of [
-      ['svc_invalid_input', { slug: 'no-such-slug' }],
-      ['svc_tag_not_found', { tag_ids: [999] }],
-      ['svc_client_not_found', { client_ids: [999] }],
-    ] as const)
-      expect((await refused(name, code, input)).field).toBe(Object.keys(input)[0]);
-  });
+  it.each(['list-updates', 'run-updates', 'update-all', 'list-vulnerabilities'])(
+    '%s, filtered by what there is not',
+    async (name) => {
+      for (const [code, input] of [
+        ['svc_invalid_input', { slug: 'no-such-slug' }],
+        ['svc_tag_not_found', { tag_ids: [999] }],
+        ['svc_client_not_found', { client_ids: [999] }],
+      ] as const)
+        expect((await refused(name, code, input)).field).toBe(Object.keys(input)[0]);
+    },
+  );
 
   it('of operations on the whole fleet', async () => {
     await refused('search-fleet', 'svc_invalid_input', { version_below: '2' });
@@ -141,6 +144,8 @@ describe('inputs that contradict each other or name nothing', () => {
   it.each(having(names, 'svc_confirmation_required'))('%s', async (name) => {
     if (name.endsWith('client')) await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com' });
     if (name.endsWith('tag')) await app.call('add-tag', { name: 'blue' });
+    if (name.endsWith('cost')) await app.call('add-cost', { name: 'Shop', price: 1, renewal_type: 'yearly' });
+    if (name.endsWith('time-task')) await app.call('add-time-task', { title: 'Backups' });
     const { confirm: _, ...call } = (await wellFormed(app, name)) as { confirm?: boolean };
     const before = await app.content();
     for (const confirm of [undefined, false, 'false', 0]) {
@@ -343,8 +348,7 @@ describe('modules that are off', () => {
     const bare = await checkedApp({ sites: 1, config: { modules: [] } });
     await bare.connect(0);
     await bare.call('add-client', { name: 'Ada' });
-    const input = name.endsWith('client-costs') ? { client_id_or_email: 1 } : { site_id_or_domain: 1 };
-    const error = await bare.fail(name, input);
+    const error = await bare.fail(name, await wellFormed(bare, name));
     expect(error).toMatchObject({ code: 'svc_module_not_available', status: 501 });
     note(name, error.code);
     await bare.close();

@@ -5,6 +5,7 @@ import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const NO_FEED = expect.stringMatching(/^known vulnerabilities: No vulnerability feed is set, so nothing is known\./);
 
 let app: CheckedApp;
 beforeEach(async () => {
@@ -68,7 +69,7 @@ describe('get-fleet-brief', () => {
       sites: { total: 0, connected: 0, disconnected: 0, suspended: 0 },
       needs_attention: [],
       done: [],
-      not_known: [],
+      not_known: [NO_FEED],
     });
   });
 
@@ -119,7 +120,7 @@ describe('get-fleet-brief', () => {
       },
     ]);
     expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1 }]);
-    expect(brief.not_known).toEqual(['when the certificate ends: 1 sites', 'when the domain ends: 1 sites']);
+    expect(brief.not_known).toEqual(['when the certificate ends: 1 sites', 'when the domain ends: 1 sites', NO_FEED]);
   });
 
   it('names calls that work as they stand and find as many', async () => {

@@ -58,6 +58,18 @@ describe('moves between the states', () => {
     expect(await app.call('get-site', { site_id_or_domain: id })).toMatchObject({ url: www });
   });
 
+  it('an address that the site itself writes otherwise is refused, not silently left as it was', async () => {
+    const site = app.site(0);
+    const url = site.url.replace('127.0.0.1', 'localhost');
+    const www = url.replace('localhost', 'www.localhost');
+    await app.db.run('UPDATE site SET url = ?, url_key = ? WHERE id = 1', [www, url.replace('http://', '')]);
+    Object.defineProperty(site, 'siteUrl', { get: () => www.slice(0, -1) });
+    const refused = await app.fail('update-site', { site_id_or_domain: 1, url, name: 'New' });
+    expect(refused).toMatchObject({ code: 'svc_invalid_url', field: 'url' });
+    expect(refused.message).toContain(www);
+    expect((await app.call('get-site', { site_id_or_domain: 1 })).name).not.toBe('New');
+  });
+
   it('a failed sync disconnects, the next good one connects', async () => {
     app.site(0).faults.offline = true;
     expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({

@@ -78,7 +78,7 @@ describe('applying', () => {
     expect(asked(site, 'upgrade') + asked(app.site(1), 'upgrade')).toBe(0);
     expect(
       codesOf(await app.call('run-updates', { site_ids_or_domains: [1], types: ['core'], specific_items: ['none'] })),
-    ).toEqual(['svc_site_suspended']);
+    ).toEqual(['svc_site_suspended', 'svc_no_updates']);
   });
 
   it('believes versions, not the word success', async () => {

@@ -23,6 +23,36 @@ const plugins = (which = site) => which.state.plugins.filter(({ update }) => upd
 type Entry = { site_id: number; type: string; slug: string };
 const keys = (entries: Entry[]) => entries.map(({ site_id, type, slug }) => `${site_id} ${type} ${slug}`);
 
+describe('run-updates with named items', () => {
+  it('tells those that are on offer nowhere, also in a preview', async () => {
+    const [slug = ''] = plugins();
+    const specific_items = ['nope/nope.php', slug, 'http://nope'];
+    const missing = (site_id: number, site_url: string) =>
+      ['nope/nope.php', 'http://nope'].map((item) =>
+        expect.objectContaining({ site_id, site_url, slug: item, code: 'svc_no_updates' }),
+      );
+    const byName = (a: Entry, b: Entry) => b.slug.localeCompare(a.slug, 'en');
+    const preview = await app.call('run-updates', { site_ids_or_domains: [1, 2], specific_items, dry_run: true });
+    expect(preview.errors.sort(byName)).toEqual(missing(0, ''));
+    const one = await app.call('run-updates', { site_ids_or_domains: [1], specific_items });
+    expect(one).toMatchObject({ updated: [{ slug }], summary: { total_updated: 1, total_errors: 2 } });
+    expect(one.errors.sort(byName)).toEqual(missing(1, site.url));
+    // On offer on another of the sites: that one has it, and nothing is wrong.
+    const some = await app.call('run-updates', { site_ids_or_domains: [1, 2], specific_items: [slug] });
+    expect(some.errors.filter((error: Entry) => error.site_id === 0)).toEqual([]);
+    await app.call('ignore-site-plugins', { site_id_or_domain: 3, slugs: [slug], action: 'add' });
+    const hidden = await app.call('run-updates', {
+      site_ids_or_domains: [3],
+      types: ['plugins'],
+      specific_items: [slug],
+    });
+    expect(hidden).toMatchObject({
+      updated: [],
+      errors: [{ site_id: 3, type: 'plugin', slug, code: 'svc_no_updates' }],
+    });
+  });
+});
+
 describe('list-updates, get-site-updates', () => {
   it('list core, plugins, themes, translations, site by site', async () => {
     const { updates, summary, total, errors } = await app.call('list-updates', { per_page: 200 });

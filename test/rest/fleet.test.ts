@@ -35,6 +35,19 @@ describe('global actions', () => {
     expect(named.body.data[3]).toMatchObject({ result: 'failed', code: 'svc_site_suspended' });
   });
 
+  it('names ids of include that no site has, beside the work on the others', async () => {
+    const unknown = [{ site_id: 99, code: 'svc_site_not_found', message: 'include: no site has the id 99.' }];
+    for (const dry_run of [true, false]) {
+      const { body } = await app.rest('POST /sites/check', { body: { include: '1,99', dry_run } });
+      expect(body).toMatchObject({ total: 1, errors: unknown });
+      expect(Object.keys(body.data)).toEqual(['1']);
+    }
+    const updates = await app.rest('POST /updates/update', { body: { include: '1,99', exclude: '99,98' } });
+    expect(updates.body.errors).toEqual([]);
+    const again = await app.rest('POST /updates/update', { body: { include: [1, 99], type: 'wp' } });
+    expect(again.body.errors).toContainEqual(unknown[0]);
+  });
+
   it('never takes an empty or unknown filter for "every site"', async () => {
     for (const body of [{ include: '' }, { exclude: [] }, { include: '99' }, { include: '1', exclude: '1' }]) {
       for (const action of ['sync', 'reconnect', 'disconnect', 'check']) {

@@ -255,6 +255,19 @@ describe('a check by hand', () => {
     expect((await app.rest(`POST /monitors/${ids[0]}/check`)).body.data).toMatchObject({ status: 'up' });
   });
 
+  it('of a site in maintenance calls it neither up nor down, in whatever language', async () => {
+    const site = app.fleet.site(0);
+    site.state.language = 'de_DE';
+    site.faults.maintenance = true;
+    const { body } = await app.rest(`POST /monitors/${ids[0]}/check`);
+    expect(body).toMatchObject({
+      message: 'The site is in maintenance.',
+      data: { http_code: 503, uptime_status: 'pending', status: 'pending' },
+    });
+    for (const ms of Object.values(body.data.timing)) expect(ms === null || Number.isInteger(ms)).toBe(true);
+    site.faults.maintenance = false;
+  });
+
   it('of a monitor that is off tells nobody', async () => {
     await app.rest(`PUT /monitors/${ids[2]}/settings`, { body: { active: '0' } });
     await run();

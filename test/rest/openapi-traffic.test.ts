@@ -1,18 +1,23 @@
 /** The interface description is true: every row is called, and a validator of others holds every answer against it. */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverAlerts } from '../../src/domain/alerts/deliveries.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
+import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
 import { createProbe } from '../../src/probe/create.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
 import { bareSite } from '../support/bare-site.js';
+import { tempFolder } from '../support/cleanup.js';
 import { START } from '../support/harness.js';
 import { fakePagespeed } from '../support/pagespeed.js';
 import { receiver } from '../support/receiver.js';
+import { feedText } from '../vulnerabilities/feed.js';
 import { type RestApp, restApp } from './client.js';
 import { schemaCoverage } from './schema-coverage.js';
 import { type Recorded, recorder } from './traffic.js';
@@ -57,11 +62,12 @@ function probe() {
 
 beforeAll(async () => {
   const google = await fakePagespeed();
+  const feed = join(tempFolder('feed'), 'feed.json');
   app = await restApp({
     sites: 5,
     probe: probe(),
     jobs: false,
-    config: { pagespeed_url: google.url, chromium: '/nowhere/chromium' },
+    config: { pagespeed_url: google.url, chromium: '/nowhere/chromium', vulnerability_feed: feed },
   });
   for (const index of [0, 1, 2]) await app.connect(index);
   const record = recorder(app);
@@ -89,6 +95,10 @@ beforeAll(async () => {
   await hook.close();
   await run.posts(record);
   await run.safety(record, app);
+  await run.vulnerabilities(record, app, async (entries) => {
+    writeFileSync(feed, feedText(entries));
+    expect(await refreshVulnerabilities(ctx)).toMatchObject({ outcome: 'read' });
+  });
   await run.removals(record, kept);
   await run.tools(record);
   openapi = (await app.rest('GET /openapi.json', { token: null })).body;
@@ -198,6 +208,18 @@ describe('the interface description', () => {
       return forms.some((form) => (form.required ?? []).length < 2 || form.additionalProperties !== false);
     });
     expect(vague.map(({ key }) => key)).toEqual([]);
+  });
+
+  it('says of every list what it holds, also of one that is always empty', () => {
+    const untyped: string[] = [];
+    const walk = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, items } = value as { type?: unknown; items?: object };
+      if (type === 'array' && (items === undefined || 'not' in items)) untyped.push(at);
+      for (const [name, part] of Object.entries(value)) if (name !== 'example') walk(part, `${at}/${name}`);
+    };
+    walk({ paths: openapi.paths, schemas: openapi.components.schemas }, '');
+    expect(untyped).toEqual([]);
   });
 
   it('holds for every answer of the run, good and bad', () => {

@@ -24,7 +24,7 @@ export function schemaCoverage(resolve: (ref: string) => Json) {
       return;
     }
     const lists = values.filter(Array.isArray);
-    if (schema.items !== undefined) see(schema.items, lists.flat(), `${at}[]`);
+    if (schema.items !== undefined && schema.maxItems !== 0) see(schema.items, lists.flat(), `${at}[]`);
     if (schema.properties === undefined && typeof schema.additionalProperties !== 'object') return;
     const objects = values.filter((value) => typeOf(value) === 'object');
     const key = JSON.stringify(schema);

@@ -3,6 +3,7 @@
 import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { keep } from '../../src/demo/guard/state.js';
 import { routes } from '../../src/rest/index.js';
+import { type Affected, entry } from '../vulnerabilities/feed.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';
 
@@ -305,6 +306,16 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   for (const part of ['', '/basic', '/heartbeat', '/incidents', '/incidents/count']) await get(`${one}${part}`, site);
   await get(`${one}/heartbeat`, site, '?period=never');
   await get(one, { id_or_domain: 999 });
+  await app.db.run(
+    "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
+    [app.clock.now() - 120_000, app.clock.now()],
+  );
+  await get('/incidents', {}, '?open=0&days=3&include=1');
+  const { data } = (await get('/incidents')).body as { data: { id: number }[] };
+  const seen = '/incidents/{incident_id}/acknowledge';
+  await each('POST', seen, { incident_id: data[0]?.id ?? 0 }, { note: 'The host was asked.' });
+  await get('/incidents', {}, '?acknowledged=1');
+  await each('POST', seen, { incident_id: 99_999 });
   await get('/alerts');
 }
 
@@ -387,6 +398,9 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await each('POST', `${SITE}/guard`, site, {});
   await get(`${SITE}/guard`, site);
   await get(`${SITE}/guard`, { id_or_domain: 'unknown.example' });
+  await send('POST', `${SITE}/admin-login`, site, {});
+  await send('POST', `${SITE}/guard`, site, { allow_login: true });
+  await each('POST', `${SITE}/admin-login`, site, {});
   const { guard, state } = app.fleet.site(0);
   const item = state.plugins.find(({ mustUse, slug }) => !mustUse && !slug.includes('mainwp'));
   if (guard === null || item === undefined) throw new Error('the site has no guard or no plugin');
@@ -407,6 +421,38 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await send('DELETE', '/quarantine', {}, held);
   await get('/quarantine', {}, '?include_lifted=1');
   await each('DELETE', `${SITE}/guard`, site);
+}
+
+/** Known vulnerabilities of what the first site has, before the feed was read and after. */
+export async function vulnerabilities(
+  { get, send }: Recorder,
+  app: RestApp,
+  read: (entries: unknown[]) => Promise<unknown>,
+) {
+  await get('/vulnerabilities');
+  const { state } = app.fleet.site(0);
+  const plugin = state.plugins.find(({ mustUse, premium, slug }) => !mustUse && !premium && !slug.includes('mainwp'));
+  const [theme] = state.themes;
+  if (plugin === undefined || theme === undefined) throw new Error('the site has no plugin or theme');
+  for (const item of [plugin, theme]) item.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+  state.wpUpdate = '99.0';
+  await send('POST', `${SITE}/sync`, { id_or_domain: 1 });
+  const below = { affected: [['*', true, '99', false]] as Affected[], fixed: ['99'] };
+  await read([
+    entry(1, { slug: plugin.slug.split('/', 1)[0] ?? '', ...below }),
+    entry(2, { type: 'theme', slug: theme.slug, ...below, rating: null, cve: null }),
+    entry(3, { type: 'core', slug: 'wordpress', ...below }),
+    {
+      ...entry(4, { type: 'core', slug: 'wordpress', affected: [['*', true, '*', true]] }),
+      references: [],
+      published: null,
+    },
+  ]);
+  await get('/vulnerabilities', {}, '?severity=critical,medium');
+  await get('/vulnerabilities', {}, '?severity=worst');
+  await get(`${SITE}/vulnerabilities`, { id_or_domain: 1 });
+  await get(`${SITE}/vulnerabilities`, { id_or_domain: 'unknown.example' });
+  await get('/updates/{id_or_domain}', { id_or_domain: 1 });
 }
 
 export async function records({ get, each, send }: Recorder) {

@@ -49,6 +49,13 @@ describe('credentials', () => {
     const one = await app.rest('GET /sites/1', { token: body.token });
     expect([one.status, one.body.code]).toEqual([403, 'svc_access_denied']);
     expect((await app.rest('POST /sites/check', { token: body.token })).body.total).toBe(0);
+    // Mails tell of every site.
+    const mail = (recipients: string) =>
+      app.rest('PUT /settings/emails/uptime/edit', { token: body.token, body: { recipients } });
+    await app.rest('PUT /settings/emails/uptime/edit', { body: { recipients: 'a@x.example,b@x.example' } });
+    const added = await mail('a@x.example,spy@x.example');
+    expect([added.status, added.body.code, added.body.data.field]).toEqual([403, 'svc_access_denied', 'recipients']);
+    expect((await mail('a@x.example')).body.data.recipients).toBe('a@x.example');
   });
 });
 

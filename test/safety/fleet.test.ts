@@ -2,16 +2,19 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
+import { shortOrLong } from '../robustness/soak.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
-const SITES = 100;
-const BAD = 5;
+const SITES = shortOrLong(60, 500);
+/** One in twenty. */
+const BAD = SITES / 20;
 
 let app: SafetyApp;
 const plugins: PluginState[] = [];
 
 beforeAll(async () => {
-  app = await safetyApp({ sites: SITES, fleet: { plugins: 3, keepCalls: false } });
+  const config = { batch_threshold: SITES + 1 };
+  app = await safetyApp({ sites: SITES, fleet: { plugins: 3, keepCalls: false }, config });
   for (const [index, site] of app.fleet.sites.entries()) {
     const plugin = ordinary(site)[0];
     if (plugin === undefined) throw new Error('a site without a plugin');
@@ -23,10 +26,10 @@ beforeAll(async () => {
     plugins.push(plugin);
   }
   await app.call('sync-sites', {});
-}, 120_000);
+}, 600_000);
 afterAll(() => app.close());
 
-it('100 sites, 5 of them broken by the update', async () => {
+it(`${SITES} sites, ${BAD} of them broken by the update`, async () => {
   const answer = await app.safely('run-updates', { types: ['plugins'] });
   const bad = app.fleet.sites.flatMap(({ faults }, index) => (faults.breaks === undefined ? [] : [index + 1]));
   expect(bad).toHaveLength(BAD);
@@ -47,4 +50,4 @@ it('100 sites, 5 of them broken by the update', async () => {
     total: 1,
     versions: [{ slug: 'shop/shop.php', version: '2.0' }],
   });
-}, 120_000);
+}, 600_000);

@@ -1,6 +1,7 @@
 /** Updates on sites that carry a guard: what works stays, what breaks the site does not, and no other site gets it. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
 import { ADMIN } from '../support/harness.js';
@@ -17,7 +18,7 @@ const one = { site_id_or_domain: 1 };
 
 /** The nth plugin of the first site, with a version on offer that breaks the site in this way. */
 async function bad(
-  breakage: 'fatal' | 'front' | 'login' | 'white' | 'suspect',
+  breakage: 'fatal' | 'front' | 'login' | 'task' | 'white' | 'suspect',
   { watchdog = false, nth = 0 } = {},
 ): Promise<{ plugin: PluginState; before: string }> {
   const site = app.site(0);
@@ -92,6 +93,58 @@ describe('an update that breaks the site', () => {
     expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
     expect(answer.errors[0].message).toContain('The guard of the site put back');
     expect(plugin.version).toBe(before);
+    await expectSettled();
+  });
+
+  it('is looked at again as soon as the guard may act, where it recorded a fatal error', async () => {
+    await bad('fatal', { watchdog: true });
+    const waits: number[] = [];
+    const { sleep } = app.clock;
+    app.clock.sleep = (ms, signal) => {
+      waits.push(ms);
+      return sleep(ms, signal);
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors[0].message).toContain('The guard of the site put back');
+    // Between the two looks before; then until the guard acts, which waits 2 s after the last change of a file, not the usual 5 s.
+    expect(waits.filter((ms) => ms >= 1_000)).toEqual([3_000, 2_500]);
+  });
+
+  it('by an error that no look meets holds the next item until it is decided', async () => {
+    const { plugin, before } = await bad('task', { watchdog: true });
+    const site = app.site(0);
+    const next = app.offer(site, 1);
+    await sync(1);
+    // Somebody meets it before the first look, and again once the guard may act.
+    const meet = () => fetch(`${site.url}wp-cron.php`).then((answer) => answer.text());
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      if (slug === plugin.slug && plugin.version === '99.0') brokenAnswer(site, 'wp-cron.php', false);
+      if (slug === next.slug) expect(plugin.version).toBe(before);
+    };
+    const { sleep } = app.clock;
+    app.clock.sleep = async (ms, signal) => {
+      await sleep(ms, signal);
+      if (plugin.version === '99.0' && ms < 3_000) await meet();
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect(answer.updated).toMatchObject([{ slug: next.slug }]);
+    await expectSettled();
+  });
+
+  it('by switching its plugin off is undone, and the plugin is on again', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    // Under the same name, but off.
+    site.faults.renames = { [plugin.slug]: plugin.slug };
+    await sync(1);
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+    expect(answer.errors[0].evidence).toEqual([expect.stringContaining('inactive')]);
+    expect([plugin.version, plugin.active]).toEqual([before, true]);
     await expectSettled();
   });
 

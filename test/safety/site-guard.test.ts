@@ -178,6 +178,7 @@ describe('what a look tells', () => {
     status: 200,
     location: '',
     content_type: 'text/html',
+    sets_cookies: false,
     body,
     cut: false,
     ms: 1,

@@ -341,6 +341,32 @@ describe('a damaged page', () => {
   }, 60_000);
 });
 
+describe('sessions of browsers in a backup', () => {
+  it('do not come back with it: they may have been ended since', async () => {
+    const { data, db, env } = place('sessions');
+    expect((await program.run(env, ['user', 'add', 'ada'])).code).toBe(0);
+    expect((await program.run(env, ['login-link'])).code).toBe(0);
+    const count = async (file: string) => {
+      const opened = await openDb(`file:${file}`, { mode: 'writer' });
+      const row = await opened.one(
+        'SELECT (SELECT count(*) FROM web_session) AS s, (SELECT count(*) FROM login_link) AS l',
+      );
+      await opened.close();
+      return [row?.s, row?.l];
+    };
+    const opened = await openDb(`file:${db}`, { mode: 'writer' });
+    await opened.run(
+      "INSERT INTO web_session (id, token_hash, user_id, created_at, rotated_at, used_at) VALUES ('a', 'b', 1, 1, 1, 1)",
+    );
+    await opened.close();
+    const backup = join(data, 'backup.db');
+    expect((await program.run(env, ['backup', backup])).code).toBe(0);
+    expect(await count(backup)).toEqual([1, 1]);
+    expect((await program.run(env, ['restore', backup])).code).toBe(0);
+    expect(await count(db)).toEqual([0, 0]);
+  }, 60_000);
+});
+
 describe('a schema that is not ours', () => {
   const { data, db, env } = place('schema');
   const backup = join(data, 'backup.db');

@@ -4,7 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files of more than about 4 s on an idle machine, the longest first. Only the speed of a run depends on this list. */
 const LONGEST = [
+  'guard/gallery',
   'monitoring/week',
+  'safety/kills',
   'robustness/monitors-shared',
   'audits/browser',
   'jobs/crash',

@@ -182,6 +182,8 @@ function testConfig(change: Partial<Config> = {}): Config {
     lighthouse: null,
     chromium: null,
     pagespeed_url: 'http://127.0.0.1:9/',
+    vulnerability_feed: null,
+    vulnerability_key: null,
     smtp_url: null,
     mail_from: null,
     confirm: 'ask',

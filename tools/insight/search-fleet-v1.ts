@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { bool, page, perPage } from '../../schemas/common.js';
 import {
   days,
   fieldNames,
@@ -47,6 +47,8 @@ export default defineOperation({
     certificate_days: days().describe('TLS ends within, or has ended.'),
     domain_days: days().describe('Domain ends within, or has ended.'),
     monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
+    vulnerable: bool().optional().describe('Known vulnerabilities; of the item when one is named.'),
+    quarantined: bool().optional().describe('A held-back version on offer; of the item likewise.'),
     group_by: z.enum(GROUPS).optional().describe('Counts by this.'),
     fields: fieldNames().describe('Columns; empty = six that fit.'),
     page: page(),

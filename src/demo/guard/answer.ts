@@ -1,6 +1,6 @@
 /** The simulated guard: answers signed requests as the must-use plugin does. Signatures are verified, nonces are kept. */
 
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { createHash, type KeyObject, randomBytes, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, page } from '../answer.js';
 import { isRecord, json } from '../params.js';
@@ -11,6 +11,7 @@ const PROTOCOL = 'sitefleet-guard-v1';
 const SKEW = 300;
 const NONCE_SECONDS = 900;
 const MAX_ARMED = 3600;
+const LOGIN_SECONDS = 60;
 
 class Refusal extends Error {
   readonly code: string;
@@ -91,12 +92,42 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
       return { dropped: drop(guard, String(asked.snapshot)) };
     case 'faults':
       return { faults: guard.faults.filter(({ time }) => time >= Number(asked.since)).slice(-50) };
+    case 'login':
+      return login(site, guard, asked.user, now);
     case 'uninstall':
       removeGuard(site);
       return { removed: true };
     default:
       throw new Refusal('bad_request');
   }
+}
+
+/** A token for one login within a minute. */
+function login(site: DemoSite, guard: GuardState, user: unknown, now: number): Fields {
+  if (!guard.login) throw new Refusal('login_not_allowed', 'The owner of this site has not allowed logins by token.');
+  if (user !== site.admin) throw new Refusal('not_found', 'There is no administrator of this name.');
+  const token = randomBytes(32).toString('hex');
+  const until = now + LOGIN_SECONDS;
+  guard.logins.set(digestOf(token), { user, until });
+  return { token, until };
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** Uses a token up and leads to the administration; null when the token is not good: the site answers as ever. */
+export function enterSite(site: DemoSite, token: string): Answer | null {
+  const { guard } = site;
+  const login = guard?.logins.get(digestOf(token));
+  guard?.logins.delete(digestOf(token));
+  if (login === undefined || login.until < Math.floor(site.now() / 1000)) return null;
+  return page(302, '', {
+    location: `${site.url}wp-admin/`,
+    'set-cookie': `wordpress_logged_in_demo=${encodeURIComponent(login.user)}; Path=${new URL(site.url).pathname}; HttpOnly`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
 }
 
 function greeting(site: DemoSite, guard: GuardState): Fields {
@@ -143,12 +174,17 @@ function restore(site: DemoSite, guard: GuardState, asked: Fields): Fields {
   return {
     already: replaced === null,
     replaced: replaced === null ? null : shown(replaced),
-    active: true,
+    active: isOn(site, kept),
     maintenance: site.faults.maintenance === true,
     ms: 7,
     snapshot: shown(kept),
     database: 'untouched',
   };
+}
+
+function isOn(site: DemoSite, { kind, slug }: KeptVersion): boolean {
+  const item = findItem(site, kind, slug);
+  return item !== undefined && ('active' in item ? item.active : site.inner.activeTheme === slug);
 }
 
 function drop(guard: GuardState, id: string): boolean {

@@ -40,6 +40,8 @@ export function brokenAnswer(site: DemoSite, path: string, isCall: boolean): Ans
       return front ? fatal(site, broken) : null;
     case 'login':
       return path === 'wp-login.php' ? fatal(site, broken) : null;
+    case 'task':
+      return path === 'wp-cron.php' ? fatal(site, broken) : null;
     case 'white':
       return front ? page(200, '') : null;
     case 'suspect':

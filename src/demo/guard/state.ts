@@ -54,6 +54,8 @@ export interface GuardState {
   faults: RecordedFault[];
   /** Actions that were carried out, in order. */
   actions: string[];
+  /** Login tokens by their digest; `until` in unix seconds. */
+  logins: Map<string, { user: string; until: number }>;
 }
 
 export const GUARD_SLUG = 'sitefleet-guard.php';
@@ -76,7 +78,7 @@ export function putGuard(site: DemoSite, version = '1.0.0', login = false): Guar
     lastUpdated: 0,
     breaksOnActivation: false,
   });
-  site.guard = { version, login, nonces: new Map(), kept: [], armed: [], faults: [], actions: [] };
+  site.guard = { version, login, nonces: new Map(), kept: [], armed: [], faults: [], actions: [], logins: new Map() };
   return site.guard;
 }
 

@@ -30,6 +30,12 @@ export async function getCost(ctx: Ctx, id: number): Promise<CostView | undefine
   return cost === undefined ? undefined : costView(ctx, cost);
 }
 
+/** Throws `svc_cost_not_found` for none. */
+export function requireCost(cost: CostView | undefined, id: number): CostView {
+  if (cost !== undefined) return cost;
+  throw new ServiceError('svc_cost_not_found', `No cost has the id ${id}.`, { field: 'cost_id' });
+}
+
 /**
  * Throws `svc_invalid_input` (blank name, a subscription without renewal_type, a product type or payment method on no list), `svc_access_denied`, and
  * `svc_site_not_found`, `svc_tag_not_found` or `svc_client_not_found` for a target that does not exist.

@@ -1,6 +1,7 @@
 /** The brief of the fleet: what needs a person now, worst first, then what was done. Small for a fleet of any size. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { ServiceError } from '../../core/errors.js';
 import { withRealDomains } from '../../core/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
@@ -8,6 +9,7 @@ import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { TYPE_GROUPS } from '../updates/updates.js';
+import { type FeedState, feedState } from '../vulnerabilities/state.js';
 import { reasonCell } from './search-cells.js';
 
 const HOUR_MS = 3_600_000;
@@ -53,7 +55,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
     ctx.actor.denied_sites,
     CASES,
   );
-  return withinBudget(briefOf(data, now, from));
+  return withinBudget(briefOf(data, await feedState(ctx), now, from));
 }
 
 function startOf(since: string, now: number): number {
@@ -66,7 +68,12 @@ function startOf(since: string, now: number): number {
   });
 }
 
-function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: number, since: number): Brief {
+function briefOf(
+  { matters, sites, offers, done, unknown }: BriefData,
+  feed: FeedState,
+  now: number,
+  since: number,
+): Brief {
   const count = (status: string) => sites.find((row) => row.status === status)?.n ?? 0;
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map(
     (_, type) => offers.find((row) => row.type === type)?.n ?? 0,
@@ -91,6 +98,8 @@ function briefOf({ matters, sites, offers, done, unknown }: BriefData, now: numb
       ...known(unknown.monitors, 'whether it is up'),
       ...known(unknown.certificates, 'when the certificate ends'),
       ...known(unknown.domains, 'when the domain ends'),
+      ...(feed.known ? known(unknown.vulnerabilities, 'known vulnerabilities') : []),
+      ...(feed.note === null ? [] : [`known vulnerabilities: ${feed.note}`]),
     ],
   };
 }
@@ -111,8 +120,8 @@ interface Line {
 const minute = (ms: unknown) => (typeof ms === 'number' ? `${new Date(ms).toISOString().slice(0, 16)}Z` : 'unknown');
 const day = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString().slice(0, 10) : 'unknown');
 const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(input)}`;
-const outage = ({ started_at, last_http_code }: Matter['first'][number]) =>
-  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}`;
+const outage = ({ started_at, last_http_code, acknowledged_at }: Matter['first'][number]) =>
+  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
 /** In the order of urgency. */
 const LINES: readonly Line[] = [
@@ -141,6 +150,13 @@ const LINES: readonly Line[] = [
     matter: `domain ends within ${DOMAIN_DAYS} days, or has ended`,
     next: search({ domain_days: DOMAIN_DAYS }),
     tell: ({ ends }) => day(ends),
+  },
+  {
+    name: 'vulnerable',
+    matter: 'known vulnerabilities (sites)',
+    next: () => 'svc-list-vulnerabilities-v1 {}',
+    tell: ({ sites, severity, unfixed }) =>
+      `on ${sites} ${sites === 1 ? 'site' : 'sites'}: ${typeof severity === 'number' ? SEVERITIES[severity] : 'not rated'}${unfixed === 1 ? ', not all fixed' : ', fixed by updates'}`,
   },
   {
     name: 'jobs',

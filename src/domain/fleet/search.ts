@@ -8,6 +8,7 @@ import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
 import { compareVersions } from '../updates/versions.js';
+import { type FeedState, feedState } from '../vulnerabilities/state.js';
 import { levelNumbers } from './levels.js';
 import { packagesCalled } from './packages.js';
 import { cellsOf, columnsOf } from './search-cells.js';
@@ -32,6 +33,8 @@ interface FleetSearch {
   certificate_days?: number | undefined;
   domain_days?: number | undefined;
   monitor?: MonitorState | undefined;
+  vulnerable?: boolean | undefined;
+  quarantined?: boolean | undefined;
   group_by?: Group | undefined;
   fields: readonly SearchField[];
   page: number;
@@ -43,7 +46,9 @@ const DAY_MS = 86_400_000;
 /** Answers one page of rows, or of groups. */
 export async function searchFleet(ctx: Ctx, asked: FleetSearch) {
   requireItem(asked);
-  const filter = await filterOf(ctx, asked);
+  const vulnerabilities = await vulnerabilitiesAsked(ctx, asked);
+  const filter = await filterOf(ctx, asked, vulnerabilities?.known ?? false);
+  const note = vulnerabilities?.note == null ? {} : { note: vulnerabilities.note };
   const { page, per_page } = asked;
   if (asked.group_by !== undefined) {
     const { groups, total_groups, sites, unknown } = await ctx.store.fleetSearch.groups(
@@ -53,7 +58,7 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch) {
       per_page,
     );
     const counted = groups.map(({ value, id, count }) => (id === null ? { value, count } : { value, count, id }));
-    return { groups: counted, total: sites, sites, total_groups, ...known(unknown), page, per_page };
+    return { groups: counted, total: sites, sites, total_groups, ...known(unknown), ...note, page, per_page };
   }
   const fields = fieldsOf(asked);
   const found = await ctx.store.fleetSearch.rows(filter, columnsOf(fields), page, per_page);
@@ -64,9 +69,15 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch) {
     total: found.total,
     sites: found.sites,
     ...known(found.unknown),
+    ...note,
     page,
     per_page,
   };
+}
+
+/** What is known of vulnerabilities, where they are asked about. */
+async function vulnerabilitiesAsked(ctx: Ctx, { vulnerable, fields }: FleetSearch): Promise<FeedState | undefined> {
+  return vulnerable === undefined && !fields.includes('vulnerabilities') ? undefined : feedState(ctx);
 }
 
 function known(unknown: number | null): { unknown?: number } {
@@ -90,7 +101,7 @@ function noItem(field: string, message: string): ServiceError {
   });
 }
 
-async function filterOf(ctx: Ctx, asked: FleetSearch): Promise<FleetFilter> {
+async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promise<FleetFilter> {
   const now = ctx.clock.now();
   const before = (days: number | undefined) => (days === undefined ? undefined : now + days * DAY_MS);
   const versions = await Promise.all(
@@ -117,6 +128,11 @@ async function filterOf(ctx: Ctx, asked: FleetSearch): Promise<FleetFilter> {
       asked.monitor === undefined
         ? undefined
         : { state: asked.monitor, active: (await monitoringDefaults(ctx)).active ? 1 : 0 },
+    vulnerable:
+      asked.vulnerable === undefined
+        ? undefined
+        : { wanted: asked.vulnerable, known: feedKnown, of_item: shownKind(asked) !== null },
+    quarantined: shownKind(asked) === null ? asked.quarantined : undefined,
     offers: offersOf(asked),
     items,
   };
@@ -165,6 +181,8 @@ async function shownItem(ctx: Ctx, asked: FleetSearch, kind: number, packages: r
     packages,
     versions: ranged ? all.filter(fits) : undefined,
     active: item_state === undefined ? undefined : item_state === 'active',
+    vulnerable: asked.vulnerable,
+    quarantined: asked.quarantined,
     offer: asksItemUpdate(asked) ? levelNumbers(asked.level) : undefined,
   };
 }
@@ -175,8 +193,12 @@ const ITEM_STANDARD: readonly SearchField[] = ['id', 'url', 'slug', 'version', '
 /** The columns asked for; else six: what the filters are about, filled up with what is asked most. */
 function fieldsOf(asked: FleetSearch): SearchField[] {
   if (asked.fields.length > 0) return [...new Set(asked.fields)];
-  if (shownKind(asked) !== null) return [...ITEM_STANDARD];
+  if (shownKind(asked) !== null)
+    return ITEM_STANDARD.map((field) =>
+      field === 'active' && asked.vulnerable !== undefined ? 'vulnerabilities' : field,
+    );
   const about: [SearchField, boolean][] = [
+    ['vulnerabilities', asked.vulnerable !== undefined],
     ['reason', asked.status === 'disconnected'],
     ['wp', asked.wp_below !== undefined],
     ['php', asked.php_below !== undefined],

@@ -61,7 +61,10 @@ export async function mailToSend(
   return { subject: mail.subject, heading: mail.heading, recipients: mail.recipients.split(',') };
 }
 
-/** Absent keeps, null goes back to the standard. Throws `invalid_mail_type` 404. */
+/**
+ * Absent keeps, null goes back to the standard. Throws `invalid_mail_type` 404, and `svc_access_denied` when a login that may not use
+ * all sites adds recipients: the mails tell of every site.
+ */
 export async function editMail(ctx: Ctx, type: string, change: MailChange): Promise<MailSetting> {
   const before = (await listMails(ctx)).find((entry) => entry.type === type);
   if (before === undefined) {
@@ -73,6 +76,17 @@ export async function editMail(ctx: Ctx, type: string, change: MailChange): Prom
   }
   const key = `emails.${type}`;
   const stored = ((await ctx.store.settings.one(key)) ?? {}) as Record<string, unknown>;
+  const known = before.recipients.split(',');
+  const added = (change.recipients ?? []).filter((address) => !known.includes(address));
+  if (added.length > 0 && ctx.actor.denied_sites.length > 0)
+    throw new ServiceError(
+      'svc_access_denied',
+      'This login may not use all sites, of which these mails tell. Nothing changed.',
+      {
+        field: 'recipients',
+        advice: 'Ask an administrator to add recipients.',
+      },
+    );
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   const merged = Object.fromEntries(
     Object.entries({ ...stored, ...Object.fromEntries(given) }).filter(([, value]) => value !== null),

@@ -1,5 +1,6 @@
 /** Changing monitors and checking one by hand (REST §6.11.2, §6.11 R135–R137). */
 
+import type { ProbeTiming } from '../../probe/probe.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';
@@ -83,6 +84,12 @@ function requireKeyword({ type, keyword }: Pick<MonitorSettings, 'type' | 'keywo
   );
 }
 
+function wholeMilliseconds(timing: ProbeTiming): Record<string, number | null> {
+  return Object.fromEntries(
+    Object.entries(timing).map(([step, ms]) => [step, ms === null ? null : Math.round(ms as number)]),
+  );
+}
+
 /** A caller waits for this check, so it never takes longer, seconds for both probes of it together. */
 const LONGEST_BY_HAND_S = 60;
 
@@ -97,10 +104,11 @@ export async function checkMonitor(ctx: Ctx, siteId: number) {
   if (!ours) await applyChecks(ctx, [{ ...check, monitor: row, settings, claim: null }]);
   return {
     http_code: verdict.http_code ?? 0,
-    uptime_status: verdict.kind === 'up' ? 'up' : 'down',
+    // Neither up nor down: WordPress' maintenance page, and a silence that is our own.
+    uptime_status: verdict.kind === 'up' ? 'up' : ours || verdict.kind === 'maintenance' ? 'pending' : 'down',
     status: (await getMonitorBasic(ctx, siteId)).last_status,
     response_time_ms: verdict.ping_ms,
-    timing: answer.timing,
+    timing: wholeMilliseconds(answer.timing),
     msg: ours ? 'Nothing answers, not even the reference addresses: our own network is down.' : verdict.msg,
     checked_at: isoTime(ctx.clock.now()),
   };

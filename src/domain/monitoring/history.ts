@@ -2,9 +2,10 @@
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { ServiceError } from '../../core/errors.js';
-import type { BeatRow, IncidentRow } from '../../store/monitoring/results.js';
+import type { BeatRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
+import { incidentView } from './incidents.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -67,27 +68,6 @@ export async function countIncidents(ctx: Ctx, siteId: number, period: string | 
   const now = ctx.clock.now();
   const { from, to } = period === undefined ? { from: 0, to: now } : periodOf(period, undefined, now);
   return ctx.store.monitorResults.countIncidents(siteId, from, to);
-}
-
-/** Times in the text form of the user's document, and as ISO 8601 beside it. */
-function incidentView(row: IncidentRow, now: number) {
-  return {
-    id: row.id,
-    status: 'down',
-    started_at: plainTime(row.started_at),
-    ended_at: row.ended_at === null ? null : plainTime(row.ended_at),
-    started_at_iso: isoTime(row.started_at),
-    ended_at_iso: isoTime(row.ended_at),
-    duration_sec: Math.max(0, Math.round(((row.ended_at ?? now) - row.started_at) / 1000)),
-    resolved: row.ended_at !== null,
-    down_count: row.down_count,
-    http_code: row.http_code,
-    msg: row.msg,
-  };
-}
-
-function plainTime(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 const PERIODS: Readonly<Record<string, number>> = { '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS };

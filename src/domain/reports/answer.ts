@@ -60,29 +60,37 @@ export interface Skipped {
   message: string;
 }
 
-/** Segments that nothing feeds are left out and named; any other error ends the report. */
-export async function wholeReport(
+/** Reports on several segments, at least one. Segments that nothing feeds are left out and named; any other error ends it. */
+export async function reportsOf(
   ctx: Ctx,
   site: SiteRow,
-  query: { segments: readonly Segment[]; start_date: string; end_date: string; format: ReportFormat },
-): Promise<{ file: ReportFile } | { data: Record<string, unknown>; meta: unknown; errors: Skipped[] }> {
-  const { segments, ...rest } = query;
+  { segments, ...query }: Omit<ReportQuery, 'segment'> & { segments: readonly Segment[] },
+): Promise<{ reports: [Report, ...Report[]]; errors: Skipped[] }> {
   const reports: Report[] = [];
   const errors: Skipped[] = [];
   for (const segment of segments) {
     try {
-      reports.push(await buildReport(ctx, site, { ...rest, segment }));
+      reports.push(await buildReport(ctx, site, { ...query, segment }));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'svc_module_not_available') throw error;
       errors.push({ segment, code: error.code, message: error.message });
     }
   }
+  const [first, ...others] = reports;
+  if (first !== undefined) return { reports: [first, ...others], errors };
+  throw new ServiceError('svc_module_not_available', 'Nothing feeds any of these segments.', {
+    data: { module: segments[0] ?? 'pro-reports', segments: errors },
+  });
+}
+
+/** Throws as `reportsOf`. */
+export async function wholeReport(
+  ctx: Ctx,
+  site: SiteRow,
+  query: { segments: readonly Segment[]; start_date: string; end_date: string; format: ReportFormat },
+): Promise<{ file: ReportFile } | { data: Record<string, unknown>; meta: unknown; errors: Skipped[] }> {
+  const { reports, errors } = await reportsOf(ctx, site, query);
   const [first] = reports;
-  if (first === undefined) {
-    throw new ServiceError('svc_module_not_available', 'Nothing feeds any of these segments.', {
-      data: { module: segments[0] ?? 'pro-reports', segments: errors },
-    });
-  }
   if (query.format === 'html') {
     const text = htmlReport(reports, await dateStyle(ctx, first.meta.time_zone));
     return { file: { type: 'text/html', name: fileName(first, 'html').replace(first.segment, 'report'), text } };

@@ -28,6 +28,8 @@ export interface Finding {
   what: string;
 }
 
+/** It always sets a cookie, to see whether the browser takes cookies. */
+const LOGIN = 'wp-login.php';
 /** A text that lost so much of its words. */
 const LOST = 0.5;
 
@@ -70,6 +72,9 @@ function comparePage(path: string, first: PageFacts, second: PageFacts, now: Pag
   if (steady && first.location === second.location && now.location !== second.location && now.location !== '')
     return [broken(path, `${name} redirects to elsewhere than before.`)];
   if (now.status !== second.status) return [];
+  // Whatever is sent before the headers keeps WordPress from setting its cookies: nobody can log in.
+  if (path === LOGIN && first.cookies === true && second.cookies === true && now.cookies === false)
+    return [broken(path, `${name} sets no cookies any more, so nobody can log in.`)];
   if (first.whole && second.whole && !now.whole) return [broken(path, `${name} ends before its </html>.`)];
   return suspicions(path, first, second, now);
 }

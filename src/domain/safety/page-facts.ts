@@ -11,6 +11,8 @@ export interface PageFacts {
   /** Path or address that it redirects to, '' = it does not. */
   location: string;
   type: string;
+  /** It sets cookies; absent in what older versions stored. */
+  cookies?: boolean;
   bytes: number;
   /** Until the headers came. */
   ms: number;
@@ -44,6 +46,7 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     failure: page.failure?.kind ?? '',
     location: locationOf(page.location, siteUrl),
     type: page.content_type,
+    cookies: page.sets_cookies,
     ms: page.ms,
     bytes: Buffer.byteLength(page.body),
     title: collapse(/<title[^>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),

@@ -15,7 +15,7 @@ const QUICK_PATHS = [''];
 const PAUSE_MS = 3_000;
 /** A page of a site that is well. Afterwards it may take so much longer than before. */
 const PAGE_TIMEOUT_MS = 20_000;
-const SLOWER_MS = 10_000;
+const SLOWER_MS = 8_000;
 /** Within the site. */
 const REDIRECTS = 3;
 /** Name of the parameter that no cache knows. */

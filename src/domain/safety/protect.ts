@@ -79,13 +79,13 @@ function protectionError(error: unknown, siteId: number, { slug }: SafeItem): Se
   );
 }
 
-/** Ends the watchdog of an item. One that cannot be reached ends by itself. */
-export async function disarm(run: SafeRun, item: SafeItem): Promise<void> {
-  if (run.guard === null || item.snapshot === null) return;
+/** Ends the watchdog of an item, or of all on the site. One that cannot be reached ends by itself. */
+export async function disarm(run: SafeRun, item: SafeItem | 'all'): Promise<void> {
+  if (run.guard === null || (item !== 'all' && item.snapshot === null)) return;
   try {
-    await run.guard.disarm(item.snapshot, { signal: run.ctx.signal });
+    await run.guard.disarm(item === 'all' ? null : item.snapshot, { signal: run.ctx.signal });
   } catch (error) {
     if (run.ctx.signal.aborted) throw error;
-    run.ctx.log.warn({ err: error, site_id: run.target.site.id, change: item.change }, 'a guard could not be disarmed');
+    run.ctx.log.warn({ err: error, site_id: run.target.site.id, run: run.id }, 'a guard could not be disarmed');
   }
 }

@@ -169,7 +169,8 @@ async function archived(ctx: Ctx, { type, slug }: Goal, version: string): Promis
 async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun['guard']): Promise<RolledBack> {
   const { target, type, slug } = goal;
   const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
-  const message = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
+  const result = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
+  const message = typeof result === 'object' ? result.failed : null;
   const inventory = await readAgain(ctx, target);
   const list = type === 'plugin' ? inventory?.plugins : inventory?.themes;
   const now =

@@ -9,8 +9,10 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
+import { installedExtensions } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from '../updates/results.js';
+import type { Sending } from '../updates/send.js';
 import { ailmentsOf } from './grade.js';
 import { holdBack } from './held-back.js';
 import { openGuard } from './open-guard.js';
@@ -18,8 +20,20 @@ import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
 import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
 import { note, type SafeItem, type SafeRun, type SuspectPolicy } from './safe-run.js';
-import { close, failure, joined, type Settled, type Suspect, settleAll, settleBroken } from './settle.js';
+import {
+  close,
+  failure,
+  joined,
+  lookAfter,
+  type Settled,
+  type Suspect,
+  settleAll,
+  settleBroken,
+  settleFailed,
+  switchedOff,
+} from './settle.js';
 import { settleOpen } from './unsettled.js';
+import { isBad, type Verdict } from './verdict.js';
 
 export interface SafeSettings {
   on_suspect: SuspectPolicy;
@@ -32,7 +46,7 @@ export interface SafeResult extends ApplyResult {
   suspects: Suspect[];
 }
 
-export type Apply = (offers: readonly FleetOffer[]) => Promise<ApplyResult>;
+export type Apply = (offers: readonly FleetOffer[], sending?: Partial<Sending>) => Promise<ApplyResult>;
 
 /** What the ordinary update operations ask for. */
 const BY_ITSELF: SafeSettings = { on_suspect: 'keep', least: { extensions: 'guard', core: 'none' }, paths: [] };
@@ -59,6 +73,9 @@ export async function applySafely(
   return { ...result, errors: [...result.errors, ...refused] };
 }
 
+/** A site with a guard that is silent or in maintenance after the connection broke is not waited for as long: what is half done is put back. */
+const GUARDED_WAIT_MS = 25_000;
+
 /** Updates one item after the other, each protected. Throws when the site cannot be changed at all. */
 export async function runSafely(
   ctx: Ctx,
@@ -73,7 +90,10 @@ export async function runSafely(
   const ill = [before.first, before.second].map(ailmentsOf);
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const { on_suspect, paths } = settings;
-  const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before }, guard, open: [] };
+  const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
+    one.active === 1 ? [one.slug] : [],
+  );
+  const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before, active }, guard, open: [] };
   let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
   try {
     // A second round is for items that were put back without being at fault.
@@ -138,7 +158,17 @@ async function updateOne(
   item.updated_at = ctx.clock.now();
   await note(run, item, { step: 'update', updated_at: item.updated_at });
   run.open.push(item);
-  const { updated, errors, interrupted } = await apply([offer]);
+  const seen: Promise<Verdict>[] = [];
+  // What the guard can put back is looked at before the inventory is read: a site that hangs would not give it for a minute.
+  const isBroken = async () => {
+    const look = lookAfter(run, item);
+    seen.push(look);
+    // A look that fails says nothing of the update: it is told below.
+    return look.then(isBad, () => true);
+  };
+  const sending = protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken } : {};
+  const { updated, errors, interrupted } = await apply([offer], sending);
+  const early = await seen[0];
   if (interrupted === true) ctx.signal.throwIfAborted();
   item.applied = updated[0] ?? null;
   item.error = errors[0] ?? null;
@@ -146,7 +176,11 @@ async function updateOne(
     item.new_version = item.applied.new_version;
     await note(run, item, { new_version: item.new_version });
   }
-  return settleBroken(run, item);
+  if (item.error !== null && item.error.code !== 'svc_site_offline') {
+    const settled = await settleFailed(run, item);
+    if (settled !== null) return settled;
+  }
+  return settleBroken(run, item, switchedOff(item) ?? early ?? (await lookAfter(run, item)));
 }
 
 /** An item whose turn has come, written down before anything is done. */

@@ -15,6 +15,8 @@ export interface RunFacts {
   /** Further pages of the site that are looked at. */
   paths: readonly string[];
   before: Baseline;
+  /** Slugs of the plugins that were active before; absent in runs of older versions. */
+  active?: readonly string[];
 }
 
 export interface SafeItem {

@@ -14,7 +14,7 @@ import { holdBack } from './held-back.js';
 import { type OpenGuard, openGuard } from './open-guard.js';
 import { inOrder } from './order.js';
 import { isWeaker, protectionOf } from './protect.js';
-import { entry, runSafely, unprotected } from './run.js';
+import { type Apply, entry, runSafely, unprotected } from './run.js';
 import type { SuspectPolicy } from './safe-run.js';
 import type { Suspect } from './settle.js';
 
@@ -80,7 +80,7 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
   };
   if (input.dry_run || plan.wanted.length === 0) return answer;
   const settings = { on_suspect, paths, least: { extensions: least, core: least } };
-  const apply = (items: readonly FleetOffer[]) => applyInOrder(ctx, target, items);
+  const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
   const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
   const found = await inspectSite(ctx, target, result.updated, null);
   const protectionFor = ({ type, slug }: Applied) =>

@@ -11,8 +11,8 @@ import type { Depth } from './probe.js';
 import { disarm } from './protect.js';
 import { readAgain } from './read-again.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
-import { type Undone, undo } from './undo.js';
-import { judge, type Verdict } from './verdict.js';
+import { putBack, type Undone, undo } from './undo.js';
+import { isBad, judge, type Verdict } from './verdict.js';
 
 export interface Suspect {
   change_id: string;
@@ -32,11 +32,50 @@ export interface Settled {
 
 const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
 
-/** After one item: null when the site is well so far, and the item stays open for the last look. */
-export async function settleBroken(run: SafeRun, item: SafeItem): Promise<Settled | null> {
+/** The quick look after one item. */
+export async function lookAfter(run: SafeRun, item: SafeItem): Promise<Verdict> {
   await note(run, item, { step: 'probe' });
-  const verdict = await judge(run, 'quick');
-  return verdict.broken.length + verdict.restored.length === 0 ? null : putRight(run, item, verdict, 'quick');
+  return judge(run, 'quick');
+}
+
+/**
+ * A plugin that its update has switched off is broken, however well the pages look; null when it has not. One whose main file has
+ * another name now is still there, and a person can switch it on: that is told, not undone.
+ */
+export function switchedOff({ protection, slug, error }: SafeItem): Verdict | null {
+  if (protection !== 'guard' || error?.code !== 'svc_activation_failed') return null;
+  const folder = (of: string) => of.slice(0, of.indexOf('/') + 1);
+  if (error.slug !== slug && (folder(slug) === '' || folder(error.slug) === folder(slug))) return null;
+  return { broken: [{ severity: 'broken', path: null, what: error.message }], suspect: [], restored: [] };
+}
+
+/** After one item: null when the site is well so far, and the item stays open for the last look. */
+export async function settleBroken(run: SafeRun, item: SafeItem, verdict: Verdict): Promise<Settled | null> {
+  return isBad(verdict) ? putRight(run, item, verdict, 'quick') : null;
+}
+
+/**
+ * An update that failed may have left nothing, or half of a version: whatever is not the old version is replaced by it.
+ * Null when the site has the old version, and the item stays open; otherwise how it ended.
+ */
+export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settled | null> {
+  const { guard, open } = run;
+  if (guard === null || item.snapshot === null || item.applied !== null || item.error === null) return null;
+  const result = await putBack(run, item);
+  if (result === 'already') return null;
+  run.open = open.filter((one) => one !== item);
+  await readAgain(run.ctx, run.target);
+  const { error } = item;
+  const old = siteWord(item.old_version);
+  if (result === 'done') {
+    const message = `${error.message} It had left files of its own: Sitefleet put back ${old}.`;
+    await close(run, item, 'rolled_back', { seen: [message], by: 'sitefleet', well_after_ms: null, suspect: [] });
+    return { ...NOTHING, errors: [{ ...error, message, change_id: item.change }] };
+  }
+  const message =
+    `${error.message} ${old} could not be put back: a person has to look at it. ${siteSays(result.failed)}`.trim();
+  await close(run, item, 'broken', { seen: [message], by: null, well_after_ms: null, suspect: [] });
+  return { ...NOTHING, errors: [failure(run, item, 'svc_update_broke_site', message, [message])] };
 }
 
 /** The last look at a site: all that is still open is kept or put back. */
@@ -105,6 +144,7 @@ async function putRight(
 
 const WITHOUT_FAULT = 'It was put back together with another item, without being at fault.';
 const STOPPED = 'It broke a site; Sitefleet was stopped while it put the old version back.';
+const STOPPED_BEFORE = 'The update was cut off before it had taken effect.';
 const GUARD_ACTED = 'The guard of the site recorded a fatal error in it.';
 
 async function rolledBack(
@@ -161,15 +201,30 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   const unknown = run.open.some(isUnclear);
   const inventory = unknown ? await readAgain(run.ctx, run.target) : null;
   const restoring = run.open.filter((item) => item.restoring);
-  for (const item of run.open) {
+  // One request for a site with many.
+  const together = run.open.length > 1 && run.open.every(({ applied }) => applied !== null);
+  if (together) {
+    for (const item of run.open) await note(run, item, { step: 'disarm' });
+    await disarm(run, 'all');
+  }
+  for (const item of [...run.open]) {
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
       // Of several that were being put back it is not known which one was at fault.
       if (restoring.length === 1) await quarantine(run, item, [STOPPED]);
       await close(run, item, 'rolled_back', { seen: [STOPPED], by: 'sitefleet', well_after_ms: null, suspect: [] });
       continue;
     }
-    await note(run, item, { step: 'disarm' });
-    await disarm(run, item);
+    // Unclear until now: the site says by now that the new version is not there.
+    if (isUnclear(item) && inventory !== null && [null, item.old_version].includes(versionIn(inventory, item))) {
+      item.error ??= failure(run, item, 'svc_update_failed', STOPPED_BEFORE, []);
+      const part = await settleFailed(run, item);
+      result.errors.push(...(part?.errors ?? []));
+      if (part !== null) continue;
+    }
+    if (!together) {
+      await note(run, item, { step: 'disarm' });
+      await disarm(run, item);
+    }
     const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
     const updated = now !== null && now !== item.old_version;
     const findings = updated ? suspect.map(({ what }) => what) : [];

@@ -166,7 +166,8 @@ async function runCode(
   }
 }
 
-async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
+/** A site that may be changed through its guard, or given one. */
+export async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
   requireNotOnTrial(target);

@@ -43,9 +43,9 @@ export async function undo(
   for (const item of candidates) {
     if (restored.includes(item) || item.protection === 'none') continue;
     await note(run, item, { step: 'restore' });
-    const message = await putBack(run, item);
-    if (message !== null) {
-      undone.failures.push({ item, message });
+    const result = await putBack(run, item);
+    if (typeof result === 'object') {
+      undone.failures.push({ item, message: result.failed });
       continue;
     }
     undone.items.push(item);
@@ -54,22 +54,45 @@ export async function undo(
   return undone;
 }
 
-/** @returns why it failed; null when the old version is back */
-export async function putBack(run: SafeRun, item: SafeItem): Promise<string | null> {
+/** `already` = the old version was there, byte for byte. */
+export type PutBack = 'done' | 'already' | { failed: string };
+
+export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
   const { ctx, guard } = run;
   for (let attempt = 1; ; attempt++) {
     try {
       if (item.protection === 'reinstall') await reinstall(run, item);
-      else if (guard === null || item.snapshot === null) return 'The guard of the site is gone, and the copy with it.';
+      else if (guard === null || item.snapshot === null)
+        return { failed: 'The guard of the site is gone, and the copy with it.' };
       // An update that was killed leaves WordPress' maintenance page behind.
-      else await guard.restore(item.snapshot, { end_maintenance: true }, { signal: ctx.signal });
-      return null;
+      else {
+        const { active, already } = await guard.restore(
+          item.snapshot,
+          { end_maintenance: true },
+          { signal: ctx.signal },
+        );
+        if (!active) await switchOn(run, item);
+        if (already) return 'already';
+      }
+      return 'done';
     } catch (error) {
       const known = error instanceof GuardFailure || error instanceof ChildFailure || error instanceof ServiceError;
       if (ctx.signal.aborted || !known) throw error;
-      if (attempt === ATTEMPTS) return error.message;
+      if (attempt === ATTEMPTS) return { failed: error.message };
       await ctx.clock.sleep(RETRY_MS, ctx.signal);
     }
+  }
+}
+
+/** A plugin that was active, and that its update or WordPress has switched off, is switched on again. */
+async function switchOn({ ctx, target, facts }: SafeRun, { type, slug, change }: SafeItem): Promise<void> {
+  if (type !== 'plugin' || facts.active?.includes(slug) !== true) return;
+  try {
+    await ctx.child.pluginAction(requireConnection(target), 'activate', [slug], { signal: ctx.signal });
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof ChildFailure)) throw error;
+    // Its files are back; that it is off shows in the inventory.
+    ctx.log.warn({ err: error, site_id: target.site.id, change }, 'a plugin could not be switched on again');
   }
 }
 

@@ -20,6 +20,8 @@ export interface Verdict {
 }
 
 const PAUSES_MS = [0, 5_000, 10_000] as const;
+/** Instead of the first of them, while a fatal error is undecided: the guard waits so long after the last change of a file. */
+const UNDECIDED_MS = 2_500;
 /** After a restore. */
 const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
 /** Reasons of the guard for leaving an item alone that say nothing against it: the old version had it too, or it is half unpacked. */
@@ -31,13 +33,21 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let suspect: Finding[] | null = null;
   let bad = 0;
   let fine = 0;
+  let undecided = false;
   for (const pause of PAUSES_MS) {
-    if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
-    const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
-    // Silence of the site says nothing while our own network is down.
-    if (silent && !(await run.ctx.probe.online(run.ctx.signal))) continue;
-    const faults = await faultsOf(run);
+    if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
+    const [{ findings: found, silent }, early] = await Promise.all([
+      lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths),
+      faultsOf(run),
+    ]);
+    // What this look has set off is recorded by now.
+    const told = found.some(isBroken) ? await faultsOf(run) : early;
+    // Silence of the site says nothing while our own network is down. The guard has answered where it is not.
+    if (silent && told === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
+    const faults = told ?? [];
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
+    // It may have come while the item was half copied. Nothing else on the site is begun before that is known.
+    undecided = faults.some(({ restored: done, waited }) => done === null && waited === 'updating');
     const seen = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
     if (seen.length > 0) broken = seen;
     if (restored.length > 0) return { broken: seen.length > 0 ? seen : broken, suspect: [], restored };
@@ -46,10 +56,14 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
     if (witnesses >= 2) return { broken, suspect: [], restored };
     if (seen.length === 0) suspect = agreed(suspect, found);
-    if (fine === 2 || (depth === 'quick' && bad === 0)) break;
+    if (fine === 2 || (depth === 'quick' && bad === 0 && !undecided)) break;
   }
   if (bad + fine === 0) throw unseen(run);
   return { broken: [], suspect: suspect ?? [], restored: [] };
+}
+
+export function isBad({ broken, restored }: Verdict): boolean {
+  return broken.length + restored.length > 0;
 }
 
 /** Whether the site is as it was before the run. `suspect`: nothing suspicious may be left either. */
@@ -87,16 +101,16 @@ function findingOf({ message, file }: GuardFault): Finding {
   return { severity: 'broken', path: null, what: `PHP recorded in ${siteWord(file)}: ${siteWord(message)}.` };
 }
 
-/** Fatal errors of the items of this run since they were armed. None when the guard cannot be asked: the looks decide. */
-async function faultsOf(run: SafeRun): Promise<GuardFault[]> {
+/** Fatal errors of the items of this run since they were armed. Null when the guard cannot be asked: the looks decide. */
+async function faultsOf(run: SafeRun): Promise<GuardFault[] | null> {
   const since = run.open.flatMap(({ faults_since }) => (faults_since === null ? [] : [faults_since]));
-  if (run.guard === null || since.length === 0) return [];
+  if (run.guard === null || since.length === 0) return null;
   try {
     const faults = await run.guard.faults(Math.min(...since), { signal: run.ctx.signal });
     return faults.filter((fault) => run.open.some((item) => concerns(fault, item)));
   } catch (error) {
     if (run.ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
-    return [];
+    return null;
   }
 }
 

@@ -73,11 +73,16 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Reads a site until it shows what is expected, looking again for as long as `update_wait_ms` while it is silent, in maintenance,
+ * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
  * or `expected` says that it may still be at work. Answers the last look.
  */
-export async function readUntil(ctx: Ctx, target: LoadedSite, expected: (seen: Snapshot) => boolean): Promise<Seen> {
-  const end = ctx.clock.elapsed() + ctx.config.update_wait_ms;
+export async function readUntil(
+  ctx: Ctx,
+  target: LoadedSite,
+  expected: (seen: Snapshot) => boolean,
+  longest = ctx.config.update_wait_ms,
+): Promise<Seen> {
+  const end = ctx.clock.elapsed() + Math.min(longest, ctx.config.update_wait_ms);
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     const seen = await readBack(ctx, target, null);
     if (seen.snapshot === null ? !mayComeBack(seen.silence) : expected(seen.snapshot)) return seen;

@@ -35,10 +35,25 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   try {
     const there = { ...connection, ...given, url: to.url, door: undefined };
     const snapshot = await askSnapshot(ctx, there, target.site.changes_after);
-    return { to: withChildsWww(to.url, snapshot.site_url) ?? to, snapshot };
+    const moved = withChildsWww(to.url, snapshot.site_url) ?? to;
+    if (moved.url === target.site.url) throw ownSpelling(to.url, moved.url, siteId);
+    return { to: moved, snapshot };
   } catch (error) {
     throw moveError(error, siteId, to.url);
   }
+}
+
+/** Each sync would put the address back as the site itself has it. */
+function ownSpelling(asked: string, own: string, siteId: number): ServiceError {
+  return new ServiceError(
+    'svc_invalid_url',
+    `${asked} leads to site ${siteId}, which calls itself ${own}. Nothing changed.`,
+    {
+      field: 'url',
+      advice: 'Change the address in WordPress (Settings, General) first; the next sync takes it over.',
+      data: { site_id: siteId, site_url: own },
+    },
+  );
 }
 
 async function refuseTaken(ctx: Ctx, siteId: number, to: StoredUrl): Promise<void> {

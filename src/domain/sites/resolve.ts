@@ -45,6 +45,11 @@ export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain
   return outcome;
 }
 
+/** The id of a site as a filter; undefined = no filter, when none is named. Throws as `getSite`. */
+export async function oneOrAll(ctx: Ctx, ref: SiteRef | undefined): Promise<number[] | undefined> {
+  return ref === undefined ? undefined : [(await getSite(ctx, ref)).id];
+}
+
 /** A list of sites; what cannot be used becomes an error entry and never stops the rest (operations §6). */
 export async function resolveSites(
   ctx: Ctx,

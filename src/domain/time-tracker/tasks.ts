@@ -4,8 +4,11 @@ import { ServiceError } from '../../core/errors.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import { requireAccess } from '../clients/records.js';
 import { withStorageError } from '../common/storage-messages.js';
+import { dayEnd, dayStart } from '../common/time-zones.js';
+import { type DayRange, requireRange } from '../content/day-range.js';
 import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
+import { dashboardZone } from '../settings/effects.js';
 import { findBucket, requireServes } from './buckets.js';
 import { summaryOf, type TaskView, taskView, taskViews } from './views.js';
 
@@ -35,6 +38,23 @@ export interface TaskInput {
 export async function listTasks(ctx: Ctx, filter: TaskFilter, at: TaskPage) {
   const { items, total, groups } = await ctx.store.timeTasks.list(filter, at, ctx.clock.now(), ctx.actor.denied_sites);
   return { items: await taskViews(ctx, items), total, page: at.page, per_page: at.perPage, summary: summaryOf(groups) };
+}
+
+/** Tasks with time between two days of the dashboard's calendar, when there are any. Throws for half a range, as `requireRange`. */
+export async function listTasksOfDays(
+  ctx: Ctx,
+  filter: Omit<TaskFilter, 'from' | 'to'>,
+  days: Partial<DayRange>,
+  at: TaskPage,
+) {
+  requireRange(days);
+  const { dtsstart, dtsstop } = days;
+  const zone = dtsstart === undefined ? 'UTC' : await dashboardZone(ctx);
+  const range = {
+    ...(dtsstart === undefined ? {} : { from: dayStart(dtsstart, zone) }),
+    ...(dtsstop === undefined ? {} : { to: dayEnd(dtsstop, zone) }),
+  };
+  return listTasks(ctx, { ...filter, ...range }, at);
 }
 
 /** With its entries. Throws `svc_time_tracker_task_not_found`. */

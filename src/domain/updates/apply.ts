@@ -6,11 +6,11 @@
 import type { ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { applySafely } from '../safety/run.js';
+import { type Apply, applySafely } from '../safety/run.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
 import { type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
-import { isCancelled, type Judged, sendAndJudge, updateError } from './send.js';
+import { isCancelled, type Judged, type Sending, sendAndJudge, updateError } from './send.js';
 
 /** Updates may unpack large archives on slow hosts. */
 const UPDATE_TIMEOUT_MS = 10 * 60_000;
@@ -23,11 +23,10 @@ export async function applyOffers(
   caller: Ctx,
   target: LoadedSite,
   offers: readonly FleetOffer[],
-  timeoutMs = UPDATE_TIMEOUT_MS,
 ): Promise<ApplyResult> {
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
-    const apply = (items: readonly FleetOffer[]) => applyInOrder(ctx, target, items, timeoutMs);
+    const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
     const { silence = null, unseen = [], ...result } = await applySafely(ctx, target, offers, apply);
     if (result.interrupted !== true)
       result.errors.push(...(await inspectSite(ctx, target, result.updated, silence, unseen)));
@@ -43,7 +42,7 @@ export async function applyInOrder(
   ctx: Ctx,
   target: LoadedSite,
   offers: readonly FleetOffer[],
-  timeoutMs = UPDATE_TIMEOUT_MS,
+  sending: Partial<Sending> = {},
 ): Promise<ApplyResult> {
   const result: ApplyResult = { updated: [], errors: [] };
   let silence: ServiceError | null = null;
@@ -55,10 +54,12 @@ export async function applyInOrder(
       result.errors.push(...ofType.map((offer) => notTried(target, type, offer)));
       continue;
     }
-    const part = await applyType(ctx, target, type, ofType, timeoutMs).catch((error: unknown) => {
-      if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
-      throw error;
-    });
+    const part = await applyType(ctx, target, type, ofType, { timeoutMs: UPDATE_TIMEOUT_MS, ...sending }).catch(
+      (error: unknown) => {
+        if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
+        throw error;
+      },
+    );
     result.updated.push(...part.updated);
     result.errors.push(...part.errors);
     if (part.interrupted) return { ...result, interrupted: true };
@@ -85,13 +86,13 @@ async function applyType(
   target: LoadedSite,
   type: UpdateType,
   offers: readonly FleetOffer[],
-  timeoutMs: number,
+  sending: Sending,
 ): Promise<TypeResult> {
   for (const offer of offers)
     ctx.events.emit({ name: `${type}.update_started`, site_id: target.site.id, facts: { slug: offer.slug } });
   let result: TypeResult;
   try {
-    result = resultOf(target, type, await sendAndJudge(ctx, target, type, offers, timeoutMs));
+    result = resultOf(target, type, await sendAndJudge(ctx, target, type, offers, sending));
   } catch (error) {
     const failure = updateError(ctx, target, type, error);
     if (isCancelled(failure)) throw failure;

@@ -66,7 +66,8 @@ function slugsOf(known: readonly { slug: string; name: string }[], terms: readon
   return [...new Set(found)];
 }
 
-async function requireOwners(ctx: Ctx, tags: readonly number[], clients: readonly number[]): Promise<void> {
+/** Throws for tags and clients that do not exist. */
+export async function requireOwners(ctx: Ctx, tags: readonly number[], clients: readonly number[]): Promise<void> {
   const missing = await ctx.store.narrowedUpdates.unknownOwners(tags, clients);
   if (missing.tag !== undefined)
     throw new ServiceError('svc_tag_not_found', `tag_ids: no tag has the id ${missing.tag}. Nothing was done.`, {

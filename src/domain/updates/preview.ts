@@ -10,6 +10,7 @@ import { chooseSites } from '../sites/run-on-sites.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './narrowing.js';
 import type { ApplyError } from './results.js';
 import {
+  notOffered,
   offerEntry,
   type Summary,
   siteError,
@@ -53,7 +54,8 @@ export async function previewUpdates(
   const offers = (await ctx.store.updates.ofSites(usable, types)).filter(
     (offer) => (wanted.size === 0 || wanted.has(offer.slug)) && withinLimits(offer, limits),
   );
-  const all = [...selection.errors.map(unresolved), ...errors];
+  const nowhere = await notOffered(ctx, selection.sites, types, [...wanted]);
+  const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
   return {
     dry_run: true,
     queued: false,

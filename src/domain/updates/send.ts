@@ -10,6 +10,16 @@ import { type LoadedSite, requireConnection, siteCallError } from '../sites/load
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
 import type { UpdateType } from './results.js';
 
+/** How updates are sent. */
+export interface Sending {
+  /** Longest wait for the answer of the site. */
+  timeoutMs: number;
+  /** Longest wait for a site that is silent after the connection broke; default `update_wait_ms`. */
+  waitMs?: number;
+  /** Asked once the site has answered. True = it is known to be broken: it is not read back, which could take a minute. */
+  isBroken?: () => Promise<boolean>;
+}
+
 /** The time of the call is up, or the caller gave up. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'svc_cancelled';
@@ -38,11 +48,11 @@ export function sendAndJudge(
   target: LoadedSite,
   type: UpdateType,
   offers: readonly FleetOffer[],
-  timeoutMs: number,
+  sending: Sending,
 ): Promise<Judged> {
-  if (type === 'core') return applyCore(ctx, target, offers, timeoutMs);
-  if (type === 'translation') return applyTranslations(ctx, target, offers, timeoutMs);
-  return applyExtensions(ctx, target, type, offers, timeoutMs);
+  if (type === 'core') return applyCore(ctx, target, offers, sending);
+  if (type === 'translation') return applyTranslations(ctx, target, offers, sending);
+  return applyExtensions(ctx, target, type, offers, sending);
 }
 
 /** A bulk call first; then, one by one, the items that it refused without a reason of their own. */
@@ -51,14 +61,14 @@ async function applyExtensions(
   target: LoadedSite,
   kind: ExtensionKind,
   offers: readonly FleetOffer[],
-  timeoutMs: number,
+  sending: Sending,
 ): Promise<Judged> {
-  const judged = await sendExtensions(ctx, target, kind, offers, timeoutMs);
+  const judged = await sendExtensions(ctx, target, kind, offers, sending);
   if (offers.length === 1) return judged;
   for (const entry of judged.verdicts) {
     if (judged.silence !== null) break;
     if (!('unexplained' in entry.verdict) || entry.verdict.unexplained !== true) continue;
-    const alone = await sendAlone(ctx, target, kind, entry.offer, timeoutMs);
+    const alone = await sendAlone(ctx, target, kind, entry.offer, sending);
     entry.verdict = alone.verdict;
     judged.silence = alone.silence;
   }
@@ -71,10 +81,10 @@ async function sendAlone(
   target: LoadedSite,
   kind: ExtensionKind,
   offer: FleetOffer,
-  timeoutMs: number,
+  sending: Sending,
 ): Promise<{ verdict: Verdict; silence: ServiceError | null }> {
   try {
-    const { verdicts, silence } = await sendExtensions(ctx, target, kind, [offer], timeoutMs);
+    const { verdicts, silence } = await sendExtensions(ctx, target, kind, [offer], sending);
     return { verdict: verdicts[0]?.verdict ?? { open: true }, silence };
   } catch (error) {
     const failure = updateError(ctx, target, kind, error);
@@ -89,20 +99,28 @@ async function sendExtensions(
   target: LoadedSite,
   kind: ExtensionKind,
   offers: readonly FleetOffer[],
-  timeoutMs: number,
+  sending: Sending,
 ): Promise<Judged> {
   const connection = requireConnection(target);
   const before = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
   const slugs = offers.map((offer) => offer.slug);
   const call = await attempt(ctx, () =>
-    ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs }),
+    ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs: sending.timeoutMs }),
   );
   const brought = call.answer?.snapshot ?? null;
   const came = listOf(brought, kind) === undefined ? null : brought;
-  const seen = await lookAfter(ctx, target, call, came, shows(kind, offers));
+  const seen =
+    call.failure === null && (await sending.isBroken?.()) === true
+      ? UNREAD
+      : await lookAfter(ctx, target, call, came, shows(kind, offers), sending.waitMs);
   const after = listOf(seen.snapshot, kind);
   return judge(offers, seen, (offer) => judgeExtension(offer, { call, seen }, { before, after }));
 }
+
+const UNREAD: Seen = {
+  snapshot: null,
+  silence: new ServiceError('svc_site_offline', 'The site is not well after the update.'),
+};
 
 /**
  * The site after a call. What came along with the answer may be WordPress' cache of before the update, so it counts only when it
@@ -114,20 +132,21 @@ async function lookAfter<T>(
   call: Attempt<T>,
   came: Snapshot | null,
   changed: (snapshot: Snapshot) => boolean,
+  waitMs?: number,
 ): Promise<Seen> {
   if (came !== null) {
     const seen = await readBack(ctx, target, came);
     if (changed(came)) return seen;
   }
   // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
-  return readUntil(ctx, target, connectionBroke(call.failure) ? changed : () => true);
+  return readUntil(ctx, target, connectionBroke(call.failure) ? changed : () => true, waitMs);
 }
 
 async function applyCore(
   ctx: Ctx,
   target: LoadedSite,
   offers: readonly FleetOffer[],
-  timeoutMs: number,
+  { timeoutMs }: Sending,
 ): Promise<Judged> {
   const connection = requireConnection(target);
   const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
@@ -139,7 +158,7 @@ async function applyTranslations(
   ctx: Ctx,
   target: LoadedSite,
   offers: readonly FleetOffer[],
-  timeoutMs: number,
+  { timeoutMs }: Sending,
 ): Promise<Judged> {
   const connection = requireConnection(target);
   const slugs = [...new Set(offers.map((offer) => offer.slug))];

@@ -1,5 +1,6 @@
 /** Updates on offer across the fleet, and applying them. */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
@@ -10,6 +11,7 @@ import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
+import { fixesOf } from '../vulnerabilities/fixes.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './results.js';
 
@@ -40,6 +42,10 @@ export function offerEntry(offer: FleetOffer) {
     current_version: offer.current_version,
     new_version: offer.new_version,
   };
+}
+
+function told(fixes: string[] | undefined): { fixes?: string[] } {
+  return fixes === undefined ? {} : { fixes };
 }
 
 export function summaryOf(counts: ReadonlyMap<number, number>): Summary {
@@ -82,8 +88,13 @@ export async function listUpdates(
       ? await ctx.store.updates.page({ types, ...sites }, page, perPage)
       : await ctx.store.narrowedUpdates.page({ narrowing, types, ...sites }, page, perPage);
   const summary = summaryOf(counts);
+  const fixes = await fixesOf(ctx, items);
   return {
-    updates: items.map((offer) => ({ ...offerEntry(offer), site_status: offer.site_status as SiteRow['status'] })),
+    updates: items.map((offer, at) => ({
+      ...offerEntry(offer),
+      site_status: offer.site_status as SiteRow['status'],
+      ...told(fixes.get(at)),
+    })),
     summary,
     page,
     per_page: perPage,
@@ -95,13 +106,14 @@ export async function listUpdates(
 export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeGroup[]) {
   const site = await getSite(ctx, ref);
   const offers = await ctx.store.updates.ofSites([site.id], typeNumbers(groups));
+  const fixes = await fixesOf(ctx, offers);
   const counts = new Map<number, number>();
   for (const offer of offers) counts.set(offer.type, (counts.get(offer.type) ?? 0) + 1);
   return {
     site_id: site.id,
     site_url: site.url,
     site_name: site.name,
-    updates: offers.map(offerEntry),
+    updates: offers.map((offer, at) => ({ ...offerEntry(offer), ...told(fixes.get(at)) })),
     summary: summaryOf(counts),
   };
 }
@@ -130,13 +142,16 @@ export async function runUpdates(
     selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
     params.limits = limitsOf(narrowing);
   }
+  const nowhere = await notOffered(ctx, selection.sites, types, params.specific_items);
   const answer = await runOrQueue(ctx, updateHandler, selection, params);
-  if (answer.queued) return { ...answer, errors: answer.errors.map(unresolved) };
+  if (answer.queued) return { ...answer, errors: [...answer.errors.map(unresolved), ...nowhere] };
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const errors = [
     ...selection.errors.map(unresolved),
     ...answer.failures.map(({ site, error }) => siteError(site, error)),
     ...answer.done.flatMap(({ result }) => result.errors),
+    // What a running job has installed is no longer on offer either.
+    ...(answer.continued === undefined ? nowhere : []),
   ];
   return {
     queued: false,
@@ -149,6 +164,33 @@ export async function runUpdates(
       sites_updated: new Set(updated.map((item) => item.site_id)).size,
     },
   };
+}
+
+/** Named items of which none of the sites has an update, so that a slip does not read as "nothing to do". */
+export async function notOffered(
+  ctx: Ctx,
+  sites: readonly SiteRow[],
+  types: readonly number[],
+  slugs: readonly string[],
+): Promise<ApplyError[]> {
+  if (slugs.length === 0 || sites.length === 0) return [];
+  const missing = await ctx.store.updates.offeredNowhere(
+    sites.map(({ id }) => id),
+    types,
+    slugs,
+  );
+  const [first] = sites;
+  const only = sites.length === 1 ? first : undefined;
+  const where = only === undefined ? 'on any of these sites' : 'there';
+  return missing.map((slug) => ({
+    site_id: only?.id ?? 0,
+    site_url: only?.url ?? '',
+    site_name: only?.name ?? '',
+    type: (types.length === 1 ? UPDATE_TYPES[types[0] ?? 0] : undefined) ?? 'site',
+    slug,
+    code: 'svc_no_updates',
+    message: `No update of ${siteWord(slug)} is on offer ${where}: it is up to date, ignored, or not installed.`,
+  }));
 }
 
 export function siteError(site: SiteRow, error: ServiceError): ApplyError {

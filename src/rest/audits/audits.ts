@@ -41,9 +41,10 @@ export const audits: readonly Route[] = [
     returns: auditsQueuedShape,
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
       // Refuses a filter that was sent but matches no site: it must not mean the whole fleet.
-      await chooseByFilter(ctx, filter);
+      const { errors } = await chooseByFilter(ctx, filter);
       const { states, queued, total } = await requestAudits(ctx, filter, wanted);
-      return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states };
+      const unknown = errors.map(({ site_id, code, message }) => ({ site_id, code, message }));
+      return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states, errors: unknown };
     },
   }),
   route({

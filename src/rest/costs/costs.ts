@@ -2,8 +2,15 @@
 
 import { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
-import { addCost, type CostChange, deleteCost, getCost, listCosts, updateCost } from '../../domain/costs/records.js';
+import {
+  addCost,
+  type CostChange,
+  deleteCost,
+  getCost,
+  listCosts,
+  requireCost,
+  updateCost,
+} from '../../domain/costs/records.js';
 import { cleared, csv, int, paging } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { exampleCost } from '../schemas/examples.js';
@@ -66,7 +73,7 @@ export const costs: readonly Route[] = [
     summary: 'Read a cost',
     params: z.object(path),
     returns: recordOf(costRecord),
-    answer: async ({ cost_id }, ctx) => ({ data: found(await getCost(ctx, cost_id), cost_id) }),
+    answer: async ({ cost_id }, ctx) => ({ data: requireCost(await getCost(ctx, cost_id), cost_id) }),
   }),
   route({
     on: ACT,
@@ -81,7 +88,7 @@ export const costs: readonly Route[] = [
     returns: writtenOf(costRecord),
     answer: async ({ cost_id, ...change }, ctx) => ({
       message: 'The cost was changed.',
-      data: found(await updateCost(ctx, cost_id, change as CostChange), cost_id),
+      data: requireCost(await updateCost(ctx, cost_id, change as CostChange), cost_id),
     }),
   }),
   route({
@@ -95,15 +102,7 @@ export const costs: readonly Route[] = [
     returns: writtenOf(costRecord),
     answer: async ({ cost_id }, ctx) => ({
       message: 'The cost was deleted.',
-      data: found(await deleteCost(ctx, cost_id), cost_id),
+      data: requireCost(await deleteCost(ctx, cost_id), cost_id),
     }),
   }),
 ];
-
-function found<T>(cost: T | undefined, id: number): T {
-  if (cost !== undefined) return cost;
-  throw new ServiceError('svc_cost_not_found', `No cost has the id ${id}.`, {
-    field: 'cost_id',
-    advice: 'Find the right id with GET /v2/costs.',
-  });
-}

@@ -6,6 +6,7 @@ import type { Ctx } from '../../domain/context.js';
 import { listAlerts } from '../../domain/monitoring/alerts.js';
 import { checkMonitor, editMonitor, editMonitorDefaults } from '../../domain/monitoring/edit.js';
 import { countIncidents, listBeats, listIncidents, MOST_BEATS } from '../../domain/monitoring/history.js';
+import { acknowledgeIncident, listFleetIncidents } from '../../domain/monitoring/incidents.js';
 import {
   countMonitors,
   getMonitor,
@@ -14,11 +15,12 @@ import {
   listMonitorsBasic,
 } from '../../domain/monitoring/monitors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { csv, ids, int, paging, sitePath, text } from '../params.js';
+import { csv, flag, ids, int, paging, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import {
   alertShape,
   beatShape,
+  fleetIncidentShape,
   incidentShape,
   monitorBasicShape,
   monitorCheckShape,
@@ -180,7 +182,8 @@ export const monitors: readonly Route[] = [
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await checkMonitor(ctx, site.id);
-      return { message: `The site is ${data.uptime_status}.`, data, site: simpleSite(site) };
+      const message = data.uptime_status === 'pending' ? data.msg : `The site is ${data.uptime_status}.`;
+      return { message, data, site: simpleSite(site) };
     },
   }),
   route({
@@ -226,6 +229,45 @@ export const alertsExtra: readonly Route[] = [
     async answer({ include, page, per_page }, ctx) {
       const { items, total } = await listAlerts(ctx, include, page, per_page);
       return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/incidents',
+    needs: 'read',
+    summary: 'Incidents of all sites, newest first',
+    params: z.object({
+      include: ids().optional().describe('Only of these sites.'),
+      open: flag().optional().describe('1 = those that last; 0 = those that ended.'),
+      acknowledged: flag().optional().describe('1 = those that a person has seen; 0 = the others.'),
+      days: int(1, 3660).optional().describe('Only those that began within so many days.'),
+      ...paging(20, 200),
+    }),
+    returns: listOf(fleetIncidentShape),
+    async answer({ include, page, per_page, ...filter }, ctx) {
+      const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids: include }, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/incidents/{incident_id}/acknowledge',
+    needs: 'write',
+    summary: 'Say that a person has seen an incident',
+    description: 'Shown with the incident and in the brief. Checks and alerts go on as before.',
+    where: { incident_id: /^\d+$/ },
+    params: z.object({
+      incident_id: int(1).describe('Id of the incident.'),
+      acknowledged: flag().default(true).describe('0 takes it back.'),
+      note: text(500).optional().describe('What is known of it.'),
+    }),
+    returns: writtenOf(fleetIncidentShape),
+    async answer({ incident_id, ...mark }, ctx) {
+      const data = await acknowledgeIncident(ctx, incident_id, mark);
+      return {
+        message: mark.acknowledged ? 'The incident is acknowledged.' : 'The incident counts as not seen.',
+        data,
+      };
     },
   }),
 ];

@@ -1,6 +1,6 @@
 /** Routes of the reports: one row per segment (REST §6.8). Rows the routes document lacks stand at the end. */
 
-import { REPORT_FORMATS, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
+import { REPORT_FORMATS, SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
 import { DEFAULT_SEGMENTS, reportAnswer, wholeReport } from '../../domain/reports/answer.js';
 import { addRecord, removeRecords } from '../../domain/reports/records.js';
@@ -17,40 +17,6 @@ const range = {
   end_date: day().describe('Last day, included.'),
 };
 
-const CONTENT: Record<Segment, string> = {
-  plugins: 'Plugin activity',
-  themes: 'Theme activity',
-  platform: 'WordPress updates',
-  posts: 'Post activity',
-  pages: 'Page activity',
-  users: 'User activity',
-  comments: 'Comment activity',
-  menus: 'Menu activity',
-  media: 'Media activity',
-  backups: 'Backups',
-  maintenance: 'Maintenance',
-  scanner_a: 'Malware checks of another tool',
-  scanner_b: 'Security scans of another tool',
-  scanner_c: 'Virus scans of another tool',
-  scan_a: 'Vulnerability scan of another tool',
-  protect_a: 'Vulnerability protection of another tool',
-  security_plugin: 'Activity of a security plugin',
-  domainmonitor: 'Registration of the domain',
-  sslmonitor: 'Certificate',
-  shop_status: 'State of the shop',
-  vulnerable: 'Known vulnerabilities',
-  analytics_a: 'Visitors, with a chart',
-  analytics_b: 'Visitors',
-  'perf-audit': 'Performance audits',
-  uptime_monitor_ext: 'Uptime by another service',
-  uptime: 'Uptime and incidents by the own monitor',
-  feedback_tool: 'Feedback tasks',
-  website: 'Versions, plugins and themes of the site',
-  abandoned: 'Abandoned plugins and themes',
-  pending: 'Pending updates',
-  misc: 'Range, date and client of the report',
-};
-
 function segmentRow(segment: Segment): Route {
   const actions = SEGMENTS[segment];
   return route({
@@ -59,7 +25,7 @@ function segmentRow(segment: Segment): Route {
     needs: 'read',
     module: MODULE,
     fails: [409],
-    summary: `Report: ${CONTENT[segment]}`,
+    summary: `Report: ${SEGMENT_CONTENT[segment]}`,
     description:
       'raw has bracketed tokens for report templates, normal and json plain keys, csv and html are files. Read from what is stored; meta.as_of says from when, meta.notes what a reader must know.',
     params: z.object({

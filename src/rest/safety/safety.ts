@@ -1,6 +1,7 @@
 /** Safe updates: the guard of a site, updates that are undone when they break it, and held-back versions (REST §7). */
 
 import {
+  adminLogin,
   guardInstall,
   itemType,
   protection,
@@ -13,6 +14,7 @@ import {
 } from '../../../schemas/safety.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
+import { adminLogin as loginTo } from '../../domain/safety/admin-login.js';
 import { liftQuarantine, quarantinedVersions } from '../../domain/safety/held-back.js';
 import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll-back.js';
 import { safeUpdateSite } from '../../domain/safety/safe-update.js';
@@ -70,6 +72,27 @@ export const safetyExtra: readonly Route[] = [
       const site = await siteOf(ctx, id_or_domain);
       const data = await removeGuard(ctx, site.id);
       return { message: 'The guard is gone.', data, site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/sites/{id_or_domain}/admin-login',
+    needs: 'write',
+    summary: 'Get an address that logs a browser in to WordPress, once',
+    description:
+      "Made by the guard, where it was installed with allow_login; kept in the log of actions. Otherwise 409 with data.login_page, the site's own login.",
+    fails: [409],
+    params: z.object({
+      ...sitePath,
+      user: text(200, 1)
+        .optional()
+        .describe('Login name of an administrator. Default: the one the site is connected by.'),
+    }),
+    returns: writtenOf(adminLogin).extend(withSite),
+    async answer({ id_or_domain, user }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const data = await loginTo(ctx, site.id, user);
+      return { message: 'Open the address within a minute.', data, site: simpleSite(site) };
     },
   }),
   route({

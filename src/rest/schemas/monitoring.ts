@@ -75,10 +75,10 @@ export const monitorOwnShape = monitorSettingsShape.extend({ useglobal });
 
 export const monitorCheckShape = z.object({
   http_code: int().describe('0 without an answer.'),
-  uptime_status: z.enum(['up', 'down']),
+  uptime_status: z.enum(['up', 'down', 'pending']).describe('pending: in maintenance, or our own network is down.'),
   status: word,
-  response_time_ms: figure(),
-  timing: z.record(figure()),
+  response_time_ms: int().nullable(),
+  timing: z.record(int().nullable()).describe('Milliseconds.'),
   msg: z.string(),
   checked_at: z.string(),
 });
@@ -95,7 +95,12 @@ export const incidentShape = z.object({
   down_count: int(),
   http_code: int().nullable(),
   msg: z.string(),
+  acknowledged_at: textOrNull().describe('When a person had seen it.'),
+  acknowledged_by: z.string(),
+  acknowledged_note: z.string(),
 });
+
+export const fleetIncidentShape = incidentShape.extend({ site_id: int(), url: z.string(), name: z.string() });
 
 export const certificateShape = z.object({
   id: int().describe('Id of the site.'),

@@ -8,7 +8,9 @@ import type { ReportedValue, SectionShape, SegmentShape } from './report-values.
 
 const int = () => z.number().int();
 const moment = () => z.string().datetime();
-const none = () => z.array(z.never()).max(0);
+/** A list that has nothing in this segment, of what it has in others: clients that are made from this know its type. */
+const none = (item: z.ZodTypeAny) => z.array(item).max(0);
+const scalar = () => z.union([z.string(), z.number(), z.null()]);
 
 type Members = Record<string, z.ZodTypeAny>;
 
@@ -51,7 +53,7 @@ function rawShape({ sections, byAction, figures }: SegmentShape): z.ZodTypeAny {
   return z.object({
     sections_data:
       list.length === 0
-        ? none().describe('Empty: this segment has figures only.')
+        ? none(z.array(z.record(scalar()))).describe('Empty: this segment has figures only.')
         : rows.describe('Rows, newest first, of each section of meta.sections, in its order.'),
     other_tokens_data: z.object({
       ...Object.fromEntries(list.map(({ countToken }) => [`[${countToken}]`, count()])),
@@ -64,7 +66,7 @@ function normalShape({ sections, byAction, figures }: SegmentShape) {
   const list = Object.entries(sections);
   const count = () => (byAction && list.length > 1 ? int().min(0).optional() : int().min(0));
   return z.object({
-    rows: list.length === 0 ? none() : z.array(anyOf(list.map(plainRow))),
+    rows: list.length === 0 ? none(z.record(scalar())) : z.array(anyOf(list.map(plainRow))),
     counts: z
       .object(Object.fromEntries(list.map(([name]) => [name, count()])))
       .describe('Of the whole range, including rows that the answer does not hold.'),
@@ -85,13 +87,13 @@ const notes = z.array(z.string()).describe('What a reader must know.');
 function metaShape(segment: Segment, shape: SegmentShape, format: z.ZodTypeAny): z.ZodTypeAny {
   const names = Object.keys(shape.sections);
   const actions = SEGMENTS[segment].length > 0;
-  const name = anyOf(names.map((one) => z.literal(one)));
+  const name = names.length === 0 ? z.string() : anyOf(names.map((one) => z.literal(one)));
   const section = z.object({ name, title: z.string(), count: int().min(0) });
   return z.object({
     ...range,
     action: z.string().describe(actions ? 'As it was asked for, or all.' : 'all.'),
     format,
-    sections: names.length === 0 ? none() : z.array(section).min(1),
+    sections: names.length === 0 ? none(section) : z.array(section).min(1),
     notes,
   });
 }

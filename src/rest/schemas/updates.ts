@@ -11,17 +11,19 @@ const versions = {
   new_version: z.string(),
   site_status: siteStatus.describe('Updates of a suspended site are listed, but not applied.'),
 };
+const fixes = z.array(z.string()).optional().describe('Known vulnerabilities that the new version no longer has.');
 const installedOffer = z.object({
   Name: z.string(),
   Version: z.string(),
   active: z.number().int().nullable(),
   ...versions,
+  fixes,
   update: z.object({ slug: z.string(), new_version: z.string() }),
 });
 
 /** Types without an offer are absent. */
 export const offersOfSite = z.object({
-  wp: z.record(z.object({ Name: z.string(), current: z.string(), new: z.string(), ...versions })).optional(),
+  wp: z.record(z.object({ Name: z.string(), current: z.string(), new: z.string(), ...versions, fixes })).optional(),
   plugins: z.record(installedOffer).optional().describe('By slug.'),
   themes: z.record(installedOffer).optional().describe('By slug.'),
   translations: z

@@ -3,7 +3,7 @@
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import { type Selection, selectionOf } from '../../domain/sites/resolve.js';
+import { type ResolveError, type Selection, selectionOf } from '../../domain/sites/resolve.js';
 import { allSites } from '../../domain/sites/sites.js';
 import type { SiteListFilter } from '../../store/sites/records.js';
 import type { SiteFilter, SiteRow } from '../../store/sites/sites.js';
@@ -65,7 +65,24 @@ export async function chooseByFilter(
   // Named sites are taken whatever their state: the caller learns why one of them fails.
   const sites = await allSites(ctx, include === undefined ? { ...fitting, exclude } : { ids: include, exclude });
   if (include !== undefined && sites.length === 0) throw noUsable('include', 'names no site that exists and is left');
-  return selectionOf(sites);
+  return { ...selectionOf(sites), errors: missingOf(include, exclude, sites) };
+}
+
+/** Ids that name no site of the caller: the others are worked on all the same. */
+function missingOf(
+  include: readonly number[] = [],
+  exclude: readonly number[] = [],
+  sites: readonly SiteRow[],
+): ResolveError[] {
+  const found = new Set([...sites.map(({ id }) => id), ...exclude]);
+  return [...new Set(include)]
+    .filter((id) => !found.has(id))
+    .map((id) => ({
+      identifier: id,
+      site_id: id,
+      code: 'svc_site_not_found',
+      message: `include: no site has the id ${id}.`,
+    }));
 }
 
 /** As `chooseByFilter`, for what is never done to every site: leaving `include` out is refused. */

@@ -60,14 +60,20 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
   });
 }
 
-function preview({ sites }: Selection): RouteAnswer {
+function preview(selection: Selection): RouteAnswer {
+  const { sites } = selection;
   const data = Object.fromEntries(sites.map((site) => [site.id, entry(site, 'would_run')]));
   return {
     message: `${sites.length} sites would be touched. Nothing was done.`,
     dry_run: true,
     total: sites.length,
     data,
+    errors: unknownSites(selection),
   };
+}
+
+function unknownSites({ errors }: Selection) {
+  return errors.map(({ site_id, code, message }) => ({ site_id, code, message }));
 }
 
 async function act<P extends object, R>(
@@ -82,6 +88,7 @@ async function act<P extends object, R>(
       message: `${answer.sites_queued} sites are worked on in the background.`,
       ...job,
       total: answer.sites_queued,
+      errors: unknownSites(selection),
     };
   }
   // Read again: what was done decides how each site stands now.
@@ -104,7 +111,10 @@ async function act<P extends object, R>(
     total,
     data,
     ...answer.continued,
-    errors: answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
+    errors: [
+      ...unknownSites(selection),
+      ...answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
+    ],
   };
 }
 

@@ -2,14 +2,11 @@
 
 import { PAYMENT_STATUSES, RECURRENCES, TASK_ORDERS, TASK_STATUSES, taskFields } from '../../../schemas/time.js';
 import { z } from '../../../schemas/zod.js';
-import { dayEnd, dayStart } from '../../domain/common/time-zones.js';
-import { requireRange } from '../../domain/content/day-range.js';
 import type { Ctx } from '../../domain/context.js';
-import { dashboardZone } from '../../domain/settings/effects.js';
 import { getBucket, listBuckets } from '../../domain/time-tracker/buckets.js';
 import { getTrackerClient, listTrackerClients } from '../../domain/time-tracker/clients.js';
 import { timeSettings } from '../../domain/time-tracker/settings.js';
-import { addTask, changeTask, getTask, listTasks, type TaskFilter } from '../../domain/time-tracker/tasks.js';
+import { addTask, changeTask, getTask, listTasksOfDays } from '../../domain/time-tracker/tasks.js';
 import { stepTimer, type TimerStep } from '../../domain/time-tracker/timer.js';
 import { taskView } from '../../domain/time-tracker/views.js';
 import { clientOf } from '../clients/path.js';
@@ -53,15 +50,9 @@ const taskFilters = {
 const listParams = z.object(taskFilters);
 
 async function tasksAnswer(ctx: Ctx, params: z.output<typeof listParams>) {
-  requireRange(params);
-  const { dtsstart, dtsstop, page, per_page, order, orderby, ...rest } = params;
-  const zone = dtsstart === undefined ? 'UTC' : await dashboardZone(ctx);
-  const filter: TaskFilter = {
-    ...rest,
-    ...(dtsstart === undefined ? {} : { from: dayStart(dtsstart, zone) }),
-    ...(dtsstop === undefined ? {} : { to: dayEnd(dtsstop, zone) }),
-  };
-  const { items, summary, ...paged } = await listTasks(ctx, filter, { page, perPage: per_page, order, orderby });
+  const { dtsstart, dtsstop, page, per_page, order, orderby, ...filter } = params;
+  const at = { page, perPage: per_page, order, orderby };
+  const { items, summary, ...paged } = await listTasksOfDays(ctx, filter, { dtsstart, dtsstop }, at);
   return { ...paged, data: items, summary };
 }
 

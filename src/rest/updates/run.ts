@@ -22,6 +22,9 @@ export async function runOn(
   const began = isoTime(ctx.clock.now());
   const params: UpdateParams = { types: typeNumbers, specific_items: [] };
   if (narrowing !== undefined) params.limits = limitsOf(narrowing);
+  const unknown = selection.errors.map(({ site_id, code, message }) =>
+    itemError({ site_id: site_id ?? 0 }, code, message),
+  );
   const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
@@ -31,11 +34,13 @@ export async function runOn(
       queued_count: job.sites_queued,
       total: job.sites_queued,
       last_time_start_batch_updates: began,
+      errors: unknown,
     };
   }
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const failed = answer.done.flatMap(({ result }) => result.errors);
   const errors: ItemError[] = [
+    ...unknown,
     ...answer.failures.map(({ site, error }) => itemError({ site_id: site.id }, error.code, error.message)),
     ...failed.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
   ];

@@ -5,6 +5,7 @@ import type { Ctx } from '../../domain/context.js';
 import { loadRecord } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
 import { narrowingOf, type UpdateFilters } from '../../domain/updates/narrowing.js';
+import { fixesOf } from '../../domain/vulnerabilities/fixes.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';
 import { ignoredView } from './site-records.js';
@@ -35,20 +36,22 @@ export async function updatesBySite(
   const { offers, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
   // Numeric keys of an object sort themselves; the order of the list is that of the ids.
   const data: Record<number, Record<string, Record<string, object>>> = {};
-  for (const offer of offers) {
+  const fixes = await fixesOf(ctx, offers);
+  for (const [at, offer] of offers.entries()) {
     const site = data[offer.site_id] ?? {};
     data[offer.site_id] = site;
-    put(site, offer);
+    put(site, offer, fixes.get(at));
   }
   return { total, revision, data };
 }
 
-function put(site: Record<string, Record<string, object>>, offer: SiteOffer): void {
+function put(site: Record<string, Record<string, object>>, offer: SiteOffer, fixes: string[] | undefined): void {
   const type = REST_TYPES[offer.type];
   if (type === undefined) return;
   const ofType = site[type] ?? {};
   site[type] = ofType;
-  ofType[offer.slug] = offerView(offer, type);
+  const view = offerView(offer, type);
+  ofType[offer.slug] = fixes === undefined ? view : { ...view, fixes };
 }
 
 function offerView(offer: SiteOffer, type: RestType): object {

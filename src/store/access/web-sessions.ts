@@ -160,4 +160,9 @@ export function createWebSessions(db: Db, vault: Vault) {
   };
 }
 
+/** Ends all sessions and links: of a database that was put back, they may have been ended since. */
+export async function endBrowserLogins(db: Db): Promise<void> {
+  await db.batch([sql('DELETE FROM web_session'), sql('DELETE FROM login_link')]);
+}
+
 export type WebSessions = ReturnType<typeof createWebSessions>;

@@ -3,6 +3,7 @@
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { except, type Fragment } from '../driver/sql-fragments.js';
+import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 /** Instants in milliseconds. */
 interface BriefClock {
@@ -24,7 +25,16 @@ export interface Matter {
   first: Row[];
 }
 
-const MATTERS = ['down', 'after_update', 'disconnected', 'certificates', 'domains', 'stale', 'jobs'] as const;
+const MATTERS = [
+  'down',
+  'after_update',
+  'disconnected',
+  'certificates',
+  'domains',
+  'stale',
+  'vulnerable',
+  'jobs',
+] as const;
 export type MatterName = (typeof MATTERS)[number];
 
 export interface BriefData {
@@ -34,7 +44,7 @@ export interface BriefData {
   offers: { type: number; n: number }[];
   done: { context: string; action: string; n: number; sites: number }[];
   /** Sites of which it is not known. */
-  unknown: { certificates: number; domains: number; monitors: number };
+  unknown: { certificates: number; domains: number; monitors: number; vulnerabilities: number };
 }
 
 /** Entries of what was done; those with a code were not. */
@@ -60,15 +70,17 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
   const suspect = `(SELECT h.name || ' ' || h.new_version FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
     AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
-  const columns = 's.url, i.started_at, m.last_http_code';
+  const columns = 's.url, i.started_at, m.last_http_code, i.acknowledged_at';
+  // What nobody has seen yet comes first.
+  const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   const soon = (column: string) => `${column} < ?`;
   return {
-    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), 'i.started_at DESC, s.id', limit),
+    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), newest, limit),
     after_update: matter(
       `${columns}, ${suspect} AS suspect`,
       down,
       of(`${isDown} AND ${suspect} IS NOT NULL`, active),
-      'i.started_at DESC, s.id',
+      newest,
       limit,
     ),
     disconnected: matter(
@@ -102,6 +114,26 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   };
 }
 
+/** Sites with something vulnerable, told by plugin, theme or core: the worst first, then those on most sites. */
+function vulnerable(denied: readonly number[], limit: number): [Statement, Statement] {
+  const hidden = except('s.id', denied);
+  const installs = `(${VULNERABLE_INSTALLS}) i JOIN site s ON s.id = i.site_id WHERE s.suspended = 0${hidden.text}`;
+  return [
+    sql(`SELECT count(DISTINCT i.site_id) AS n FROM ${installs}`, ...hidden.args),
+    sql(
+      `WITH held AS MATERIALIZED (SELECT i.package_id, i.version, count(*) AS n FROM ${installs} GROUP BY 1, 2)
+       SELECT ifnull(p.feed_slug, 'WordPress') AS id, g.severity, g.unfixed,
+         (SELECT sum(h.n) FROM held h WHERE h.package_id = g.package_id) AS sites
+       FROM (SELECT h.package_id, max(x.severity) AS severity, max(w.fixed_in IS NULL) AS unfixed FROM held h
+         JOIN vulnerable_version w ON w.package_id = h.package_id AND w.version = h.version
+         JOIN vulnerability x ON x.id = w.vulnerability_id GROUP BY 1) g
+       LEFT JOIN package p ON p.id = g.package_id ORDER BY g.severity DESC, sites DESC, g.package_id LIMIT ?`,
+      ...hidden.args,
+      limit,
+    ),
+  ];
+}
+
 export function createFleetBrief(db: Db) {
   return {
     /** @param active the global switch, for monitors that follow it */
@@ -113,6 +145,7 @@ export function createFleetBrief(db: Db) {
       const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0${hidden.text} AND ${text})`;
       const rows = await db.read([
         ...Object.values(matters).flat(),
+        ...vulnerable(denied, limit),
         sql(`SELECT count(*) AS n FROM ${failed}`, at.since),
         sql(
           `SELECT j.id, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
@@ -137,11 +170,13 @@ export function createFleetBrief(db: Db) {
         sql(
           `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
              ${not('NOT EXISTS (SELECT 1 FROM site_domain l LEFT JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id AND (l.domain IS NULL OR o.expiry_date IS NOT NULL))')} AS domains,
-             ${not('EXISTS (SELECT 1 FROM monitor m WHERE m.site_id = s.id AND (m.status = 99 OR coalesce(m.active, ?) = 0))')} AS monitors`,
+             ${not('EXISTS (SELECT 1 FROM monitor m WHERE m.site_id = s.id AND (m.status = 99 OR coalesce(m.active, ?) = 0))')} AS monitors,
+             ${not(`s.id IN (${UNJUDGED_SITES})`)} AS vulnerabilities`,
           ...hidden.args,
           ...hidden.args,
           ...hidden.args,
           active,
+          ...hidden.args,
         ),
       ]);
       const [sites = [], offers = [], done = [], unknown = []] = rows.slice(2 * MATTERS.length);

@@ -4,6 +4,7 @@ import type { Value } from '../driver/db.js';
 import { type Fragment, join } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import type { SiteStatus } from '../sites/rows.js';
+import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 export type MonitorState = 'up' | 'down' | 'pending' | 'paused' | 'unknown';
 type VersionColumn = 'wp_version' | 'php_version' | 'child_version';
@@ -23,6 +24,10 @@ export interface ItemFilter {
   packages: readonly number[];
   versions?: readonly string[] | undefined;
   active?: boolean | undefined;
+  /** Whether something is known of the installed version. */
+  vulnerable?: boolean | undefined;
+  /** Whether the version on offer is held back. */
+  quarantined?: boolean | undefined;
   /** Levels of an update that must be on offer for it; undefined = whether or not there is one. */
   offer?: readonly number[] | undefined;
 }
@@ -41,6 +46,10 @@ export interface FleetFilter {
   certificate_before?: number | undefined;
   domain_before?: number | undefined;
   monitor?: { state: MonitorState /** The global switch, for monitors that follow it. */; active: number } | undefined;
+  /** Whether something vulnerable is installed; `known`: there is a feed. Of a named item the item asks, and this tells the unknown. */
+  vulnerable?: { wanted: boolean; known: boolean; of_item: boolean } | undefined;
+  /** Whether a version is on offer that is held back. */
+  quarantined?: boolean | undefined;
   /** Any of these is on offer for the site. */
   offers?: readonly OfferFilter[] | undefined;
   /** All of these are installed; the first is the one that rows show. */
@@ -63,12 +72,19 @@ export function offerCondition({ types, levels }: OfferFilter): Fragment {
   return fragment(`u.ignored = 0${among('u.type', types)}${among('u.level', levels)}`);
 }
 
+const VULNERABLE = '(e.package_id, e.version) IN (SELECT package_id, version FROM vulnerable_version)';
+const HARMLESS = `NOT ${VULNERABLE} AND (e.package_id, e.version) NOT IN (SELECT package_id, version FROM version_to_judge)`;
+const HELD_BACK = `EXISTS (SELECT 1 FROM package k JOIN quarantined_version q ON q.type = k.kind + 1 AND q.slug = k.slug
+  WHERE k.id = e.package_id AND q.version = e.update_version AND q.lifted_at IS NULL)`;
+
 /** `SELECT site_id, package_id` of what is installed and fits; from covering indexes. */
-export function itemRows({ kind, packages, versions, active, offer }: ItemFilter): Fragment {
+export function itemRows({ kind, packages, versions, active, vulnerable, quarantined, offer }: ItemFilter): Fragment {
   const own = join([
     fragment(`e.package_id ${IN}`, idList(packages)),
     ...(versions === undefined ? [] : [fragment(` AND e.version ${IN}`, texts(versions))]),
     ...(active === undefined ? [] : [fragment(' AND e.active = ?', active)]),
+    ...(vulnerable === undefined ? [] : [fragment(` AND ${vulnerable ? VULNERABLE : HARMLESS}`)]),
+    ...(quarantined === undefined ? [] : [fragment(` AND ${quarantined ? '' : 'NOT '}${HELD_BACK}`)]),
   ]);
   if (offer === undefined) return join([fragment('SELECT e.site_id, e.package_id FROM site_extension e WHERE '), own]);
   const offered = offerCondition({ types: [], levels: offer });
@@ -118,6 +134,13 @@ function baseConditions(filter: FleetFilter): Fragment[] {
         filter.not_synced_since,
       ),
     );
+  if (filter.quarantined !== undefined)
+    conditions.push(
+      fragment(
+        `s.id ${filter.quarantined ? '' : 'NOT '}IN (SELECT u.site_id FROM quarantined_version q
+           JOIN site_update u ON u.slug = q.slug AND u.type = q.type AND u.new_version = q.version WHERE q.lifted_at IS NULL AND u.ignored = 0)`,
+      ),
+    );
   if (monitor !== undefined) conditions.push(monitorCondition(monitor));
   if (offers !== undefined) conditions.push(anyOffer(offers));
   for (const item of items)
@@ -162,7 +185,29 @@ function judgedConditions(filter: FleetFilter): Judged[] {
       unknown: fragment(`s.id NOT IN (SELECT site_id FROM ${from} WHERE ${column} IS NOT NULL)`),
     });
   };
+  if (filter.vulnerable !== undefined) judged.push(vulnerability(filter.vulnerable, filter.items));
   ending(filter.certificate_before, 'site_certificate', 'valid_to');
   ending(filter.domain_before, 'site_domain d JOIN domain o ON o.name = d.domain', 'o.expiry_date');
   return judged;
+}
+
+function vulnerability(
+  { wanted, known, of_item }: NonNullable<FleetFilter['vulnerable']>,
+  [item]: readonly ItemFilter[],
+): Judged {
+  if (!known) return { fits: fragment('0'), unknown: fragment('1') };
+  if (of_item)
+    return {
+      fits: fragment('1'),
+      unknown: fragment(
+        `s.id IN (SELECT e.site_id FROM version_to_judge j JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
+           WHERE j.package_id ${IN})`,
+        idList(item?.packages ?? []),
+      ),
+    };
+  const vulnerable = `(SELECT site_id FROM (${VULNERABLE_INSTALLS}))`;
+  return {
+    fits: fragment(wanted ? `s.id IN ${vulnerable}` : `s.id NOT IN ${vulnerable} AND s.id NOT IN (${UNJUDGED_SITES})`),
+    unknown: fragment(`s.id IN (${UNJUDGED_SITES})${wanted ? ` AND s.id NOT IN ${vulnerable}` : ''}`),
+  };
 }

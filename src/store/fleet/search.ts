@@ -3,6 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { join, offset } from '../driver/sql-fragments.js';
+import { UNJUDGED_SITES } from '../vulnerabilities/list.js';
 import {
   type FleetFilter,
   fragment,
@@ -25,6 +26,8 @@ interface Found {
   /** Site ids; with an item, pairs of site and package. */
   keys: (number | [number, number])[];
 }
+
+const FEED_READ = 'SELECT 1 FROM vulnerability_feed WHERE read_at IS NOT NULL';
 
 /** Columns by name. `s` is the site, `d` its details, `e`, `p` and `u` the item that is searched for and its offer. */
 const COLUMNS: Readonly<Record<string, string>> = {
@@ -54,12 +57,21 @@ const COLUMNS: Readonly<Record<string, string>> = {
   monitor_active: '(SELECT m.active FROM monitor m WHERE m.site_id = s.id)',
   certificate: '(SELECT c.valid_to FROM site_certificate c WHERE c.site_id = s.id)',
   domain: '(SELECT o.expiry_date FROM site_domain l JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id)',
+  vulnerabilities: `CASE WHEN EXISTS (${FEED_READ}) AND s.id NOT IN (${UNJUDGED_SITES}) THEN
+    (SELECT count(*) FROM site_extension i JOIN vulnerable_version w ON w.package_id = i.package_id AND w.version = i.version WHERE i.site_id = s.id)
+    + (SELECT count(*) FROM vulnerable_version w WHERE w.package_id = 0 AND w.version = d.wp_version) END`,
   slug: 'p.slug',
   item: 'p.name',
   version: "nullif(e.version, '')",
   active: 'e.active',
   update: 'u.new_version',
   level: 'u.level',
+};
+/** Columns that are about the item where one is searched for. */
+const ITEM_COLUMNS: Readonly<Record<string, string>> = {
+  vulnerabilities: `CASE WHEN EXISTS (${FEED_READ})
+    AND NOT EXISTS (SELECT 1 FROM version_to_judge j WHERE j.package_id = e.package_id AND j.version = e.version)
+    THEN (SELECT count(*) FROM vulnerable_version w WHERE w.package_id = e.package_id AND w.version = e.version) END`,
 };
 export type SearchColumn = keyof typeof COLUMNS;
 
@@ -185,7 +197,8 @@ async function columnsOf(
   item: ItemFilter | undefined,
   columns: readonly SearchColumn[],
 ): Promise<Row[]> {
-  const chosen = columns.map((name) => `${COLUMNS[name]} AS "${name}"`).join(', ');
+  const of = item === undefined ? COLUMNS : { ...COLUMNS, ...ITEM_COLUMNS };
+  const chosen = columns.map((name) => `${of[name]} AS "${name}"`).join(', ');
   const installed = `JOIN site_extension e ON e.site_id = s.id AND e.kind = ? AND e.package_id = k.value ->> 1
     JOIN package p ON p.id = e.package_id
     LEFT JOIN site_update u ON u.site_id = s.id AND u.type = p.kind + 1 AND u.slug = p.slug AND u.ignored = 0`;

@@ -19,6 +19,8 @@ import { alertRecipients } from './0023_alert_recipients.js';
 import { search } from './0025_search.js';
 import { ignoredUntil } from './0026_ignored_until.js';
 import { webSessions } from './0027_web_sessions.js';
+import { vulnerabilities } from './0028_vulnerabilities.js';
+import { incidentAcknowledged } from './0030_incident_acknowledged.js';
 import { titleTries } from './0032_title_tries.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
@@ -42,5 +44,7 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 25, name: 'search', sql: search },
   { id: 26, name: 'ignored_until', sql: ignoredUntil },
   { id: 27, name: 'web_sessions', sql: webSessions },
+  { id: 28, name: 'vulnerabilities', sql: vulnerabilities },
+  { id: 30, name: 'incident_acknowledged', sql: incidentAcknowledged },
   { id: 32, name: 'title_tries', sql: titleTries },
 ];

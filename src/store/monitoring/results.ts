@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { among, except, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
 import { type CheckRecord, recordChecks } from './record.js';
@@ -28,7 +28,29 @@ export interface IncidentRow extends Row {
   http_code: number | null;
   msg: string;
   down_count: number;
+  acknowledged_at: number | null;
+  acknowledged_by: string;
+  acknowledged_note: string;
 }
+
+/** An incident with its site. */
+export interface FleetIncidentRow extends IncidentRow {
+  url: string;
+  name: string;
+}
+
+export interface IncidentFilter {
+  /** Undefined = of every site. */
+  site_ids?: readonly number[] | undefined;
+  denied: readonly number[];
+  /** Began then or later. */
+  since?: number | undefined;
+  open?: boolean | undefined;
+  acknowledged?: boolean | undefined;
+}
+
+const INCIDENT =
+  'i.id, i.site_id, i.started_at, i.ended_at, i.http_code, i.msg, i.down_count, i.acknowledged_at, i.acknowledged_by, i.acknowledged_note';
 
 export interface MonitorSums extends Row {
   site_id: number;
@@ -88,8 +110,7 @@ export function createMonitorResults(db: Db) {
     async incidents(siteId: number, page: number, perPage: number): Promise<{ items: IncidentRow[]; total: number }> {
       const [items = [], counts = []] = await db.read([
         sql(
-          `SELECT id, site_id, started_at, ended_at, http_code, msg, down_count FROM incident WHERE site_id = ?
-           ORDER BY started_at DESC, id DESC LIMIT ? OFFSET ?`,
+          `SELECT ${INCIDENT} FROM incident i WHERE i.site_id = ? ORDER BY i.started_at DESC, i.id DESC LIMIT ? OFFSET ?`,
           siteId,
           perPage,
           offset(page, perPage),
@@ -97,6 +118,54 @@ export function createMonitorResults(db: Db) {
         sql('SELECT count(*) AS n FROM incident WHERE site_id = ?', siteId),
       ]);
       return { items: items as IncidentRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Incidents of many sites, newest first. */
+    async fleetIncidents(
+      filter: IncidentFilter,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: FleetIncidentRow[]; total: number }> {
+      const { since, open, acknowledged } = filter;
+      const { text, args } = join([
+        among('i.site_id', filter.site_ids),
+        except('i.site_id', filter.denied),
+        ...(since === undefined ? [] : [{ text: ' AND i.started_at >= ?', args: [since] }]),
+        ...(open === undefined ? [] : [{ text: ` AND i.ended_at IS ${open ? '' : 'NOT '}NULL`, args: [] }]),
+        ...(acknowledged === undefined
+          ? []
+          : [{ text: ` AND i.acknowledged_at IS ${acknowledged ? 'NOT ' : ''}NULL`, args: [] }]),
+      ]);
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE 1${text}
+           ORDER BY i.started_at DESC, i.id DESC LIMIT ? OFFSET ?`,
+          ...args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM incident i WHERE 1${text}`, ...args),
+      ]);
+      return { items: items as FleetIncidentRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** One incident of a site that is not denied. */
+    async incident(id: number, denied: readonly number[]): Promise<FleetIncidentRow | undefined> {
+      const hidden = except('i.site_id', denied);
+      return db.one<FleetIncidentRow>(
+        `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE i.id = ?${hidden.text}`,
+        [id, ...hidden.args],
+      );
+    },
+
+    /** @param mark who has seen it and when; null takes it back */
+    async acknowledge(id: number, mark: { at: number; by: string; note: string } | null): Promise<void> {
+      await db.run('UPDATE incident SET acknowledged_at = ?, acknowledged_by = ?, acknowledged_note = ? WHERE id = ?', [
+        mark?.at ?? null,
+        mark?.by ?? '',
+        mark?.note ?? '',
+        id,
+      ]);
     },
 
     /** Incidents that began in a range. */

@@ -91,6 +91,21 @@ export function createUpdates(db: Db) {
       return ofSites(db, [siteId], types, evenIgnored);
     },
 
+    /** Those of the slugs of which no visible offer of these types stands on any of the sites. */
+    async offeredNowhere(
+      siteIds: readonly number[],
+      types: readonly number[],
+      slugs: readonly string[],
+    ): Promise<string[]> {
+      const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+      const rows = await db.all(
+        `SELECT value AS slug FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM site_update u WHERE u.slug = value
+           AND u.site_id IN (SELECT value FROM json_each(?)) AND u.ignored = 0 ${typed}) ORDER BY key`,
+        [JSON.stringify(slugs), idList(siteIds), ...(types.length === 0 ? [] : [idList(types)])],
+      );
+      return rows.map((row) => String(row.slug));
+    },
+
     /**
      * Stores applied updates at once: the offers go, and the inventory has the new versions, also when the site cannot be read any
      * more. The digest goes too: the next snapshot must be compared with what is stored now, or an update that is offered again

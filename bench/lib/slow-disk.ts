@@ -1,0 +1,52 @@
+/** A small disk of its own that is as slow as asked, for one program: ext4 on a loop device, written through, with the kernel's throttle. Needs root on Linux. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, rmdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const GROUPS = '/sys/fs/cgroup/blkio';
+
+export interface SlowDisk {
+  folder: string;
+  /** Runs a program for which this disk reads and writes so many bytes a second; null = as fast as it is. Answers its output. */
+  run(command: readonly string[], bytesPerSecond: number | null): string;
+  close(): void;
+}
+
+/** Null where it cannot be had. */
+export function slowDisk(dir: string, megabytes: number): SlowDisk | null {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync(join(GROUPS, 'cgroup.procs')))
+    return null;
+  const image = join(dir, 'slow.img');
+  const folder = join(dir, 'slow');
+  const group = join(GROUPS, `sitefleet-bench-${process.pid}`);
+  mkdirSync(folder);
+  closeSync(openSync(image, 'w'));
+  truncateSync(image, megabytes * 1024 * 1024);
+  try {
+    execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
+    // Written through: what waits in memory would be written by the kernel, whom nothing throttles.
+    execFileSync('mount', ['-o', 'loop,sync', image, folder], { stdio: 'pipe' });
+    mkdirSync(group);
+  } catch {
+    spawnSync('umount', [folder]);
+    return null;
+  }
+  const { dev } = statSync(folder);
+  const device = `${(dev >> 8) & 0xfff}:${dev & 0xff}`;
+  return {
+    folder,
+    run(command, bytesPerSecond) {
+      for (const way of ['read', 'write'])
+        writeFileSync(join(group, `blkio.throttle.${way}_bps_device`), `${device} ${bytesPerSecond ?? 0}`);
+      // Read from the disk, not from memory.
+      spawnSync('sh', ['-c', 'sync; echo 1 > /proc/sys/vm/drop_caches']);
+      const inGroup = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
+      return execFileSync('sh', ['-c', inGroup, group, ...command], { encoding: 'utf8' });
+    },
+    close() {
+      execFileSync('umount', [folder]);
+      rmdirSync(group);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** `sitefleet vulnerabilities`: reads the feed of known vulnerabilities now, and tells how old it is. */
+
+import type { Config } from '../config/types.js';
+import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
+import { feedState } from '../domain/vulnerabilities/state.js';
+import { inService } from './in-service.js';
+import { print, printJson } from './output.js';
+
+/** Reads the feed, also when it is not due. Exit code 1 when it could not be read. */
+export async function refreshFeed(config: Config, options: { acceptShorter?: boolean; json?: boolean }): Promise<void> {
+  const { refreshed, state } = await inService(config, async (ctx) => ({
+    refreshed: await refreshVulnerabilities(ctx, { force: true, accept_shorter: options.acceptShorter === true }),
+    state: await feedState(ctx),
+  }));
+  const { outcome, message } = refreshed;
+  if (options.json === true) printJson({ outcome, message, checked_at: state.checked_at, note: state.note });
+  else print([message, ...(state.note === null ? [] : [state.note])].join('\n'));
+  if (outcome !== 'read' && outcome !== 'unchanged') process.exitCode = 1;
+}

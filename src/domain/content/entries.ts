@@ -1,0 +1,69 @@
+/** Posts and comments as assistants get them: by site, with its address once. */
+
+import type { Comment } from '../../../schemas/comment.js';
+import type { siteComments, sitePosts } from '../../../schemas/content-tools.js';
+import type { PostItem } from '../../../schemas/post.js';
+import type { z } from '../../../schemas/zod.js';
+import { ServiceError } from '../../core/errors.js';
+
+/** Longest text of a comment in a list, in characters. */
+const LONGEST = 400;
+
+/** Sites without any are left out. */
+function bySite<T extends { website_id: number }>(data: Readonly<Record<string, readonly T[]>>) {
+  return Object.entries(data).flatMap(([url, items]) =>
+    items[0] === undefined ? [] : [{ site_id: items[0].website_id, url, items }],
+  );
+}
+
+export function postEntries(data: Readonly<Record<string, readonly PostItem[]>>): z.output<typeof sitePosts>[] {
+  return bySite(data).map(({ site_id, url, items }) => ({
+    site_id,
+    url,
+    posts: items.map(({ id, title, post_status, author, post_date, comment_count }) => ({
+      id,
+      title,
+      status: post_status,
+      author,
+      date: post_date,
+      comments: comment_count,
+    })),
+  }));
+}
+
+export function commentEntries(data: Readonly<Record<string, readonly Comment[]>>): z.output<typeof siteComments>[] {
+  return bySite(data).map(({ site_id, url, items }) => ({
+    site_id,
+    url,
+    comments: items.map(
+      ({ comment_id, comment_status, comment_author, comment_date, post_title, comment_content }) => ({
+        id: comment_id,
+        status: comment_status,
+        author: comment_author,
+        date: comment_date,
+        post: post_title,
+        text: comment_content.length > LONGEST ? `${comment_content.slice(0, LONGEST)}…` : comment_content,
+      }),
+    ),
+  }));
+}
+
+/** Filters of the tools in the words of the verbs. */
+export function contentChoice(asked: {
+  site_ids_or_domains: readonly (string | number)[];
+  tags: readonly string[];
+  client_ids: readonly number[];
+}) {
+  return { websites: asked.site_ids_or_domains, groups: asked.tags, clients: asked.client_ids };
+}
+
+/** Distinct ids; throws `svc_invalid_input` for none, and for more than `most`. */
+export function requireIds(ids: readonly number[], field: string, most: number): number[] {
+  const distinct = [...new Set(ids)];
+  if (distinct.length > 0 && distinct.length <= most) return distinct;
+  const what = distinct.length === 0 ? 'must name at least one' : `names ${distinct.length}, and may name ${most}`;
+  throw new ServiceError('svc_invalid_input', `${field} ${what}. Nothing changed.`, {
+    field,
+    advice: distinct.length === 0 ? 'Read the ids with list-comments-v1.' : 'Send them in several calls.',
+  });
+}

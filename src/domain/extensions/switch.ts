@@ -1,0 +1,135 @@
+/** Switching one plugin on or off on many sites: which sites that means, and what came of it on each. */
+
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { isCalled } from '../fleet/names.js';
+import { extensionHandler } from '../jobs/handlers.js';
+import type { ResolveError, Selection, SiteRef } from '../sites/resolve.js';
+import { chooseSites, errorEntries, runOrQueue } from '../sites/run-on-sites.js';
+import { requireOwners } from '../updates/narrowing.js';
+
+export interface SwitchQuery {
+  /** Slug, folder or name of one plugin. */
+  plugin: string;
+  action: 'activate' | 'deactivate';
+  /** Empty = all connected sites on which it is in the other state. */
+  site_ids_or_domains: readonly SiteRef[];
+  /** Both narrow further; empty filters nothing. */
+  tag_ids: readonly number[];
+  client_ids: readonly number[];
+}
+
+const PLUGIN = 0;
+/** Sites that a preview lists. */
+const LISTED = 200;
+
+/** What `switchPlugin` would do with the same arguments, as of the last sync of each site. */
+export async function previewSwitch(ctx: Ctx, query: SwitchQuery) {
+  const { plugin, selection } = await choose(ctx, query);
+  return {
+    dry_run: true as const,
+    queued: false,
+    plugin,
+    would_affect: { sites: selection.sites.length },
+    would_switch: selection.sites.slice(0, LISTED).map(({ id, url }) => ({ id, url })),
+    errors: selection.errors,
+    total_errors: selection.errors.length,
+  };
+}
+
+/**
+ * Each site is read afterwards; what the site shows decides. Throws `svc_invalid_input` for a name that is no plugin of the fleet, or
+ * several, and for tags and clients that are not known.
+ */
+export async function switchPlugin(ctx: Ctx, query: SwitchQuery) {
+  const { plugin, selection } = await choose(ctx, query);
+  const params = { kind: 'plugin' as const, action: query.action, slugs: [plugin.slug] };
+  const answer = await runOrQueue(ctx, extensionHandler, selection, params);
+  if (answer.queued) return { ...answer, plugin };
+  const switched = answer.done.filter(({ result }) => result.errors.length === 0);
+  const refused: ResolveError[] = answer.done.flatMap(({ target: { site }, result }) =>
+    result.errors.map(({ code, message }) => ({
+      identifier: selection.identifiers.get(site.id) ?? site.id,
+      site_id: site.id,
+      code,
+      message,
+    })),
+  );
+  const errors = [...errorEntries(selection, answer.failures), ...refused];
+  const { job_id, status_url } = answer.continued ?? {};
+  return {
+    queued: false,
+    ...(job_id === undefined ? {} : { job_id, status_url }),
+    plugin,
+    switched: switched.map(({ target: { site } }) => ({ id: site.id, url: site.url })),
+    total_switched: switched.length,
+    errors,
+    total_errors: errors.length,
+  };
+}
+
+async function choose(
+  ctx: Ctx,
+  query: SwitchQuery,
+): Promise<{ plugin: { slug: string; name: string }; selection: Selection }> {
+  const { id, slug, name } = await pluginCalled(ctx, query.plugin);
+  await requireOwners(ctx, query.tag_ids, query.client_ids);
+  const named = query.site_ids_or_domains.length > 0;
+  const active = query.action === 'deactivate';
+  const whenEmpty = () => sitesWith(ctx, query, { packages: [id], active });
+  const selection = await chooseSites(ctx, query.site_ids_or_domains, { whenEmpty, failWhenNothingResolves: true });
+  if (named && query.tag_ids.length + query.client_ids.length > 0) {
+    const fitting = new Set((await sitesWith(ctx, query)).map((site) => site.id));
+    selection.sites = selection.sites.filter((site) => fitting.has(site.id));
+  }
+  return { plugin: { slug, name }, selection };
+}
+
+/** The connected sites of these tags and clients; with an item, those that have it in this state. */
+async function sitesWith(
+  ctx: Ctx,
+  { tag_ids, client_ids }: SwitchQuery,
+  item?: { packages: readonly number[]; active: boolean },
+): Promise<SiteRow[]> {
+  const { rows } = await ctx.store.fleetSearch.rows(
+    {
+      status: item === undefined ? undefined : 'connected',
+      tags: tag_ids,
+      clients: client_ids,
+      denied: ctx.actor.denied_sites,
+      versions: [],
+      items: item === undefined ? [] : [{ kind: PLUGIN, ...item }],
+    },
+    ['id'],
+    1,
+    Number.MAX_SAFE_INTEGER,
+  );
+  return ctx.store.sites.candidates(
+    rows.map((row) => Number(row.id)),
+    [],
+  );
+}
+
+/** A part of a name is not enough here: it would switch what was not meant. */
+async function pluginCalled(ctx: Ctx, term: string): Promise<{ id: number; slug: string; name: string }> {
+  const found = (await ctx.store.fleetSearch.packages(PLUGIN)).filter((item) => isCalled(item, term));
+  const [plugin] = found;
+  if (plugin !== undefined && found.length === 1) return plugin;
+  const said = JSON.stringify(term.slice(0, 100));
+  const slugs = found.slice(0, 10).map(({ slug }) => slug);
+  throw new ServiceError(
+    'svc_invalid_input',
+    plugin === undefined
+      ? `plugin: no plugin of the fleet is called ${said}. Nothing was done.`
+      : `plugin: ${found.length} plugins are called ${said}. Nothing was done.`,
+    {
+      field: 'plugin',
+      advice:
+        plugin === undefined
+          ? 'Find its slug with search-fleet-v1: plugin takes a part of the name, group_by slug.'
+          : 'Send the slug of one of them; data.slugs has them.',
+      data: slugs.length === 0 ? {} : { slugs },
+    },
+  );
+}

@@ -1,0 +1,84 @@
+/** Records of monitoring as assistants get them: without what is said twice, and without empty texts. */
+
+import type {
+  alertEntry,
+  certificateEntry,
+  domainEntry,
+  incidentEntry,
+  monitorEntry,
+} from '../../../schemas/monitoring-tools.js';
+import type { z } from '../../../schemas/zod.js';
+import type { listAlerts } from './alerts.js';
+import type { CertificateView } from './certificates.js';
+import type { DomainView } from './domains.js';
+import type { FleetIncident } from './incidents.js';
+import type { listMonitors } from './monitors.js';
+
+type Item<List extends (...args: never[]) => Promise<{ items: unknown[] }>> = Awaited<
+  ReturnType<List>
+>['items'][number];
+
+export function incidentEntryOf(view: FleetIncident): z.output<typeof incidentEntry> {
+  const { id, site_id, url, http_code, acknowledged_at, acknowledged_by, acknowledged_note } = view;
+  return {
+    id,
+    site_id,
+    url,
+    started_at: view.started_at_iso,
+    ended_at: view.ended_at_iso,
+    minutes: Math.round(view.duration_sec / 60),
+    http_code,
+    message: view.msg,
+    ...(acknowledged_at === null ? {} : { acknowledged_at, acknowledged_by }),
+    ...(acknowledged_note === '' ? {} : { note: acknowledged_note }),
+  };
+}
+
+export function monitorEntryOf(view: Item<typeof listMonitors>): z.output<typeof monitorEntry> {
+  return {
+    site_id: view.id,
+    url: view.url,
+    status: view.last_status as z.output<typeof monitorEntry>['status'],
+    last_check_at: view.last_check_at,
+    http_code: view.last_status_code,
+    uptime_24h: hundredths(view.uptime_ratio_24h),
+    uptime_7d: hundredths(view.uptime_ratio_7d),
+    uptime_30d: hundredths(view.uptime_ratio_30d),
+    incidents_30d: view.incidents_count_30d,
+    response_ms: view.response_time_avg_ms,
+  };
+}
+
+/** Rounded down: 99.999 is not 100. */
+function hundredths(percent: number | null): number | null {
+  return percent === null ? null : Math.floor(percent * 100 + 1e-6) / 100;
+}
+
+export function certificateEntryOf(view: CertificateView): z.output<typeof certificateEntry> {
+  const { id, url, status, valid_to, days_left, error, last_check } = view;
+  const issuer = view.issuer_o ?? view.issuer_cn;
+  return { site_id: id, url, status, valid_to, issuer, days_left, ...problem(error), last_check };
+}
+
+export function domainEntryOf(view: DomainView): z.output<typeof domainEntry> {
+  const { id, url, domain_name, status, expiry_date, registrar, expires, error, last_check } = view;
+  const known = { site_id: id, url, domain: domain_name, status, expires_at: expiry_date, registrar };
+  return { ...known, days_left: expires, ...problem(error), last_check };
+}
+
+function problem(error: string | null): { problem?: string } {
+  return error === null || error === '' ? {} : { problem: error };
+}
+
+export function alertEntryOf({
+  id,
+  kind,
+  site_id,
+  time,
+  delivered,
+  facts,
+}: Item<typeof listAlerts>): z.output<typeof alertEntry> {
+  const told = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
+  const list = told.map(([name, value]) => ({ name, value: Array.isArray(value) ? value.join(', ') : String(value) }));
+  return { id, kind, site_id, time: time ?? '', delivered, facts: list };
+}

@@ -1,0 +1,136 @@
+/** Reports as short texts for assistants, each with the address of the whole report; for one site or all sites of a client. */
+
+import { SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
+import { siteWord } from '../../../schemas/site-text.js';
+import { ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
+import { listClientSites } from '../clients/clients.js';
+import type { ClientRef } from '../clients/records.js';
+import { wordpressTime } from '../common/time-zones.js';
+import type { Ctx } from '../context.js';
+import { dashboardZone } from '../settings/effects.js';
+import { requireModule } from '../settings/modules.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import { DEFAULT_SEGMENTS, reportsOf } from './answer.js';
+import type { Report } from './report.js';
+import type { ReportRow, ReportValue, Scalar } from './types.js';
+
+export interface TextReportQuery {
+  site_id_or_domain?: SiteRef | undefined;
+  client_id_or_email?: ClientRef | undefined;
+  /** Days as `YYYY-MM-DD`; both or none: the last whole month. */
+  start_date?: string | undefined;
+  end_date?: string | undefined;
+  segments: readonly Segment[];
+  page: number;
+  per_page: number;
+}
+
+/** Rows of a section that are told of a single site; of several only how many there are. */
+const ROWS = 15;
+
+export function reportSegments() {
+  return SEGMENT_NAMES.map((name) => ({
+    name,
+    about: SEGMENT_CONTENT[name],
+    actions: [...SEGMENTS[name]],
+    default: DEFAULT_SEGMENTS.includes(name),
+  }));
+}
+
+/**
+ * Throws `svc_invalid_input` unless exactly one of site and client is named, or for half a range; for a single site as `buildReport`.
+ * Of a client, a site that cannot be reported on stands in `errors`.
+ */
+export async function textReports(ctx: Ctx, query: TextReportQuery) {
+  requireModule(ctx, 'pro-reports');
+  const range = await rangeOf(ctx, query);
+  const segments = query.segments.length === 0 ? DEFAULT_SEGMENTS : query.segments;
+  const { sites, total } = await sitesOf(ctx, query);
+  const single = query.client_id_or_email === undefined;
+  const reports: { site_id: number; url: string; text: string; link: string }[] = [];
+  const errors: { site_id: number; code: string; message: string }[] = [];
+  for (const site of sites) {
+    try {
+      const found = await reportsOf(ctx, site, { ...range, segments, format: 'normal' });
+      const text = [
+        ...found.reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
+        ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
+      ].join('\n');
+      reports.push({ site_id: site.id, url: site.url, text, link: linkOf(ctx, site, range, query.segments) });
+    } catch (error) {
+      if (single || !(error instanceof ServiceError)) throw error;
+      errors.push({ site_id: site.id, code: error.code, message: error.message });
+    }
+  }
+  return { ...range, time_zone: await dashboardZone(ctx), reports, errors, total };
+}
+
+async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteRow[]; total: number }> {
+  const { site_id_or_domain: site, client_id_or_email: client } = query;
+  if ((site === undefined) === (client === undefined)) {
+    throw new ServiceError('svc_invalid_input', 'A report is of one site, or of the sites of one client.', {
+      field: site === undefined ? 'site_id_or_domain' : 'client_id_or_email',
+      advice: 'Send either site_id_or_domain or client_id_or_email.',
+    });
+  }
+  if (site !== undefined) return { sites: [await getSite(ctx, site)], total: 1 };
+  const found = await listClientSites(ctx, client as ClientRef, query.page, query.per_page);
+  const rows = await ctx.store.sites.candidates(
+    found.sites.map(({ id }) => id),
+    [],
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return { sites: found.sites.flatMap(({ id }) => byId.get(id) ?? []), total: found.total };
+}
+
+async function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery) {
+  if (start_date !== undefined && end_date !== undefined) return { start_date, end_date };
+  if (start_date !== undefined || end_date !== undefined) {
+    const missing = start_date === undefined ? 'start_date' : 'end_date';
+    throw new ServiceError('svc_invalid_input', `${missing} is missing: a range of days needs both ends.`, {
+      field: missing,
+      advice: 'Send start_date and end_date, or neither for the last whole month.',
+    });
+  }
+  const today = wordpressTime(ctx.clock.now(), await dashboardZone(ctx));
+  const [year = 1970, month = 1] = today.split(/[- ]/).map(Number);
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  return { start_date: day(Date.UTC(year, month - 2, 1)), end_date: day(Date.UTC(year, month - 1, 0)) };
+}
+
+function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segment[]): string {
+  const chosen = segments.length === 0 ? {} : { segments: segments.join(',') };
+  return `${ctx.base_url}/v2/pro-reports/${site.id}/report?${new URLSearchParams({ ...range, ...chosen })}`;
+}
+
+function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
+  const figures = findings.values.flatMap((value) => figureOf(value) ?? []);
+  const counts = findings.sections.filter(({ count }) => count > 0).map(({ title, count }) => `${title}: ${count}`);
+  const told = [...figures, ...counts];
+  const head = `${SEGMENT_CONTENT[segment]}: ${told.length === 0 ? 'nothing in this time.' : `${told.join('; ')}.`}`;
+  const listed = findings.sections.flatMap((section) => section.rows.map((row) => ({ title: section.title, row })));
+  const shown = listed.slice(0, rows).map(({ title, row }) => `- ${rowText(title, row, meta.time_zone)}`);
+  const more = rows > 0 && listed.length > rows ? [`- and ${listed.length - rows} more`] : [];
+  return [head, ...shown, ...more, ...(rows > 0 ? findings.notes.map((note) => `Note: ${note}`) : [])];
+}
+
+const UNITS: Readonly<Record<string, string>> = { percent: ' %', ms: ' ms', days: ' days' };
+
+/** Undefined for what is not known, and for charts. */
+function figureOf({ title, kind, value }: ReportValue): string | undefined {
+  if (value === null || value === '' || kind === 'chart') return undefined;
+  if (kind === 'list') return value.length === 0 ? undefined : `${title}: ${value.length}`;
+  const shown = kind === 'percent' ? Math.floor(value * 100) / 100 : value;
+  return `${title}: ${short(shown)}${UNITS[kind] ?? ''}`;
+}
+
+function rowText(title: string, { at, fields }: ReportRow, zone: string): string {
+  const when = at === null ? [] : [wordpressTime(at, zone).slice(0, 16)];
+  const known = Object.values(fields).filter((value) => value !== null && value !== '');
+  return [...when, title, ...known.map(short)].join(' · ');
+}
+
+function short(value: Scalar): string {
+  return typeof value === 'string' ? siteWord(value) : String(value);
+}

@@ -1,0 +1,85 @@
+/**
+ * Opens WordPress' administration in one click: the guard of a site hands out an address that logs a browser in once. The login
+ * link of the child plugin is not used: it works again and again for whoever finds it in a history or a log.
+ */
+
+import { siteSays } from '../../../schemas/site-text.js';
+import { ServiceError } from '../../core/errors.js';
+import { GuardFailure } from '../../guard/failure.js';
+import type { Ctx } from '../context.js';
+import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
+import type { SiteRef } from '../sites/resolve.js';
+import { isoTime } from '../sites/sites.js';
+import { guardError } from './open-guard.js';
+import { writableSite } from './site-guard.js';
+
+/** How long the guard accepts a token that was not used. */
+const TOKEN_MS = 60_000;
+
+export interface AdminLogin {
+  /** A secret: it logs in whoever opens it first. */
+  url: string;
+  /** Not later than the guard holds it to be. */
+  expires_at: string;
+  user: string;
+}
+
+/**
+ * An address that logs in as this administrator of the site; by default as the one whom the site is connected by.
+ * @throws ServiceError `svc_guard_refused` with `reason` and `login_page` where there is no other way than the site's own login
+ */
+export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined): Promise<AdminLogin> {
+  const target = await writableSite(ctx, ref);
+  const asked = user ?? target.site.admin_username;
+  const expires_at = isoTime(ctx.clock.now() + TOKEN_MS) ?? '';
+  try {
+    const { url } = await ctx.guards.of(requireConnection(target)).login(asked, { signal: ctx.signal });
+    ctx.events.emit({ name: 'site.admin_login', site_id: target.site.id, facts: { user: asked } });
+    return { url, expires_at, user: asked };
+  } catch (error) {
+    if (!(error instanceof GuardFailure)) throw siteCallError(error, target.site.id, 'svc_guard_unavailable');
+    throw refused(error, target, user === undefined ? undefined : 'user');
+  }
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  no_guard: 'Install the guard with allow_login, or log in on the page of the site.',
+  login_not_allowed:
+    'Install the guard again with allow_login, if the owner of the site agrees; or log in on its page.',
+  bad_request:
+    'Install the guard again with allow_login: this version knows no logins. Or log in on the page of the site.',
+  not_found: 'Name an administrator of the site, or log in on its page.',
+};
+const MESSAGES: Readonly<Record<string, string>> = {
+  no_guard: 'No guard answers on this site.',
+  login_not_allowed: 'The owner of this site has not allowed logins by token.',
+  bad_request: 'The guard of this site knows no logins by token.',
+  not_found: 'The site has no administrator of this name.',
+};
+
+function refused(failure: GuardFailure, { site }: LoadedSite, field: string | undefined): ServiceError {
+  const { code } = failure;
+  const known = MESSAGES[code];
+  if (known === undefined) {
+    const error = guardError(failure, site.id);
+    return withLoginPage(error.message, error.advice ?? siteSays(failure.message), error.data, site.url);
+  }
+  const named = code === 'not_found' ? field : undefined;
+  return withLoginPage(known, ADVICE[code] ?? '', { site_id: site.id, reason: code }, site.url, named);
+}
+
+function withLoginPage(
+  message: string,
+  advice: string,
+  data: Record<string, unknown>,
+  url: string,
+  field?: string,
+): ServiceError {
+  // WordPress leads from there to its login page, wherever a plugin put that.
+  const login_page = new URL('wp-admin/', url).href;
+  return new ServiceError('svc_guard_refused', message, {
+    advice,
+    data: { ...data, login_page },
+    ...(field === undefined ? {} : { field }),
+  });
+}

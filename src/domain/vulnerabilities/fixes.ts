@@ -1,0 +1,36 @@
+/** Which known vulnerabilities an update fixes. */
+
+import { SEVERITIES, type VersionRange } from '../../../schemas/vulnerability.js';
+import type { Ctx } from '../context.js';
+import { isAffected } from './judge.js';
+
+interface Offer {
+  type: number;
+  slug: string;
+  current_version: string;
+  new_version: string;
+}
+
+/** Vulnerabilities that are told of one update. */
+const MOST = 5;
+
+/**
+ * By the position of the offer, what its new version no longer has: `CVE-2026-12345 (high)`. Empty without a feed, and for
+ * versions that the feed does not name: that no fix is told does not mean that there is none.
+ */
+export async function fixesOf(ctx: Ctx, offers: readonly Offer[]): Promise<Map<number, string[]>> {
+  if (ctx.config.vulnerability_feed === null || offers.length === 0) return new Map();
+  const fixes = new Map<number, string[]>();
+  for (const { at, cve, title, severity, ranges } of await ctx.store.judgements.ofOffers(offers)) {
+    const offer = offers[at];
+    const told = fixes.get(at) ?? [];
+    if (
+      offer === undefined ||
+      told.length >= MOST ||
+      isAffected(offer.new_version, JSON.parse(ranges) as VersionRange[])
+    )
+      continue;
+    fixes.set(at, [...told, `${cve ?? title} (${severity === null ? 'not rated' : SEVERITIES[severity]})`]);
+  }
+  return fixes;
+}

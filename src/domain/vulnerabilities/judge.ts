@@ -1,0 +1,53 @@
+/** Holds versions that are installed against what the feed says of them, under PHP's order of versions. */
+
+import type { VersionRange } from '../../../schemas/vulnerability.js';
+import type { Finding } from '../../store/vulnerabilities/judgements.js';
+import type { Ctx } from '../context.js';
+import { compareVersions } from '../updates/versions.js';
+
+/** Versions per transaction. */
+const CHUNK = 200;
+
+/**
+ * Judges versions that wait: those that are new to the fleet, and those of which the feed says something new.
+ * @param most stops after about so many; the others wait for the next time
+ * @returns how many it judged
+ */
+export async function judgeVersions(ctx: Ctx, most = Number.POSITIVE_INFINITY): Promise<number> {
+  const { judgements } = ctx.store;
+  for (let judged = 0; ; ) {
+    ctx.signal.throwIfAborted();
+    const waiting = await judgements.waiting(CHUNK);
+    if (waiting.length === 0 || judged >= most) return judged;
+    const findings = waiting.flatMap(({ package_id, version, software }) =>
+      software.flatMap(([vulnerability, ranges, fixes]): Finding[] =>
+        isAffected(version, ranges)
+          ? [{ package_id, version, vulnerability, fixed_in: firstFix(version, ranges, fixes) }]
+          : [],
+      ),
+    );
+    await judgements.settle(waiting, findings);
+    judged += waiting.length;
+  }
+}
+
+/** Whether a version is in any of the ranges. One that is not known is only in a range without bounds. */
+export function isAffected(version: string, ranges: readonly VersionRange[]): boolean {
+  return ranges.some(([from, fromInclusive, to, toInclusive]) => {
+    if (from === null && to === null) return true;
+    if (version === '') return false;
+    return isWithin(from, version, fromInclusive) && isWithin(version, to, toInclusive);
+  });
+}
+
+function isWithin(lower: string | null, upper: string | null, inclusive: boolean): boolean {
+  if (lower === null || upper === null) return true;
+  const order = compareVersions(lower, upper);
+  return order < 0 || (order === 0 && inclusive);
+}
+
+/** The lowest fixed version above this one; null when none is known. */
+function firstFix(version: string, ranges: readonly VersionRange[], fixes: readonly string[]): string | null {
+  const later = fixes.filter((fix) => compareVersions(fix, version) > 0 && !isAffected(fix, ranges));
+  return later.sort(compareVersions)[0] ?? null;
+}

@@ -1,0 +1,129 @@
+/** Lists the known vulnerabilities of the fleet: each once for a plugin, theme or core, however many sites have it. */
+
+import {
+  CORE_FEED_SLUG,
+  type Notice,
+  SEVERITIES,
+  type Severity,
+  SOFTWARE_TYPES,
+} from '../../../schemas/vulnerability.js';
+import { ServiceError } from '../../core/errors.js';
+import type { VulnerabilityRow } from '../../store/vulnerabilities/list.js';
+import type { Ctx } from '../context.js';
+import { packagesCalled } from '../fleet/packages.js';
+import { getSite, type SiteRef } from '../sites/resolve.js';
+import { isoTime } from '../sites/times.js';
+import { narrowingOf } from '../updates/narrowing.js';
+import { compareVersions } from '../updates/versions.js';
+import { type FeedState, feedState } from './state.js';
+
+interface Asked {
+  severity: readonly Severity[];
+  slug?: string | undefined;
+  site_id_or_domain?: SiteRef | undefined;
+  tag_ids: readonly number[];
+  client_ids: readonly number[];
+  fixed?: boolean | undefined;
+  page: number;
+  per_page: number;
+}
+
+/** Versions and sites that are told of one. */
+const VERSIONS = 5;
+const SITES = 3;
+
+/** The worst first, then those on most sites. */
+export async function listVulnerabilities(ctx: Ctx, asked: Asked) {
+  const { page, per_page } = asked;
+  // Tags and clients that do not exist are refused.
+  await narrowingOf(ctx, { tag_ids: asked.tag_ids, client_ids: asked.client_ids });
+  const site = asked.site_id_or_domain === undefined ? undefined : await getSite(ctx, asked.site_id_or_domain);
+  const packages = asked.slug === undefined ? undefined : await packagesOf(ctx, asked.slug);
+  const state = await feedState(ctx);
+  const filter = {
+    severities: asked.severity.map((word) => SEVERITIES.indexOf(word)),
+    packages,
+    sites: site === undefined ? undefined : [site.id],
+    tags: asked.tag_ids,
+    clients: asked.client_ids,
+    fixed: asked.fixed,
+    denied: ctx.actor.denied_sites,
+  };
+  const found = await ctx.store.vulnerabilities.page(filter, page, per_page, SITES);
+  const vulnerabilities = found.rows.map(view);
+  return {
+    vulnerabilities,
+    by_severity: bySeverity(found.severities),
+    ...factsOf(state, found.sites, found.unknown),
+    total: found.rows_total,
+    page,
+    per_page,
+    notices: found.notices.flatMap((body) => JSON.parse(body) as Notice[]).filter(first),
+  };
+}
+
+function factsOf({ known, checked_at, note }: FeedState, sites: number, unknown: { judged: number; all: number }) {
+  return {
+    checked_at,
+    note,
+    vulnerable_sites: known ? sites : null,
+    unknown_sites: known ? unknown.judged : unknown.all,
+  };
+}
+
+/** Packages that are called so; 0 stands for WordPress itself. */
+async function packagesOf(ctx: Ctx, term: string): Promise<number[]> {
+  const word = term.trim().toLowerCase();
+  if (word === CORE_FEED_SLUG || word === 'core' || word === 'platform') return [0];
+  const found = await Promise.all([packagesCalled(ctx, 0, term), packagesCalled(ctx, 1, term)]);
+  const ids = found.flat();
+  if (ids.length > 0) return ids;
+  throw new ServiceError(
+    'svc_invalid_input',
+    `slug: nothing in the fleet is called ${JSON.stringify(term.slice(0, 100))}.`,
+    {
+      field: 'slug',
+      advice: 'Read the slugs with search-fleet-v1 and group_by slug. WordPress itself is called wordpress.',
+    },
+  );
+}
+
+function view(row: VulnerabilityRow) {
+  const versions = JSON.parse(row.versions) as [string, string | null][];
+  const sorted = versions.map(([version]) => version).sort(compareVersions);
+  // The version that is fixed for every site; none when some site has no fix.
+  const fixes = versions.map(([, fix]) => fix);
+  const fixed_in = fixes.includes(null) ? null : ((fixes as string[]).sort(compareVersions).at(-1) ?? null);
+  return {
+    severity: row.severity === null ? null : (SEVERITIES[row.severity] ?? null),
+    score: row.score,
+    type: SOFTWARE_TYPES[row.kind] ?? ('plugin' as const),
+    slug: row.slug,
+    name: row.name,
+    title: row.title,
+    cve: row.cve,
+    reference: row.reference,
+    published: isoTime(row.published),
+    versions: sorted.slice(0, VERSIONS),
+    fixed_in,
+    sites: row.sites,
+    first_sites: JSON.parse(row.first_sites) as string[],
+  };
+}
+
+function bySeverity(counts: readonly { severity: number | null; n: number }[]) {
+  const count = (severity: number | null) => counts.find((row) => row.severity === severity)?.n ?? 0;
+  return {
+    critical: count(4),
+    high: count(3),
+    medium: count(2),
+    low: count(1),
+    none: count(0),
+    not_rated: count(null),
+  };
+}
+
+/** Parties whose text stands in several notices are named once. */
+function first(one: Notice, at: number, all: readonly Notice[]): boolean {
+  return all.findIndex((other) => other.notice === one.notice && other.license === one.license) === at;
+}

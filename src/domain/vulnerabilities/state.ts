@@ -1,0 +1,47 @@
+/** What is known of vulnerabilities at all: since when, and why not more. Without a feed nothing is known, which is not "none". */
+
+import type { FeedRow } from '../../store/vulnerabilities/feed.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/times.js';
+
+const DAY_MS = 86_400_000;
+/** A look is made each day: a feed that was not reached for so long is told of. */
+const OLD_DAYS = 3;
+
+export interface FeedState {
+  /** Whether anything is known. */
+  known: boolean;
+  /** Last successful look; null = never. */
+  checked_at: string | null;
+  /** What keeps the answer from being whole; null = nothing. */
+  note: string | null;
+}
+
+const HOW =
+  'Set SITEFLEET_VULNERABILITY_FEED to the URL or file of a feed in the format of Wordfence Intelligence v3 (key: SITEFLEET_VULNERABILITY_KEY) and restart.';
+
+export async function feedState({ store, config, clock }: Pick<Ctx, 'store' | 'config' | 'clock'>): Promise<FeedState> {
+  const row = await store.vulnerabilityFeeds.state();
+  return {
+    known: row?.read_at != null,
+    checked_at: isoTime(row?.checked_at ?? null),
+    note: noteOf(row, config.vulnerability_feed !== null, clock.now()),
+  };
+}
+
+function noteOf(row: FeedRow | undefined, set: boolean, now: number): string | null {
+  const failure = row === undefined || row.failure === '' ? '' : ` The last look failed: ${row.failure}`;
+  if (row?.checked_at == null)
+    return set
+      ? `The vulnerability feed was not read yet, so nothing is known.${failure}`
+      : `No vulnerability feed is set, so nothing is known. ${HOW}`;
+  const days = Math.floor((now - row.checked_at) / DAY_MS);
+  if (!set && days < OLD_DAYS)
+    return `No vulnerability feed is set any more; this is the copy of ${day(row.checked_at)}. ${HOW}`;
+  if (days < OLD_DAYS) return null;
+  return `The vulnerability feed was last read on ${day(row.checked_at)}, ${days} days ago: newer vulnerabilities are missing.${failure}${set ? '' : ` ${HOW}`}`;
+}
+
+function day(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

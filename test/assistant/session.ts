@@ -1,0 +1,78 @@
+/** One conversation of an assistant: the tools it is shown, its calls, and what its answers cost in tokens. */
+
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { Tiktoken } from 'js-tiktoken/lite';
+import ranks from 'js-tiktoken/ranks/o200k_base';
+import { running } from '../safety/safety-app.js';
+import type { Answer } from '../support/harness.js';
+import { connect, type Driver, textOf } from '../support/mcp-clients.js';
+import type { AssistantFleet } from './fleets.js';
+
+const o200k = new Tiktoken(ranks);
+
+/** A port of this machine costs other tokens from run to run. */
+const PORT = /127\.0\.0\.1:\d+/g;
+
+function tokensOf(result: CallToolResult): number {
+  const text = result.content.map((_, index) => textOf(result, index)).join('\n');
+  return o200k.encode(text.replace(PORT, '127.0.0.1:8080')).length;
+}
+
+/** A call that an answer names: a tool and its arguments as JSON. */
+const NAMED = /\b(svc-[a-z-]+-v\d+) (\{.*?\})(?=$|["\n])/gm;
+
+export class Session {
+  calls = 0;
+  tokens = 0;
+  /** Calls that answers named, all of which were tried. */
+  named = 0;
+
+  private constructor(
+    private readonly fleet: AssistantFleet,
+    private readonly driver: Driver,
+    private readonly tools: ReadonlySet<string>,
+  ) {}
+
+  /** @param toolsets what the connection names; '' for what is shown where none is named */
+  static async open(fleet: AssistantFleet, toolsets: string): Promise<Session> {
+    const { target, url } = fleet.mcp;
+    const query = toolsets === '' ? '' : `?toolsets=${toolsets}`;
+    const driver = await connect(['2025-11-25', 'http'], { ...target, url: `${url}${query}` });
+    const tools = new Set((await driver.listTools()).map(({ name }) => name));
+    return new Session(fleet, driver, tools);
+  }
+
+  /** Calls a tool by its short name; throws unless it is listed and succeeds. */
+  async call(name: string, args: Record<string, unknown> = {}): Promise<Answer> {
+    const tool = `svc-${name}-v1`;
+    if (!this.tools.has(tool)) throw new Error(`${tool} is not shown to this connection`);
+    this.calls += 1;
+    const result = await running(this.fleet.mcp.app, this.driver.call(tool, args));
+    if (result.isError === true) throw new Error(`${tool} ${JSON.stringify(args)}: ${textOf(result)}`);
+    this.tokens += tokensOf(result);
+    const answer = result.structuredContent as Answer;
+    await this.tryNamed([...textsOf(answer), ...result.content.slice(1).map((_, at) => textOf(result, at + 1))]);
+    return answer;
+  }
+
+  /** Tries the calls that an answer names: they must work as they stand. What changes something is only previewed; nothing is counted. */
+  private async tryNamed(texts: readonly string[]): Promise<void> {
+    for (const [, tool = '', json = ''] of texts.flatMap((text) => [...text.matchAll(NAMED)])) {
+      const args = JSON.parse(json) as Record<string, unknown>;
+      const reads = /^svc-(get|list|search|count)-/.test(tool);
+      const { confirm: _, ...harmless } = reads ? args : { ...args, dry_run: true };
+      const result = await running(this.fleet.mcp.app, this.driver.call(tool, harmless));
+      this.named += 1;
+      if (result.isError === true) throw new Error(`an answer names ${tool} ${json}, which fails: ${textOf(result)}`);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.driver.close();
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(textsOf) : [];
+}

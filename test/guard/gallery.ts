@@ -1,0 +1,352 @@
+/** Updates of plugins and themes that break a site, each in another way, and ones that do not however much they change. */
+
+import { plugin } from './tools.js';
+import type { WordPress } from './wordpress.js';
+
+export const NEW_VERSION = '2.0';
+
+export type Files = Record<string, string | Buffer>;
+
+/** One kind of update. What is not said is as in any plugin. */
+export interface Kind {
+  name: string;
+  /** Default: plugin; `single` = a plugin of one file. */
+  what?: 'plugin' | 'theme' | 'single';
+  /** Default 2.0. Themes have one slug, so each has a version of its own. */
+  version?: string;
+  /** PHP in the main file of the old version, 1.0, and of the new one. */
+  old?: string;
+  code?: string;
+  /** Beside the main file of 2.0, relative to its folder. For a theme: all but style.css. */
+  files?: Files;
+  /** The package of 2.0 as it is when it is not simply these files, by path in the archive. */
+  pack?: (files: Files, folder: string) => Files;
+  cut?: boolean;
+  /** Other plugins of the site: slug → PHP. */
+  others?: Record<string, string>;
+  inactive?: boolean;
+  paths?: string[];
+  on_suspect?: 'roll_back';
+  /** What somebody else visits again and again meanwhile. */
+  visited?: string;
+  /** PHP is killed at this step of WordPress' upgrader. */
+  killed?: string;
+  killedRestoring?: boolean;
+  /** PHP is killed so many milliseconds after the call began. */
+  killedAfter?: number;
+  /** The disk becomes full at this step. Such a site lies on a small disk. */
+  full?: string;
+  /** Default: as a version that broke the site. `failed` = as an update that did not get through, so that nothing is held back. */
+  ends?: 'failed' | 'either';
+  /** Its name afterwards, under which it is not active: that is told, and nothing is undone. */
+  renamed?: (slug: string) => string;
+  /** Seconds that the site waits in vain: such kinds begin first. */
+  slow?: number;
+}
+
+const on = (hook: string, code: string) => `add_action( '${hook}', function () { ${code} } );`;
+/** Changes the page that visitors get. */
+const page = (code: string) => on('template_redirect', `ob_start( function ( $page ) { ${code} } );`);
+const many = (count: number, bytes: number): Files =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`data/${i}.txt`, Buffer.alloc(bytes, `${i} `)]));
+
+export const THEME_PAGE = `<!doctype html>
+<html><head><title>Shop of the tests</title><?php wp_head(); ?></head>
+<body><h1>Welcome</h1><p>Here stand some words about apples, pears, cherries, plums and quinces, about baskets, ladders and
+orchards, and about autumn mornings when the fruit is picked, sorted, washed, pressed and bottled by people in wellingtons.</p>
+<?php wp_footer(); ?></body></html>
+`;
+
+const FATAL = 'removed_function();';
+
+export const BAD: readonly Kind[] = [
+  { name: 'hangs for half a minute', code: on('init', 'sleep( 30 );'), slow: 30 },
+  { name: 'is slow by 10 s', code: on('template_redirect', 'sleep( 10 );'), slow: 25 },
+  { name: 'PHP killed while it unpacks', ends: 'failed', killed: 'upgrader_source_selection', slow: 25 },
+  { name: 'PHP killed when the old version is gone', ends: 'failed', killed: 'upgrader_clear_destination', slow: 25 },
+  {
+    name: 'PHP killed while the old version is put back',
+    code: FATAL,
+    files: many(1_500, 400),
+    killedRestoring: true,
+    // A guard that was killed while it acted by itself has not recorded why.
+    ends: 'either',
+    slow: 15,
+  },
+  { name: 'endless loop', code: on('init', 'set_time_limit( 1 ); while ( true ) { $x = 1; }'), slow: 12 },
+  { name: 'disk full while it unpacks', full: 'upgrader_pre_download', ends: 'failed', slow: 10 },
+  {
+    name: 'disk full when the old version is gone',
+    code: FATAL,
+    files: many(30, 20_000),
+    full: 'upgrader_clear_destination',
+    ends: 'failed',
+    slow: 10,
+  },
+  {
+    name: 'missing stylesheet',
+    code: on('wp_enqueue_scripts', "wp_enqueue_style( 'new', plugins_url( 'gone.css', __FILE__ ) );"),
+    on_suspect: 'roll_back',
+  },
+  {
+    name: 'fatal only on one page',
+    code: on('template_redirect', `if ( is_single() ) { ${FATAL} }`),
+    paths: ['hello-world/'],
+  },
+  { name: 'fatal only on the login page', code: on('login_init', FATAL) },
+  { name: 'output before the headers', code: 'echo "debug\\n"; flush();' },
+  {
+    name: 'half of the text is gone',
+    code: page("return preg_replace( '#<p>.*</p>#s', '', $page );"),
+    on_suspect: 'roll_back',
+  },
+  { name: 'fatal on load', code: FATAL },
+  { name: 'parse error', code: '$x = ;' },
+  { name: 'error of the compiler', code: 'class K2_A {} class K2_A {}' },
+  { name: 'fatal only on the front page', code: on('template_redirect', `if ( is_home() ) { ${FATAL} }`) },
+  { name: 'fatal only in admin', code: `if ( is_admin() ) { ${FATAL} }` },
+  { name: 'exception after output began', code: on('wp_footer', "flush(); throw new RuntimeException( 'late' );") },
+  { name: 'exit on load', code: 'exit;' },
+  {
+    name: 'endless redirect',
+    code: on('template_redirect', "wp_redirect( add_query_arg( 'again', uniqid() ) ); exit;"),
+  },
+  {
+    name: 'redirects to another site',
+    code: on('template_redirect', "wp_redirect( 'https://elsewhere.invalid/' ); exit;"),
+  },
+  { name: 'memory hog', code: on('init', "str_repeat( 'x', 500000000 );") },
+  { name: 'empty page with 200', code: page("return '';") },
+  { name: 'page without its end', code: on('wp_footer', 'exit;') },
+  {
+    name: 'front page is not found',
+    code: on('template_redirect', 'global $wp_query; $wp_query->set_404(); status_header( 404 );'),
+  },
+  { name: 'locks visitors out', code: on('template_redirect', "if ( ! is_user_logged_in() ) wp_die( 'No', 403 );") },
+  { name: 'for ever in maintenance', code: on('template_redirect', "wp_die( 'Soon', 503 );") },
+  {
+    name: 'database error with 200',
+    code: page("return str_replace( 'Welcome', 'Error establishing a database connection', $page );"),
+  },
+  { name: 'keeps the child plugin from answering', code: on('init', "remove_all_actions( 'init' );") },
+  {
+    name: 'without a main file',
+    pack: (files, folder) =>
+      Object.fromEntries(Object.entries(files).filter(([path]) => path !== `${folder}/${folder}.php`)),
+    ends: 'failed',
+  },
+  {
+    name: 'its folder has another name',
+    pack: (files, folder) =>
+      Object.fromEntries(
+        Object.entries(files).map(([path, text]) => [path.replace(`${folder}/`, `${folder}-main/`), text]),
+      ),
+  },
+  {
+    name: 'switches itself off',
+    code: on(
+      'init',
+      "require_once ABSPATH . 'wp-admin/includes/plugin.php'; deactivate_plugins( plugin_basename( __FILE__ ) );",
+    ),
+  },
+  {
+    name: 'a function that another plugin calls is gone',
+    old: 'function k2_helper() {}',
+    others: { caller: on('init', 'k2_helper();') },
+  },
+  {
+    name: 'fatal in another plugin that it calls',
+    code: on('init', "array_map( 'k2_typed', array( 'x' ) );"),
+    others: { called: 'function k2_typed( int $n ) { return $n; }' },
+  },
+  { name: 'needs a newer PHP', code: '$size = "abc" |>| strlen( ... );' },
+  {
+    name: 'fatal in a task that runs meanwhile',
+    code: on('init', `if ( isset( $_GET['task'] ) ) { ${FATAL} }`),
+    visited: '?task=run',
+  },
+  { name: 'half a package', cut: true, ends: 'failed' },
+  {
+    name: 'theme with a fatal error',
+    what: 'theme',
+    files: { 'index.php': THEME_PAGE, 'functions.php': `<?php ${FATAL}` },
+  },
+  { name: 'theme with an empty page', what: 'theme', version: '2.1', files: { 'index.php': '<?php\n' } },
+];
+
+/** So many updates in whose middle PHP is killed, at any moment; every other version is a bad one. */
+export function killedAnywhere(count: number, next: () => number): Kind[] {
+  return Array.from({ length: count }, (_, i) => ({
+    name: `PHP killed at any moment, ${i + 1}`,
+    ...(i % 2 === 0 ? { code: FATAL } : {}),
+    files: many(800, 400),
+    // Two looks, 3 s apart, come first; then snapshot, update, looks, restore.
+    killedAfter: 3_000 + next() * 6_000,
+    slow: 25,
+  }));
+}
+
+function moved(files: Files, from: string, to: string): Files {
+  const { [from]: text = '', ...others } = files;
+  return { ...others, [to]: text };
+}
+
+const NOISE =
+  "<p>' . implode( ' ', array_map( fn() => chr( mt_rand( 97, 122 ) ) . uniqid(), range( 1, 40 ) ) ) . '</p>";
+
+export const GOOD: readonly Kind[] = [
+  { name: 'nothing that shows' },
+  { name: 'big', files: many(1_500, 3_000) },
+  {
+    name: 'changed text',
+    code: page(
+      "return str_replace( array( 'apples', 'pears', 'cherries' ), array( 'figs', 'dates', 'grapes' ), $page );",
+    ),
+  },
+  { name: 'more text', code: on('wp_footer', "echo '<p>', str_repeat( 'much more to read ', 200 ), '</p>';") },
+  { name: 'a quarter less text', code: page("return preg_replace( '# and about autumn.*wellingtons#s', '', $page );") },
+  {
+    name: 'new script',
+    code: on('wp_enqueue_scripts', "wp_enqueue_script( 'good', plugins_url( 'new.js', __FILE__ ) );"),
+    files: { 'new.js': 'var good = 1;' },
+  },
+  {
+    name: 'new stylesheet',
+    code: on('wp_enqueue_scripts', "wp_enqueue_style( 'good', plugins_url( 'new.css', __FILE__ ), array(), '2.0' );"),
+    files: { 'new.css': 'p { color: green }' },
+  },
+  {
+    name: 'another main file beside the old one',
+    files: { 'more.php': '<?php\n/*\nPlugin Name: More\nVersion: 1.0\n*/\n' },
+  },
+  {
+    name: 'slow first request',
+    code: on('init', "if ( ! get_option( 'warm' ) ) { update_option( 'warm', 1 ); sleep( 4 ); }"),
+  },
+  {
+    name: 'its first request fails',
+    code: on('init', "if ( ! get_option( 'once' ) ) { update_option( 'once', 1 ); status_header( 503 ); exit; }"),
+  },
+  { name: 'title changed on purpose', code: page("return str_replace( 'Shop of the tests', 'Orchard', $page );") },
+  { name: 'behind a page cache', others: { cache: pageCache() }, code: on('wp_footer', "echo 'two';") },
+  {
+    name: 'page is never the same',
+    old: on('wp_footer', `echo '${NOISE}';`),
+    code: on('wp_footer', `echo '${NOISE}';`),
+  },
+  {
+    name: 'warnings and notices',
+    code: 'trigger_error( "old", E_USER_DEPRECATED ); trigger_error( "beware", E_USER_WARNING ); $a = $undefined_k2 ?? $GLOBALS["nothing_k2"];',
+  },
+  {
+    name: 'moves its tables',
+    code: on(
+      'init',
+      "global $wpdb; if ( ! get_option( 'moved' ) ) { $wpdb->query( 'CREATE TABLE ' . $wpdb->prefix . 'good ( id int )' ); update_option( 'moved', 1 ); }",
+    ),
+  },
+  {
+    name: 'a fatal error that was there before',
+    old: `if ( isset( $_GET['rare'] ) ) { ${FATAL} }`,
+    code: `if ( isset( $_GET['rare'] ) ) { ${FATAL} }`,
+    visited: '?rare=1',
+  },
+  {
+    name: 'an import that runs out of memory',
+    code: on('init', "if ( isset( $_GET['import'] ) ) str_repeat( 'x', 500000000 );"),
+    visited: '?import=1',
+  },
+  { name: 'inactive, and it would not even load', inactive: true, code: FATAL },
+  { name: 'catches its own exception', code: on('init', 'try { removed_function(); } catch ( Error $e ) { return; }') },
+  {
+    name: 'redirects its own old address',
+    code: on('template_redirect', "if ( isset( $_GET['old'] ) ) { wp_redirect( home_url( '/' ) ); exit; }"),
+  },
+  { name: 'packs the page', code: page("return preg_replace( '/\\s+/', ' ', $page );") },
+  { name: 'talks about errors', code: on('wp_footer', "echo '<p>What a Fatal error or a Parse error is</p>';") },
+  { name: 'changes the login page', code: "add_filter( 'login_message', fn() => '<p>Good morning</p>' );" },
+  { name: 'more headers and cookies', code: on('send_headers', "header( 'X-Good: 1' ); setcookie( 'good', '1' );") },
+  { name: 'names beyond ASCII', files: { 'ä ö/ü – 1.txt': 'x', '日本.txt': 'y' } },
+  // As WordPress' own first plugin: its package has a folder, and it is not active afterwards.
+  {
+    name: 'plugin of one file moves into a folder',
+    what: 'single',
+    renamed: (slug) => `${slug.replace('.php', '')}/${slug}`,
+  },
+  {
+    name: 'its main file has another name',
+    pack: (files, folder) => moved(files, `${folder}/${folder}.php`, `${folder}/main.php`),
+    renamed: (slug) => slug.replace(/[^/]+$/, 'main.php'),
+  },
+  { name: 'PHP killed when all is done', killed: 'answer', slow: 12 },
+  {
+    name: 'theme in new clothes',
+    what: 'theme',
+    version: '2.2',
+    files: { 'index.php': THEME_PAGE.replace('<h1>', '<header><h1>').replace('</h1>', '</h1></header>'), 'new.js': '' },
+  },
+];
+
+/** Keeps whole pages, as cache plugins do: for addresses without parameters. */
+function pageCache(): string {
+  return `if ( empty( $_GET ) && empty( $_POST ) && ! is_admin() ) {
+    $copy = WP_CONTENT_DIR . '/cache-' . md5( $_SERVER['REQUEST_URI'] ) . '.html';
+    if ( is_file( $copy ) ) { readfile( $copy ); exit; }
+    ob_start( function ( $page ) use ( $copy ) { file_put_contents( $copy, $page ); return $page; } );
+  }`;
+}
+
+/** `a-b-c` of a name. */
+export function folderOf({ name }: Kind): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/** WordPress' own name of the item. */
+export function slugOf(kind: Kind): string {
+  if (kind.what === 'theme') return 'plain';
+  return kind.what === 'single' ? `${folderOf(kind)}.php` : `${folderOf(kind)}/${folderOf(kind)}.php`;
+}
+
+/** Where it lies below wp-content. */
+export function placeOf(kind: Kind): string {
+  if (kind.what === 'theme') return 'themes/plain';
+  return `plugins/${kind.what === 'single' ? `${folderOf(kind)}.php` : folderOf(kind)}`;
+}
+
+/** Where it lies afterwards. */
+export function newPlaceOf(kind: Kind): string {
+  return kind.what === 'single' ? `plugins/${folderOf(kind)}` : placeOf(kind);
+}
+
+/** The item as it was before its update. A theme is that of the site. */
+export function writeOld(site: WordPress, kind: Kind): void {
+  const place = placeOf(kind);
+  if (kind.what === 'single') site.write(place, plugin('1.0', kind.old));
+  else if (kind.what !== 'theme')
+    site.writeAll({
+      [`${place}/${folderOf(kind)}.php`]: plugin('1.0', kind.old),
+      [`${place}/only in 1.0.txt`]: 'old',
+      [`${place}/part/ä.txt`]: Buffer.alloc(5_000, 'one '),
+    });
+  for (const [name, code] of Object.entries(kind.others ?? {}))
+    site.write(`plugins/${name}/${name}.php`, plugin('1.0', code));
+}
+
+/** What lies in its new place when 2.0 is installed, by path relative to it. */
+export function newFiles(kind: Kind): Files {
+  const folder = newPlaceOf(kind).replace(/^[^/]+\//, '');
+  const paths = Object.entries(packageOf(kind)).map(([path, text]) => [path.slice(folder.length + 1), text] as const);
+  return Object.fromEntries(paths);
+}
+
+/** The files of the package of 2.0. */
+export function packageOf(kind: Kind): Files {
+  const { version = NEW_VERSION } = kind;
+  const folder = kind.what === 'theme' ? 'plain' : folderOf(kind);
+  const inside: Files =
+    kind.what === 'theme'
+      ? { 'style.css': `/*\nTheme Name: Plain\nVersion: ${version}\n*/\n`, ...kind.files }
+      : { [`${folder}.php`]: plugin(version, kind.code), 'part/ä.txt': 'two', ...kind.files };
+  const files = Object.fromEntries(Object.entries(inside).map(([path, text]) => [`${folder}/${path}`, text]));
+  return kind.pack?.(files, folder) ?? files;
+}

@@ -1,0 +1,33 @@
+import { commentStatusFilter } from '../../schemas/comment.js';
+import { int } from '../../schemas/common.js';
+import { contentErrors, contentFilters, siteComments } from '../../schemas/content-tools.js';
+import { searchText } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { listComments } from '../../src/domain/content/comments.js';
+import { commentEntries, contentChoice } from '../../src/domain/content/entries.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-comments-v1',
+  title: 'List comments',
+  about: 'Asks sites for their comments, newest first. A site that cannot be asked stands in errors.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+  live: true,
+
+  input: z.object({
+    ...contentFilters,
+    status: commentStatusFilter.describe('Only in this state.'),
+    search: searchText().describe('Part of the text.'),
+    per_site: int(1, 200).default(10).describe('Comments of each site at most.'),
+  }),
+
+  output: z.object({ sites: z.array(siteComments), total: z.number().int(), errors: contentErrors }),
+
+  async handle({ status, search, per_site, start_date, end_date, ...chosen }, ctx) {
+    const asked = { status, keyword: search, maximum: per_site, dtsstart: start_date, dtsstop: end_date };
+    const { data, total, errors } = await listComments(ctx, contentChoice(chosen), asked);
+    return { sites: commentEntries(data), total, errors };
+  },
+});

@@ -1,0 +1,35 @@
+import { int, list } from '../../schemas/common.js';
+import { contentErrors, contentFilters, sitePosts } from '../../schemas/content-tools.js';
+import { newPost, POST_STATUSES } from '../../schemas/post.js';
+import { searchText } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { contentChoice, postEntries } from '../../src/domain/content/entries.js';
+import { listPosts } from '../../src/domain/content/posts.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-posts-v1',
+  title: 'List posts',
+  about: 'Asks sites for their posts or pages, newest first. A site that cannot be asked stands in errors.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+  live: true,
+
+  input: z.object({
+    ...contentFilters,
+    search: searchText().describe('Part of title or text.'),
+    status: list(z.enum(POST_STATUSES)).default([]).describe('Any of them; empty = all but trash.'),
+    post_type: newPost.shape.post_type.describe('post, page, or a type of the site.'),
+    per_site: int(1, 200).default(10).describe('Posts of each site at most.'),
+  }),
+
+  output: z.object({ sites: z.array(sitePosts), total: z.number().int(), errors: contentErrors }),
+
+  async handle({ search, status, post_type, per_site, start_date, end_date, ...chosen }, ctx) {
+    const range = { dtsstart: start_date, dtsstop: end_date };
+    const asked = { search, search_on: 'Title and Body' as const, status, post_type, maximum: per_site, ...range };
+    const { data, total, errors } = await listPosts(ctx, contentChoice(chosen), asked);
+    return { sites: postEntries(data), total, errors };
+  },
+});

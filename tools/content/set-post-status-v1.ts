@@ -1,0 +1,33 @@
+import { siteRef } from '../../schemas/common.js';
+import { postId } from '../../schemas/content-tools.js';
+import { z } from '../../schemas/zod.js';
+import { changePostStatus } from '../../src/domain/content/post-status.js';
+import { getSite } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/set-post-status-v1',
+  title: 'Publish or trash a post',
+  about: 'Publishes a post, makes it a draft, or moves it into the trash and out again.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: siteRef,
+    post_id: postId(),
+    step: z.enum(['publish', 'unpublish', 'trash', 'restore']).describe('unpublish makes a draft.'),
+  }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    post_id: z.number().int(),
+    post_status: z.string(),
+    changed: z.boolean().describe('false = it was so already.'),
+  }),
+
+  async handle({ site_id_or_domain, post_id, step }, ctx) {
+    const site = await getSite(ctx, site_id_or_domain);
+    return { site_id: site.id, ...(await changePostStatus(ctx, site, post_id, step)) };
+  },
+});

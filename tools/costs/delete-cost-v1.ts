@@ -1,0 +1,34 @@
+import { confirmation } from '../../schemas/common.js';
+import { costId } from '../../schemas/cost-tools.js';
+import { z } from '../../schemas/zod.js';
+import { deleteCost, getCost, requireCost } from '../../src/domain/costs/records.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/delete-cost-v1',
+  title: 'Delete a cost',
+  about: 'Deletes the record of a cost.',
+  instructions: 'Preview with dry_run, then confirm.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: false,
+
+  input: z.object({ cost_id: costId(), ...confirmation }),
+
+  output: z.object({
+    deleted: z.boolean(),
+    id: z.number().int(),
+    name: z.string(),
+    dry_run: z.boolean().optional().describe('True on a preview.'),
+  }),
+
+  async preview({ cost_id }, ctx) {
+    const { id, name } = requireCost(await getCost(ctx, cost_id), cost_id);
+    return { deleted: false, dry_run: true, id, name };
+  },
+
+  async handle({ cost_id }, ctx) {
+    const { id, name } = requireCost(await deleteCost(ctx, cost_id), cost_id);
+    return { deleted: true, id, name };
+  },
+});

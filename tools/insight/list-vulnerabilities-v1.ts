@@ -1,0 +1,42 @@
+import {
+  knownVulnerability,
+  vulnerabilityFacts,
+  vulnerabilityFilters,
+  vulnerabilityNotice,
+  vulnerabilityPaging,
+} from '../../schemas/vulnerability.js';
+import { z } from '../../schemas/zod.js';
+import { listVulnerabilities } from '../../src/domain/vulnerabilities/list.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+const count = () => z.number().int();
+
+export default defineOperation({
+  id: 'svc/list-vulnerabilities-v1',
+  title: 'List known vulnerabilities',
+  about: 'Known vulnerabilities of installed items, worst first. Unknown without a feed.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ ...vulnerabilityFilters, ...vulnerabilityPaging }),
+
+  output: z.object({
+    ...vulnerabilityFacts,
+    by_severity: z.object({
+      critical: count(),
+      high: count(),
+      medium: count(),
+      low: count(),
+      none: count(),
+      not_rated: count(),
+    }),
+    vulnerabilities: z.array(knownVulnerability),
+    total: count(),
+    page: count(),
+    per_page: count(),
+    notices: z.array(vulnerabilityNotice).describe('Copyright and licence of the entries shown.'),
+  }),
+
+  handle: (input, ctx) => listVulnerabilities(ctx, input),
+});

@@ -1,0 +1,25 @@
+import { bool, id, plainText } from '../../schemas/common.js';
+import { incidentEntry } from '../../schemas/monitoring-tools.js';
+import { z } from '../../schemas/zod.js';
+import { incidentEntryOf } from '../../src/domain/monitoring/entries.js';
+import { acknowledgeIncident } from '../../src/domain/monitoring/incidents.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/acknowledge-incident-v1',
+  title: 'Acknowledge an incident',
+  about: 'Keeps that a person has seen an incident, or takes that back. Checks and alerts go on as before.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({
+    incident_id: id().describe('From list-incidents-v1.'),
+    acknowledged: bool().default(true).describe('false takes it back.'),
+    note: plainText(500).optional().describe('What is known of it.'),
+  }),
+
+  output: incidentEntry,
+
+  handle: async ({ incident_id, ...mark }, ctx) => incidentEntryOf(await acknowledgeIncident(ctx, incident_id, mark)),
+});

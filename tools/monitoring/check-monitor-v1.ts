@@ -1,0 +1,47 @@
+import { siteRef } from '../../schemas/common.js';
+import { certificateEntry, domainEntry } from '../../schemas/monitoring-tools.js';
+import { z } from '../../schemas/zod.js';
+import { checkCertificate } from '../../src/domain/monitoring/certificates.js';
+import { checkDomain } from '../../src/domain/monitoring/domains.js';
+import { checkMonitor } from '../../src/domain/monitoring/edit.js';
+import { certificateEntryOf, domainEntryOf } from '../../src/domain/monitoring/entries.js';
+import { getSite } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/check-monitor-v1',
+  title: 'Check a site now',
+  about: 'Checks uptime, certificate or domain of a site now and keeps what was seen. Down is an answer, not an error.',
+  run: 'POST',
+  effect: 'write',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: siteRef,
+    what: z.enum(['uptime', 'certificate', 'domain']).default('uptime').describe('What to look at.'),
+  }),
+
+  output: z.object({
+    site_id: z.number().int(),
+    uptime: z
+      .object({
+        status: z.enum(['up', 'down']),
+        http_code: z.number().int().describe('0 = no answer.'),
+        response_ms: z.number().nullable(),
+        message: z.string(),
+      })
+      .optional(),
+    certificate: certificateEntry.optional(),
+    domain: domainEntry.optional(),
+  }),
+
+  async handle({ site_id_or_domain, what }, ctx) {
+    const site = await getSite(ctx, site_id_or_domain);
+    if (what === 'certificate')
+      return { site_id: site.id, certificate: certificateEntryOf(await checkCertificate(ctx, site.id)) };
+    if (what === 'domain') return { site_id: site.id, domain: domainEntryOf(await checkDomain(ctx, site)) };
+    const { uptime_status, http_code, response_time_ms, msg } = await checkMonitor(ctx, site.id);
+    const status = uptime_status === 'up' ? ('up' as const) : ('down' as const);
+    return { site_id: site.id, uptime: { status, http_code, response_ms: response_time_ms, message: msg } };
+  },
+});

@@ -1,0 +1,25 @@
+import { page, perPage } from '../../schemas/common.js';
+import { alertEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { z } from '../../schemas/zod.js';
+import { listAlerts } from '../../src/domain/monitoring/alerts.js';
+import { alertEntryOf } from '../../src/domain/monitoring/entries.js';
+import { oneOrAll } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-alerts-v1',
+  title: 'List alerts',
+  about: 'Lists alerts of monitors, certificates, domains and checks, newest first, and whether they went out.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({ site_id_or_domain: ofSite(), page: page(), per_page: perPage(20, 100) }),
+
+  output: z.object({ alerts: z.array(alertEntry), ...paged }),
+
+  async handle({ site_id_or_domain, page, per_page }, ctx) {
+    const { items, total } = await listAlerts(ctx, await oneOrAll(ctx, site_id_or_domain), page, per_page);
+    return { alerts: items.map(alertEntryOf), total, page, per_page };
+  },
+});

@@ -1,0 +1,33 @@
+import { list, page, perPage } from '../../schemas/common.js';
+import { CERTIFICATE_STATES, certificateEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { searchText } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { listCertificates } from '../../src/domain/monitoring/certificates.js';
+import { certificateEntryOf } from '../../src/domain/monitoring/entries.js';
+import { oneOrAll } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-certificates-v1',
+  title: 'List TLS certificates',
+  about: 'Lists the certificates of sites as last seen, with their end and what is wrong with them.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: ofSite(),
+    status: list(z.enum(CERTIFICATE_STATES)).default([]).describe('Any of them.'),
+    search: searchText().describe('Part of the name or URL.'),
+    page: page(),
+    per_page: perPage(20, 200),
+  }),
+
+  output: z.object({ certificates: z.array(certificateEntry), ...paged }),
+
+  async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
+    const include = await oneOrAll(ctx, site_id_or_domain);
+    const { items, total } = await listCertificates(ctx, { ...filter, include }, page, per_page);
+    return { certificates: items.map(certificateEntryOf), total, page, per_page };
+  },
+});

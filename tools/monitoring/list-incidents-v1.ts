@@ -1,0 +1,34 @@
+import { bool, page, perPage } from '../../schemas/common.js';
+import { incidentEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { days } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { incidentEntryOf } from '../../src/domain/monitoring/entries.js';
+import { listFleetIncidents } from '../../src/domain/monitoring/incidents.js';
+import { oneOrAll } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-incidents-v1',
+  title: 'List incidents',
+  about: 'Lists times when sites were down, newest first, with what was seen.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: ofSite(),
+    open: bool().optional().describe('true = they last; false = they ended.'),
+    acknowledged: bool().optional().describe('Whether a person has seen them.'),
+    days: days().describe('Began within so many days.'),
+    page: page(),
+    per_page: perPage(20, 200),
+  }),
+
+  output: z.object({ incidents: z.array(incidentEntry), ...paged }),
+
+  async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
+    const site_ids = await oneOrAll(ctx, site_id_or_domain);
+    const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids }, page, per_page);
+    return { incidents: items.map(incidentEntryOf), total, page, per_page };
+  },
+});

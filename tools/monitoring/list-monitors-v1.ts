@@ -1,0 +1,35 @@
+import { list, page, perPage } from '../../schemas/common.js';
+import { monitorEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { searchText } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { monitorEntryOf } from '../../src/domain/monitoring/entries.js';
+import { listMonitors } from '../../src/domain/monitoring/monitors.js';
+import { oneOrAll } from '../../src/domain/sites/resolve.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-monitors-v1',
+  title: 'List uptime monitors',
+  about: 'Lists sites with their uptime, outages and response times. For who is down now, search-fleet-v1 is shorter.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: ofSite(),
+    status: list(z.enum(['up', 'down', 'pending', 'first', 'unknown', 'paused']))
+      .default([])
+      .describe('Any of them; first = not checked yet.'),
+    search: searchText().describe('Part of the name or URL.'),
+    page: page(),
+    per_page: perPage(20, 200),
+  }),
+
+  output: z.object({ monitors: z.array(monitorEntry), ...paged }),
+
+  async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
+    const include = await oneOrAll(ctx, site_id_or_domain);
+    const { items, total } = await listMonitors(ctx, { ...filter, include }, page, per_page);
+    return { monitors: items.map(monitorEntryOf), total, page, per_page };
+  },
+});

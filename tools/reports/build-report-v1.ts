@@ -1,0 +1,50 @@
+import { clientRef, date, list, page, perPage, siteRef } from '../../schemas/common.js';
+import { calendarDate } from '../../schemas/cost.js';
+import { SEGMENT_NAMES } from '../../schemas/report.js';
+import { z } from '../../schemas/zod.js';
+import { textReports } from '../../src/domain/reports/text.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/build-report-v1',
+  title: 'Build a report',
+  about:
+    'Tells what was done on a site, or on all sites of a client, and how they are: as text, with a link to the whole report.',
+  instructions: 'Of a client only figures; of one site what happened, too. Without dates: the last whole month.',
+  run: 'POST',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    site_id_or_domain: siteRef.optional().describe('Id or domain; or name a client.'),
+    client_id_or_email: clientRef.optional().describe('Id or e-mail; all its sites, paged.'),
+    start_date: calendarDate.optional().describe('First day, YYYY-MM-DD.'),
+    end_date: calendarDate.optional().describe('Last day, included.'),
+    segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('Parts; see list-report-segments-v1.'),
+    page: page(),
+    per_page: perPage(10, 20),
+  }),
+
+  output: z.object({
+    start_date: date,
+    end_date: date,
+    time_zone: z.string(),
+    reports: z.array(
+      z.object({
+        site_id: z.number().int(),
+        url: z.string(),
+        text: z.string(),
+        link: z.string().describe('The whole report as a page; opens with a login or an API key.'),
+      }),
+    ),
+    errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),
+    total: z.number().int().describe('Sites.'),
+    page: z.number().int(),
+    per_page: z.number().int(),
+  }),
+
+  handle: async (input, ctx) => {
+    const answer = await textReports(ctx, input);
+    return { ...answer, page: input.page, per_page: input.per_page };
+  },
+});

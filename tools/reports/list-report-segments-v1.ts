@@ -1,0 +1,27 @@
+import { SEGMENT_NAMES } from '../../schemas/report.js';
+import { z } from '../../schemas/zod.js';
+import { reportSegments } from '../../src/domain/reports/text.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-report-segments-v1',
+  title: 'List parts of reports',
+  about: 'Lists what a report can tell of, and which parts it has when none is chosen.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({}),
+
+  output: z.object({
+    segments: z.array(
+      z.object({
+        name: z.enum(SEGMENT_NAMES),
+        about: z.string(),
+        default: z.boolean(),
+      }),
+    ),
+  }),
+
+  handle: async () => ({ segments: reportSegments() }),
+});

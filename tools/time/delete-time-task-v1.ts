@@ -1,0 +1,38 @@
+import { confirmation } from '../../schemas/common.js';
+import { taskId } from '../../schemas/time-tools.js';
+import { z } from '../../schemas/zod.js';
+import { requireModule } from '../../src/domain/settings/modules.js';
+import { deleteTask, findTask } from '../../src/domain/time-tracker/tasks.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/delete-time-task-v1',
+  title: 'Delete a task',
+  about: 'Deletes a task with its time.',
+  instructions: 'Preview with dry_run, then confirm.',
+  run: 'POST',
+  effect: 'destroy',
+  idempotent: false,
+
+  input: z.object({ task_id: taskId(), ...confirmation }),
+
+  output: z.object({
+    deleted: z.boolean(),
+    id: z.number().int(),
+    title: z.string(),
+    duration_seconds: z.number().int(),
+    dry_run: z.boolean().optional().describe('True on a preview.'),
+  }),
+
+  async preview({ task_id }, ctx) {
+    requireModule(ctx, 'time-tracker');
+    const { id, title, duration_seconds } = await findTask(ctx, task_id);
+    return { deleted: false, dry_run: true, id, title, duration_seconds };
+  },
+
+  async handle({ task_id }, ctx) {
+    const { id, title, duration_seconds } = await findTask(ctx, task_id);
+    await deleteTask(ctx, task_id);
+    return { deleted: true, id, title, duration_seconds };
+  },
+});

@@ -1,0 +1,36 @@
+import { page, perPage } from '../../schemas/common.js';
+import { searchText } from '../../schemas/search.js';
+import { clientId, timeBucket } from '../../schemas/time-tools.js';
+import { z } from '../../schemas/zod.js';
+import { requireModule } from '../../src/domain/settings/modules.js';
+import { listBuckets } from '../../src/domain/time-tracker/buckets.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/list-time-buckets-v1',
+  title: 'List buckets of hours',
+  about: 'Lists hours that clients bought, with what is used and left of the present period.',
+  run: 'GET',
+  effect: 'read',
+  idempotent: true,
+
+  input: z.object({
+    client_id: clientId(),
+    search: searchText().describe('Part of the title.'),
+    page: page(),
+    per_page: perPage(20, 100),
+  }),
+
+  output: z.object({
+    buckets: z.array(timeBucket),
+    total: z.number().int(),
+    page: z.number().int(),
+    per_page: z.number().int(),
+  }),
+
+  async handle({ page, per_page, ...filter }, ctx) {
+    requireModule(ctx, 'time-tracker');
+    const { items, total } = await listBuckets(ctx, filter, page, per_page);
+    return { buckets: items, total, page, per_page };
+  },
+});
