@@ -51,3 +51,10 @@ const { text } = await bundleStdio(join(folder, 'cli', 'stdio-entry.js'), ['@lib
 for (const name of readdirSync(app)) if (name.startsWith('stdio.bundle.cjs')) rmSync(join(app, name));
 writeFileSync(join(app, 'stdio.bundle.cjs'), text);
 for (const program of ['src/cli.js', 'bench/run.js', 'bench/load.js']) chmodSync(join(dist, program), 0o755);
+
+const { buildPage } = await import('./web/build.mjs');
+await buildPage(join(dist, 'web'));
+const { buildReference } = await import('./web/docs/build.mjs');
+await buildReference(join(dist, 'docs'));
+const { buildApps } = await import('./web/apps/build.mjs');
+await buildApps(join(dist, 'apps'));

@@ -15,6 +15,7 @@ import { mcpEnvelope } from '../mcp/http-errors.js';
 import type { SessionSeal } from '../mcp/session-ids.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
 import { builtPageFolder, createPages, type Pages } from '../page/pages.js';
+import { builtReferenceFolder, createReference } from '../page/reference.js';
 import { createSessionRoutes } from '../page/session-routes.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
@@ -70,6 +71,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     mounts: [
       { at: '/', app: createFrontPage(pages) },
       { at: '/', app: pages.app },
+      { at: '/', app: createReference(builtReferenceFolder()) },
       { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },

@@ -12,9 +12,11 @@ import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import type { DemoSite, Fleet } from '../demo/fleet.js';
+import type { Inbox } from '../demo/inbox.js';
 import type { HttpListener } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
+import type { Story, Told } from './demo-story.js';
 import { type Credentials, firstStartOf } from './first-start.js';
 import { print, printJson, say, tableText } from './output.js';
 import { progressBar } from './progress.js';
@@ -27,6 +29,9 @@ const LINK_MS = 12 * 3600_000;
 /** Sites connected at the same time. */
 const AT_ONCE = 16;
 
+/** What is known of the vulnerabilities of the demo's plugins. */
+const FEED = 'vulnerabilities.json';
+
 /** What the demo needs otherwise than a service for real sites: they all live on this machine, in a folder that goes. */
 function demoSettings(folder: string): Partial<Config> {
   return {
@@ -38,6 +43,8 @@ function demoSettings(folder: string): Partial<Config> {
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,
+    vulnerability_feed: join(folder, FEED),
+    vulnerability_key: null,
     read_only: false,
     // Its own sites, and nothing else that is not public.
     allow_private_sites: 'loopback',
@@ -60,15 +67,14 @@ export async function demo(
   const steps: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const undo = (step: () => Promise<void> | void) => steps.unshift(step);
   try {
-    const { service, fleet, listener, credentials } = await start(
-      atDemoPace(settle(demoSettings(folder))),
-      options.sites,
-      undo,
-    );
-    const { added, failed } = await connectAll(service, fleet.sites, stop);
+    const config = atDemoPace(settle(demoSettings(folder)));
+    const started = await start(config, options.sites, undo);
+    const { service, listener, credentials } = started;
+    const { outcome, told } = await fill(started, config, stop);
     if (!stop.aborted) {
-      if (options.json) printJson(endpoints(listener.url, credentials));
-      else await introduce(service, listener.url, credentials, { added, failed });
+      await service.start();
+      if (options.json) printJson({ ...endpoints(listener.url, credentials), broken_update: told.broken_update });
+      else await introduce(service, listener.url, credentials, outcome, { told, inbox: started.inbox });
       await whenAborted(stop);
     }
   } finally {
@@ -77,8 +83,9 @@ export async function demo(
 }
 
 async function start(config: Config, sites: number, undo: (step: () => Promise<void> | void) => void) {
-  const [{ startFleet }, { createService }, { listen }] = await Promise.all([
+  const [{ startFleet }, { startInbox }, { createService }, { listen }] = await Promise.all([
     import('../demo/fleet.js'),
+    import('../demo/inbox.js'),
     import('../app/service.js'),
     import('../http/server.js'),
   ]);
@@ -86,11 +93,14 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   if (credentials === undefined) throw new CommandError('The demo found a used database where it made a new folder.');
   const fleet: Fleet = await startFleet({ sites });
   undo(() => fleet.close());
+  const inbox: Inbox = await startInbox();
+  undo(() => inbox.close());
+  // One key for all simulated sites: making one each would take most of the time of a large demo.
+  const sharedKey = await keyPair();
   const service: Service = await createService({
     config,
     log: createLog(config.log_level),
-    // One key for all simulated sites: making one each would take most of the time of a large demo.
-    sharedKey: await keyPair(),
+    sharedKey,
   });
   undo(() => service.stop());
   const app = await service.http();
@@ -98,8 +108,39 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   const listener: HttpListener = await listen(app, config);
   undo(() => listener.close(2000));
   service.setBaseUrl(listener.url);
-  await service.start();
-  return { service, fleet, listener, credentials };
+  return { service, fleet, inbox, listener, credentials, sharedKey };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+const NOTHING_TOLD: Told = { broken_update: null, same_update: null };
+
+/**
+ * Connects the sites and gives the demo something to show, before its schedule begins. The verbs run in this thread, in a service of
+ * their own; only the connecting is left to the engine of the one that will serve.
+ */
+async function fill(
+  { service, fleet, inbox, listener, sharedKey }: Started,
+  config: Config,
+  stop: AbortSignal,
+): Promise<{ outcome: Outcome; told: Told }> {
+  const [{ createService }, { beginStory }] = await Promise.all([
+    import('../app/service.js'),
+    import('./demo-story.js'),
+  ]);
+  const author = await createService({ config, log: service.log, sharedKey, engine: 'inline', jobs: false });
+  try {
+    author.setBaseUrl(listener.url);
+    const ctx = author.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal: stop });
+    const story = await beginStory(ctx, fleet.sites);
+    const outcome = await connectAll(service, fleet.sites, story, stop);
+    return { outcome, told: stop.aborted ? NOTHING_TOLD : await story.tell(outcome.ids, inbox.url) };
+  } catch (error) {
+    if (!stop.aborted) throw error;
+    return { outcome: { ids: new Map(), failed: [] }, told: NOTHING_TOLD };
+  } finally {
+    await author.stop();
+  }
 }
 
 async function keyPair(): Promise<KeyPair> {
@@ -112,16 +153,22 @@ async function keyPair(): Promise<KeyPair> {
 }
 
 interface Outcome {
-  added: number;
+  ids: Map<DemoSite, number>;
   failed: string[];
 }
 
 /** Connects every site through the operation that a user would call; each brings its inventory along. */
-async function connectAll(service: Service, sites: readonly DemoSite[], stop: AbortSignal): Promise<Outcome> {
+async function connectAll(
+  service: Service,
+  sites: readonly DemoSite[],
+  story: Story,
+  stop: AbortSignal,
+): Promise<Outcome> {
   const operation = service.operations.find(({ id }) => id === 'svc/add-site-v1');
   if (operation === undefined)
     throw new CommandError('The demo needs the "sites" toolset. Add it to SITEFLEET_TOOLSETS.');
   const bar = progressBar('Connecting', sites.length);
+  const ids = new Map<DemoSite, number>();
   const failed: string[] = [];
   let next = 0;
   const worker = async () => {
@@ -132,9 +179,12 @@ async function connectAll(service: Service, sites: readonly DemoSite[], stop: Ab
         admin: site.admin,
         admin_password: site.password,
         ...(site.uniqueId === '' ? {} : { unique_id: site.uniqueId }),
+        ...story.belongingsOf(site),
       };
+      const caller = { actor: localActor('cli'), request_id: randomUUID(), signal: stop };
       try {
-        await service.invoke(operation, input, { actor: localActor('cli'), request_id: randomUUID(), signal: stop });
+        const { id } = (await service.invoke(operation, input, caller)) as { id: number };
+        ids.set(site, id);
       } catch (error) {
         failed.push(`${site.url} ${error instanceof ServiceError ? error.message : String(error)}`);
       }
@@ -143,13 +193,19 @@ async function connectAll(service: Service, sites: readonly DemoSite[], stop: Ab
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   bar.stop();
-  return { added: sites.length - failed.length, failed };
+  return { ids, failed };
 }
 
-async function introduce(service: Service, url: string, credentials: Credentials, outcome: Outcome): Promise<void> {
+async function introduce(
+  service: Service,
+  url: string,
+  credentials: Credentials,
+  outcome: Outcome,
+  { told, inbox }: { told: Told; inbox: Inbox },
+): Promise<void> {
   const all = endpoints(url, credentials);
   if (process.stdout.isTTY) print(`\n${await fleetTable(service)}\n`);
-  print(`${outcome.added} simulated sites are connected.`);
+  print(`${outcome.ids.size} simulated sites are connected.`);
   for (const line of outcome.failed) say(`Not connected: ${line}`);
   print(`
 URL       ${url}
@@ -157,6 +213,7 @@ User      ${credentials.user}
 Password  ${credentials.password}
 API key   ${credentials.api_key}
 Log in    ${all.login_link} (works once)
+Alerts    ${inbox.url}
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g
@@ -165,8 +222,27 @@ Try:
     -d '{"input":{"site_id_or_domain":1}}' '${all.abilities}/svc/update-site-plugins-v1/run'
   curl -H 'Authorization: Bearer ${credentials.api_key}' '${all.v2}/sites'
   claude mcp add --transport http sitefleet ${all.mcp} --header 'Authorization: Bearer ${credentials.api_key}'
-
+${safeUpdateHint(all.abilities, credentials, told)}
 Ctrl-C ends the demo and removes its data.`);
+}
+
+/** How to see an update that breaks its site being undone, and then refused elsewhere. */
+function safeUpdateHint(
+  abilities: string,
+  { user, password }: Credentials,
+  { broken_update, same_update }: Told,
+): string {
+  if (broken_update === null) return '';
+  const call = (id: number) =>
+    `  curl -u '${user}:${password}' -H 'Content-Type: application/json' \\
+    -d '{"input":{"site_id_or_domain":${id},"specific_items":["${broken_update.slug}"]}}' \\
+    '${abilities}/svc/safe-update-site-v1/run'`;
+  const other =
+    same_update === null ? '' : `\nThe same update on another site is then held back:\n${call(same_update)}\n`;
+  return `
+An update that breaks site ${broken_update.site_id}, and is put back (some 10 seconds):
+${call(broken_update.site_id)}
+${other}`;
 }
 
 /** The first sites as a table; more would scroll the credentials away. */

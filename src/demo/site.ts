@@ -115,8 +115,8 @@ export class DemoSite {
   }
 
   /** Puts a guard onto the site, as if its owner had copied the file. */
-  installGuard(): GuardState {
-    return putGuard(this);
+  installGuard(login = false): GuardState {
+    return putGuard(this, undefined, login);
   }
 
   /** Notes that an item has other files now. */

@@ -3,6 +3,7 @@
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import { Apps, builtAppsFolder } from './apps.js';
 import { Completions } from './completions.js';
 import { JobNotifications } from './job-notifications.js';
 import { Prompts } from './prompts.js';
@@ -21,6 +22,8 @@ export interface CoreParts extends RegistryParts {
 export interface McpCore {
   readonly registry: ToolRegistry;
   readonly resources: Resources;
+  /** For the clients that show them. */
+  readonly apps: Apps;
   readonly prompts: Prompts;
   readonly completions: Completions;
   readonly jobs: JobNotifications;
@@ -79,6 +82,7 @@ export function createMcpCore(parts: CoreParts): McpCore {
   return {
     registry,
     resources: new Resources(registry),
+    apps: new Apps(builtAppsFolder()),
     prompts,
     completions: new Completions(registry, prompts),
     jobs,

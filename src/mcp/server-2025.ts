@@ -24,6 +24,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Actor } from '../core/actor.js';
 import { asServiceError } from '../core/errors.js';
+import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
@@ -73,7 +74,10 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     jsonSchemaValidator: NO_VALIDATOR,
   });
   const logOutcome = serveLogging(server);
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: core.registry.listTools(actor()) }));
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    const tools = core.registry.listTools(actor());
+    return { tools: showsApps(server.getClientCapabilities()) ? core.apps.attach(tools) : tools };
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const caller = participant(core, actor(), extra, server);
     const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
@@ -109,13 +113,19 @@ function serveLogging(server: SessionServer): (tool: string, result: CallToolRes
 }
 
 function serveResources(core: McpCore, server: SessionServer, actor: () => Actor): void {
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: core.resources.list(actor()) }));
+  server.setRequestHandler(ListResourcesRequestSchema, () => {
+    const apps = showsApps(server.getClientCapabilities())
+      ? core.apps.list((id) => core.registry.offers(id, actor()))
+      : [];
+    return { resources: [...core.resources.list(actor()), ...apps] };
+  });
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: core.resources.templates(actor()),
   }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
     try {
-      return { contents: await core.resources.read(uri, participant(core, actor(), extra, server)) };
+      const app = core.apps.read(uri);
+      return { contents: app ?? (await core.resources.read(uri, participant(core, actor(), extra, server))) };
     } catch (error) {
       throw asRpcError(core, error);
     }

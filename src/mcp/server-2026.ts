@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import { asServiceError, isOurFault } from '../core/errors.js';
+import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
 import { COMPLETION_META } from './completions.js';
@@ -48,7 +49,10 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
     instructions: core.instructionsFor(actor),
     cacheHints: CACHE_HINTS,
   });
-  server.setRequestHandler('tools/list', () => ({ tools: core.registry.listTools(actor) as Tool[] }));
+  server.setRequestHandler('tools/list', (_request, ctx) => {
+    const tools = core.registry.listTools(actor);
+    return { tools: (showsApps(declaredBy(ctx)) ? core.apps.attach(tools) : tools) as Tool[] };
+  });
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const outcome = await core.registry.callTool(
       params.name,
@@ -66,10 +70,15 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
 }
 
 function serveResources(core: McpCore, server: Server, actor: Actor): void {
-  server.setRequestHandler('resources/list', () => ({ resources: core.resources.list(actor) }));
+  server.setRequestHandler('resources/list', (_request, ctx) => {
+    const apps = showsApps(declaredBy(ctx)) ? core.apps.list((id) => core.registry.offers(id, actor)) : [];
+    return { resources: [...core.resources.list(actor), ...apps] };
+  });
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: core.resources.templates(actor) }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
     try {
+      const app = core.apps.read(uri);
+      if (app !== undefined) return { contents: app, ...OFFERED };
       const contents = await core.resources.read(uri, participant(core, actor, ctx));
       const hint = uri.startsWith('svc://errors/') ? NEVER_CHANGES : LIVE;
       return { contents, ...hint };
@@ -122,9 +131,14 @@ function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participa
   };
 }
 
-function elicitationOf(ctx: ServerContext): Elicitation | undefined {
+/** The capabilities that the client of a request declares with it. */
+function declaredBy(ctx: ServerContext): ClientCapabilities | undefined {
   const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
-  const elicitation = (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)?.elicitation;
+  return envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+}
+
+function elicitationOf(ctx: ServerContext): Elicitation | undefined {
+  const elicitation = declaredBy(ctx)?.elicitation;
   if (elicitation === undefined || (elicitation.form === undefined && elicitation.url !== undefined)) return undefined;
   const state = ctx.mcpReq.requestState();
   const given = ctx.mcpReq.inputResponses;

@@ -3,6 +3,7 @@
  * is restored from its id after a restart, after it made room for others, and in another process with the same key.
  */
 
+import { APPS_DECLARED, showsApps } from './apps.js';
 import type { JsonObject } from './tool-result.js';
 
 /** What a client said in `initialize` that later calls depend on. */
@@ -10,6 +11,8 @@ export interface SessionFacts {
   protocolVersion: string;
   /** The client's `elicitation` capability; undefined when it cannot ask its user. */
   elicitation?: JsonObject | undefined;
+  /** It shows views beside answers, see apps.ts. */
+  apps?: true | undefined;
 }
 
 /** Encrypts and authenticates a text for one place, and opens it again only there; `open` throws for anything else. */
@@ -27,20 +30,25 @@ const MAX_VERSION = 40;
 /** The facts of an `initialize` request, whatever it holds. */
 export function sessionFacts(initialize: unknown): SessionFacts {
   const { params } = (initialize ?? {}) as { params?: { protocolVersion?: unknown; capabilities?: unknown } };
-  const { elicitation } = (params?.capabilities ?? {}) as { elicitation?: unknown };
+  const capabilities = (params?.capabilities ?? {}) as { elicitation?: unknown; extensions?: unknown };
+  const { elicitation } = capabilities;
   const modes = typeof elicitation === 'object' && elicitation !== null ? elicitation : undefined;
   const kept = modes && Object.fromEntries(['form', 'url'].filter((mode) => mode in modes).map((mode) => [mode, {}]));
   return {
     protocolVersion: String(params?.protocolVersion ?? '').slice(0, MAX_VERSION),
     ...(kept === undefined ? {} : { elicitation: kept }),
+    ...(showsApps(capabilities) ? { apps: true } : {}),
   };
 }
 
 /** An `initialize` request that says the same. */
-export function initializeParams({ protocolVersion, elicitation }: SessionFacts): JsonObject {
+export function initializeParams({ protocolVersion, elicitation, apps }: SessionFacts): JsonObject {
   return {
     protocolVersion,
-    capabilities: elicitation === undefined ? {} : { elicitation },
+    capabilities: {
+      ...(elicitation === undefined ? {} : { elicitation }),
+      ...(apps === undefined ? {} : { extensions: APPS_DECLARED }),
+    },
     clientInfo: { name: 'restored session', version: '0' },
   };
 }

@@ -20,7 +20,6 @@ import { pathOf, queryOf } from '../http/request-url.js';
 import { sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 import { utf8 } from '../http/utf8.js';
 import type { Call } from '../operation/operation.js';
-import { createDocs } from './docs.js';
 import { askedDigest, heldRevisions } from './etag.js';
 import { membersOf } from './fields.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
@@ -55,7 +54,6 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const live = createLiveEvents(parts);
   let description: Promise<string> | undefined;
 
-  app.get('/docs', createDocs(parts.routes, parts.version));
   app.get(`${BASE}/openapi.json`, async (c) => {
     description ??= openApi(parts.routes, parts.version).then((made) => JSON.stringify(made));
     return textResponse(await description, c.req.header('accept-encoding') ?? null, {

@@ -6,6 +6,7 @@ import { clients } from './clients/clients.js';
 import { comments } from './content/comments.js';
 import { posts } from './content/posts.js';
 import { costs } from './costs/costs.js';
+import { fleet } from './fleet/fleet.js';
 import { jobs } from './jobs/jobs.js';
 import { alertRecipients } from './monitoring/alert-recipients.js';
 import { ssl } from './monitoring/certificates.js';
@@ -56,6 +57,7 @@ export const extra: readonly Route[] = [
   ...alertsExtra,
   ...safetyExtra,
   ...alertRecipients,
+  ...fleet,
   ...vulnerabilitiesExtra,
 ];
 

@@ -223,6 +223,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   monitors: 'Uptime monitors.',
   posts: 'Posts on the sites.',
   updates: 'Updates on offer, applying and ignoring them.',
+  fleet: 'The whole fleet: what needs a person, sites by any filter, updates by item.',
   jobs: 'Progress of queued work.',
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',

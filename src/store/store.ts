@@ -16,6 +16,7 @@ import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
 import { createLiveChanges } from './fleet/live-changes.js';
+import { createFleetOffers } from './fleet/offers.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createJobs } from './jobs/jobs.js';
 import { createToolJobs } from './jobs/tool-jobs.js';
@@ -83,6 +84,7 @@ export function createStore(db: Db, vault: Vault) {
     judgements: createJudgements(db),
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),
+    fleetOffers: createFleetOffers(db),
     fleetSearch: createFleetSearch(db),
     liveChanges: createLiveChanges(db),
     clients: createClients(db),

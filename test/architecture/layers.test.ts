@@ -205,6 +205,23 @@ describe('the layers', () => {
   });
 });
 
+describe('the page', () => {
+  const page = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file) && !/^(apps|docs)\//.test(file))
+    .map((file) => `web/${file}`);
+
+  it('imports nothing of the program: what it knows of it is the generated types of its calls', () => {
+    expect(page.length).toBeGreaterThan(30);
+    const outside = page.flatMap(importsOf).filter(({ layer }) => layer !== null && layer !== 'web');
+    expect(outside.map(({ file, to }) => `${file} → ${to}`)).toEqual([]);
+  });
+
+  it('puts texts into the document as text only', () => {
+    const raw = /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write|\beval\(/;
+    expect(page.filter((file) => raw.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+  });
+});
+
 describe('the sources', () => {
   it('read the environment in one file and write to stdout from the shell only', () => {
     const holding = (text: RegExp) => files.filter((file) => text.test(readFileSync(join(root, file), 'utf8')));

@@ -417,6 +417,7 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
     ...{ ...held, type: 1, created_at: 0 },
   });
   await get('/quarantine');
+  await fleet({ get }, app);
   await each('DELETE', '/quarantine', {}, held);
   await send('DELETE', '/quarantine', {}, held);
   await get('/quarantine', {}, '?include_lifted=1');
@@ -453,6 +454,69 @@ export async function vulnerabilities(
   await get(`${SITE}/vulnerabilities`, { id_or_domain: 1 });
   await get(`${SITE}/vulnerabilities`, { id_or_domain: 'unknown.example' });
   await get('/updates/{id_or_domain}', { id_or_domain: 1 });
+}
+
+/** Everything that may need a person, each once, and the lists of the page. */
+async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
+  const now = app.clock.now();
+  const { db } = app;
+  await db.run('UPDATE monitor SET status = 0, active = 1 WHERE site_id IN (1, 2)');
+  await db.run('UPDATE monitor SET last_http_code = NULL WHERE site_id = 1');
+  for (const id of [1, 2])
+    await db.run('INSERT INTO incident (site_id, started_at, message) VALUES (?, ?, ?)', [id, now - 60_000, 'Down.']);
+  await app.service.store.actionLog.add([
+    {
+      site_id: 2,
+      context: 'plugin',
+      action: 'updated',
+      slug: 'a',
+      name: 'A',
+      old_version: '1',
+      new_version: '2',
+      at: now - 120_000,
+    },
+  ]);
+  const change = {
+    type: 1,
+    slug: 'a',
+    name: 'A',
+    old_version: '1.0',
+    new_version: '2.0',
+    protection: 'guard' as const,
+  };
+  const facts = { seen: ['It broke.'], by: 'guard', well_after_ms: 900, suspect: ['Another title.'] };
+  const ends = [
+    ['open', null],
+    ['kept', 'kept'],
+    ['undone', 'rolled_back'],
+    ['left', 'broken'],
+  ] as const;
+  for (const [position, [id, outcome]] of ends.entries()) {
+    const own = { id, run_id: 'run', site_id: 1, position, step: 'update' as const, started_at: now };
+    await app.service.store.safeChanges.add({ ...change, ...own }, '{}');
+    if (outcome !== null)
+      await app.service.store.safeChanges.note(id, {
+        outcome,
+        evidence: JSON.stringify(id === 'left' ? { seen: [], by: null, well_after_ms: null, suspect: [] } : facts),
+        updated_at: now,
+        settled_at: now,
+      });
+  }
+  await get('/sites/{id_or_domain}/safe-updates', { id_or_domain: 1 });
+  await get('/fleet/attention');
+  await get('/fleet/attention', {}, '?cases=1');
+  await db.run("DELETE FROM safe_change WHERE run_id = 'run'");
+  await get('/sites/{id_or_domain}/safe-updates', { id_or_domain: 2 });
+  await get('/fleet/sites', {}, '?status=any&columns=id,name,status,updates&orderby=updates&order=desc');
+  await get('/fleet/sites', {}, '?search=nothing-is-called-so');
+  await get('/fleet/sites', {}, '?certificate_days=10');
+  await get('/fleet/updates');
+  await get('/fleet/updates', {}, '?search=nothing-is-called-so');
+  const offer = await db.one('SELECT type, slug FROM site_update WHERE ignored = 0 LIMIT 1');
+  const words = ['core', 'plugin', 'theme', 'translation'];
+  const slug = encodeURIComponent(String(offer?.slug));
+  await get('/fleet/updates/sites', {}, `?type=${words[Number(offer?.type)]}&slug=${slug}`);
+  await get('/fleet/updates/sites', {}, '?type=plugin&slug=none');
 }
 
 export async function records({ get, each, send }: Recorder) {
@@ -528,7 +592,10 @@ export async function jobs({ get, send }: Recorder) {
     await get('/jobs/{job_id}', { job_id: body.job_id ?? 'none' });
     cancelled = body.job_id ?? cancelled;
   }
+  await send('POST', '/updates/update', {}, { dry_run: true });
   await send('POST', '/updates/update', {});
+  await get('/jobs');
+  await get('/jobs', {}, '?open=1&page=9');
   await get('/jobs/{job_id}', { job_id: 'x' });
   for (const job_id of [cancelled, cancelled, 'x']) await send('POST', '/jobs/{job_id}/cancel', { job_id });
 }

@@ -312,13 +312,8 @@ describe('switches of the operator', () => {
 });
 
 describe('the description', () => {
-  it('is served without a key, as data and as a page without scripts', async () => {
+  it('is served without a key', async () => {
     const { status, body } = await app.rest('GET /openapi.json', { token: null });
     expect([status, body.openapi]).toEqual([200, '3.1.0']);
-    const page = await app.http.request('http://127.0.0.1/docs');
-    const html = await page.text();
-    expect(html).toContain('/sites/{id_or_domain}/edit');
-    expect(html).not.toMatch(/<script|https?:\/\/(?!example)/);
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
   });
 });

@@ -202,6 +202,27 @@ describe('an update that breaks the site', () => {
   });
 });
 
+describe('an update that is killed', () => {
+  it('and left the site in maintenance is undone, and the version is not held back', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    await sync(1);
+    site.faults.dieMidUpdate = true;
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      site.faults.maintenance = plugin.version === '99.0';
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
+    expect(answer.errors[0].message).toContain('Sitefleet put that back');
+    expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+    await expectSettled();
+  });
+});
+
 describe('a version that broke a site', () => {
   it('is held back from another site with the reason, until a newer one is offered or a person lifts it', async () => {
     const { plugin } = await bad('fatal');

@@ -9,6 +9,7 @@ const LONGEST = [
   'safety/kills',
   'robustness/monitors-shared',
   'audits/browser',
+  'assistant/tasks',
   'jobs/crash',
   'store/replica',
   'robustness/clock',

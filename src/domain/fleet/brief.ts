@@ -41,11 +41,17 @@ export interface Brief {
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : startOf(since, now);
+  const [data, feed] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx)]);
+  return withinBudget(briefOf(data, feed, now, from));
+}
+
+/** What a brief is made of, with so many cases of each matter. */
+export async function briefData(ctx: Ctx, now: number, since: number, cases: number): Promise<BriefData> {
   const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
-  const data = await ctx.store.fleetBrief.read(
+  return ctx.store.fleetBrief.read(
     {
       now,
-      since: from,
+      since,
       certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
       domain_before: now + DOMAIN_DAYS * DAY_MS,
       stale_before: now - STALE_DAYS * DAY_MS,
@@ -53,9 +59,8 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
     },
     active,
     ctx.actor.denied_sites,
-    CASES,
+    cases,
   );
-  return withinBudget(briefOf(data, await feedState(ctx), now, from));
 }
 
 function startOf(since: string, now: number): number {

@@ -2,6 +2,7 @@
 
 import { type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
 import { ServiceError } from '../../core/errors.js';
+import type { SiteOrder } from '../../store/fleet/search.js';
 import type { FleetFilter, ItemFilter, MonitorState, OfferFilter } from '../../store/fleet/search-filter.js';
 import type { SiteStatus } from '../../store/sites/rows.js';
 import type { Ctx } from '../context.js';
@@ -43,8 +44,8 @@ interface FleetSearch {
 
 const DAY_MS = 86_400_000;
 
-/** Answers one page of rows, or of groups. */
-export async function searchFleet(ctx: Ctx, asked: FleetSearch) {
+/** Answers one page of rows, or of groups. Rows of sites come by address, or in the order that is asked for. */
+export async function searchFleet(ctx: Ctx, asked: FleetSearch, order?: SiteOrder) {
   requireItem(asked);
   const vulnerabilities = await vulnerabilitiesAsked(ctx, asked);
   const filter = await filterOf(ctx, asked, vulnerabilities?.known ?? false);
@@ -61,7 +62,7 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch) {
     return { groups: counted, total: sites, sites, total_groups, ...known(unknown), ...note, page, per_page };
   }
   const fields = fieldsOf(asked);
-  const found = await ctx.store.fleetSearch.rows(filter, columnsOf(fields), page, per_page);
+  const found = await ctx.store.fleetSearch.rows(filter, columnsOf(fields), page, per_page, order);
   const active = fields.includes('monitor') && (await monitoringDefaults(ctx)).active;
   return {
     columns: fields,

@@ -23,6 +23,7 @@ import { note, type SafeItem, type SafeRun, type SuspectPolicy } from './safe-ru
 import {
   close,
   failure,
+  isUnfinished,
   joined,
   lookAfter,
   type Settled,
@@ -176,7 +177,7 @@ async function updateOne(
     item.new_version = item.applied.new_version;
     await note(run, item, { new_version: item.new_version });
   }
-  if (item.error !== null && item.error.code !== 'svc_site_offline') {
+  if (item.error !== null && (item.error.code !== 'svc_site_offline' || (await isUnfinished(run)))) {
     const settled = await settleFailed(run, item);
     if (settled !== null) return settled;
   }

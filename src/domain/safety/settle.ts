@@ -1,8 +1,9 @@
 /** Ends items of a safe run: keeps what works, puts back what broke the site, and writes down how it ended. */
 
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
-import type { Snapshot } from '../../child/child.js';
+import { ChildFailure, type Snapshot } from '../../child/child.js';
 import type { ErrorCode } from '../../core/errors.js';
+import { GuardFailure } from '../../guard/failure.js';
 import type { ChangeOutcome } from '../../store/safety/changes.js';
 import { type Applied, type ApplyError, failed } from '../updates/results.js';
 import type { Finding } from './grade.js';
@@ -54,6 +55,16 @@ export async function settleBroken(run: SafeRun, item: SafeItem, verdict: Verdic
   return isBad(verdict) ? putRight(run, item, verdict, 'quick') : null;
 }
 
+/** WordPress still says that an update is under way: it was killed, which is not the fault of the version. */
+export async function isUnfinished({ guard, ctx }: SafeRun): Promise<boolean> {
+  try {
+    return guard !== null && (await guard.hello({ signal: ctx.signal })).maintenance;
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
+    return false;
+  }
+}
+
 /**
  * An update that failed may have left nothing, or half of a version: whatever is not the old version is replaced by it.
  * Null when the site has the old version, and the item stays open; otherwise how it ended.
@@ -68,9 +79,9 @@ export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settle
   const { error } = item;
   const old = siteWord(item.old_version);
   if (result === 'done') {
-    const message = `${error.message} It had left files of its own: Sitefleet put back ${old}.`;
+    const message = `${error.message} What it had left was not ${old}: Sitefleet put that back.`;
     await close(run, item, 'rolled_back', { seen: [message], by: 'sitefleet', well_after_ms: null, suspect: [] });
-    return { ...NOTHING, errors: [{ ...error, message, change_id: item.change }] };
+    return { ...NOTHING, errors: [{ ...error, code: 'svc_update_failed', message, change_id: item.change }] };
   }
   const message =
     `${error.message} ${old} could not be put back: a person has to look at it. ${siteSays(result.failed)}`.trim();

@@ -39,8 +39,8 @@ export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
   return storedGuard(ctx, site.id);
 }
 
-/** What is stored of it. */
-async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> {
+/** What is stored of it; the site is not asked. */
+export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> {
   const row = await ctx.store.guards.find(siteId);
   const hello = row?.hello == null || row.present === 0 ? null : (JSON.parse(row.hello) as GuardHello);
   const silent = row !== undefined && row.present === 2;

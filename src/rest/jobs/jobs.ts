@@ -4,8 +4,11 @@ import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import { cancelJob, isJobId, jobStatus } from '../../domain/jobs/jobs.js';
-import { paging } from '../params.js';
+import { listJobs } from '../../domain/jobs/list.js';
+import { flag, paging } from '../params.js';
 import { type Route, type RouteAnswer, route } from '../route.js';
+import { jobEntryShape } from '../schemas/fleet.js';
+import { listOf } from '../schemas/records.js';
 
 /** Seconds between two looks that make sense: a chunk takes about that long. */
 const POLL_S = 30;
@@ -24,6 +27,20 @@ function countsOfItems({ items_total }: RouteAnswer): Record<string, string> {
 }
 
 export const jobs: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/jobs',
+    needs: 'read',
+    summary: 'List jobs, newest first',
+    description: 'Kept for 24 hours after the job ended.',
+    params: z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
+    returns: listOf(jobEntryShape).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    answer: async ({ open, page, per_page }, ctx) => {
+      const { items, total, running } = await listJobs(ctx, open, page, per_page);
+      return { total, running, page, per_page, data: items };
+    },
+  }),
   route({
     on: 'GET',
     path: '/jobs/{job_id}',

@@ -19,9 +19,11 @@ import { liftQuarantine, quarantinedVersions } from '../../domain/safety/held-ba
 import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll-back.js';
 import { safeUpdateSite } from '../../domain/safety/safe-update.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../domain/safety/site-guard.js';
+import { safeUpdateStory } from '../../domain/safety/story.js';
 import { csv, flag, paging, sitePath, slugs, text } from '../params.js';
 import { type Route, route } from '../route.js';
-import { recordOf, withSite, writtenOf } from '../schemas/records.js';
+import { safeChangeShape } from '../schemas/fleet.js';
+import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 
 const GUARD = '/sites/{id_or_domain}/guard' as const;
@@ -106,6 +108,21 @@ export const safetyExtra: readonly Route[] = [
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await snapshotsOf(ctx, site.id), site: simpleSite(site) };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/sites/{id_or_domain}/safe-updates',
+    needs: 'read',
+    summary: 'List what was updated on a site under protection, step by step',
+    description: 'Also while it happens. The guard is as it was last seen: the site is not asked.',
+    params: z.object({ ...sitePath, ...paging(20, 100) }),
+    returns: listOf(safeChangeShape).extend({ guard: siteGuard, ...withSite }),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async answer({ id_or_domain, page, per_page }, ctx) {
+      const site = await siteOf(ctx, id_or_domain);
+      const { items, total, guard } = await safeUpdateStory(ctx, site.id, page, per_page);
+      return { total, page, per_page, data: items, guard, site: simpleSite(site) };
     },
   }),
   route({

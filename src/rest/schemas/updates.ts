@@ -52,12 +52,29 @@ export const besides = {
   ...continuedFields,
 };
 
-/** Finished within the call: summary and data. Queued or still running: job_id and status_url. */
+const int = () => z.number().int();
+const plannedEntry = z.object({
+  site_id: int(),
+  site_url: z.string(),
+  site_name: z.string(),
+  type: z.enum(['core', 'plugin', 'theme', 'translation']),
+  slug: z.string(),
+  name: z.string(),
+  current_version: z.string(),
+  new_version: z.string(),
+});
+
+/** Of a preview: would_affect and would_update. Finished within the call: summary and data. Queued or still running: job_id and status_url. */
 export const updateRunShape = z.object({
   message: z.string(),
   summary: runSummary.optional(),
   data: z.array(appliedEntry).optional(),
-  last_time_start_batch_updates: z.string(),
+  last_time_start_batch_updates: z.string().optional(),
+  dry_run: z.literal(true).optional(),
+  would_affect: z
+    .object({ sites: int(), core: int(), plugins: int(), themes: int(), translations: int(), total: int() })
+    .optional(),
+  would_update: z.array(plannedEntry).optional().describe('The first 200.'),
   already_running: z.boolean().optional(),
   queued_count: z.number().int().optional(),
   total: z.number().int().optional(),

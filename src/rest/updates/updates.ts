@@ -3,12 +3,15 @@
 import { LEVELS } from '../../../schemas/search.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
+import type { Ctx } from '../../domain/context.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
-import { narrowingOf, narrowSites } from '../../domain/updates/narrowing.js';
+import { narrowingOf, narrowSites, type UpdateFilters } from '../../domain/updates/narrowing.js';
+import { previewUpdates } from '../../domain/updates/preview.js';
+import { TYPE_GROUPS, type TypeGroup } from '../../domain/updates/updates.js';
 import type { SiteFilter } from '../../store/sites/sites.js';
 import { itemError } from '../errors.js';
-import { csv, ids, paging, sitePath, slugs, text } from '../params.js';
+import { csv, flag, ids, paging, sitePath, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { exampleOffer } from '../schemas/examples.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
@@ -51,6 +54,9 @@ const search = text(255).optional().describe('Part of the slug or name, in any c
 const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
 
 const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
+
+/** Sites that updates are applied on when none is named. */
+const OFFERED: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
 
 /** Sites of one page: the list comes whole for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
@@ -129,12 +135,21 @@ export const updates: readonly Route[] = [
     live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({ type: typesToRun, search, ...ofItems, ...ofSites, ...siteChoice }),
+    params: z.object({
+      type: typesToRun,
+      search,
+      ...ofItems,
+      ...ofSites,
+      ...siteChoice,
+      dry_run: flag()
+        .default(false)
+        .describe('true: tells what would be updated where, as last synced, and does nothing.'),
+    }),
     returns: updateRunShape,
-    answer: async ({ type = [], include, exclude, ...filters }, ctx) => {
+    answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
+      if (dry_run) return preview(ctx, { include, exclude }, type, filters);
       const narrowing = await narrowingOf(ctx, filters);
-      const offered: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
-      const selection = await chooseByFilter(ctx, { include, exclude }, offered);
+      const selection = await chooseByFilter(ctx, { include, exclude }, OFFERED);
       if (narrowing !== undefined)
         selection.sites = await narrowSites(ctx, selection.sites, narrowing, typesOf(type), include !== undefined);
       const named = include === undefined ? undefined : selection.sites;
@@ -189,6 +204,32 @@ export const updates: readonly Route[] = [
   typeRoute('translations'),
   ...ignoredUpdates,
 ];
+
+/** What the same call would update; names the first ones, counts all. */
+async function preview(
+  ctx: Ctx,
+  asked: { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined },
+  type: readonly ('all' | RestType)[],
+  filters: UpdateFilters,
+) {
+  const chosen = await chooseByFilter(ctx, asked, OFFERED);
+  const groups = typesOf(type).map((number) => TYPE_GROUPS[number] as TypeGroup);
+  const { would_affect, would_update, errors } = await previewUpdates(
+    ctx,
+    [],
+    groups,
+    [],
+    async () => chosen.sites,
+    filters,
+  );
+  return {
+    message: `${would_affect.total} updates would be applied. Nothing was changed.`,
+    dry_run: true,
+    would_affect,
+    would_update,
+    errors: errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
+  };
+}
 
 const EMPTY_SLUG = {
   plugins: 'svc_rest_invalid_plugins_slugs',

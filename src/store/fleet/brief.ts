@@ -47,6 +47,8 @@ export interface BriefData {
   unknown: { certificates: number; domains: number; monitors: number; vulnerabilities: number };
 }
 
+/** How a case names its site. */
+const SITE = 's.id AS site_id, s.name, s.url';
 /** Entries of what was done; those with a code were not. */
 const LOG = "(SELECT * FROM action_log WHERE code = '')";
 const STATE = `s.suspended, s.disconnected, s.sync_error, d.sync_error_quoted, d.last_sync, s.suspended_with,
@@ -68,44 +70,48 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   });
   const down = `site s JOIN monitor m ON m.site_id = s.id LEFT JOIN incident i ON i.site_id = s.id AND i.ended_at IS NULL`;
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
-  const suspect = `(SELECT h.name || ' ' || h.new_version FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
+  const before = (value: string) => `(SELECT ${value} FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
     AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
-  const columns = 's.url, i.started_at, m.last_http_code, i.acknowledged_at';
+  const suspect = before("h.name || ' ' || h.new_version");
+  const update = before(
+    "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
+  );
+  const columns = `${SITE}, i.started_at, m.last_http_code, i.acknowledged_at`;
   // What nobody has seen yet comes first.
   const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   const soon = (column: string) => `${column} < ?`;
   return {
     down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), newest, limit),
     after_update: matter(
-      `${columns}, ${suspect} AS suspect`,
+      `${columns}, ${suspect} AS suspect, ${update} AS update_before`,
       down,
       of(`${isDown} AND ${suspect} IS NOT NULL`, active),
       newest,
       limit,
     ),
     disconnected: matter(
-      `s.url, ${STATE}`,
+      `${SITE}, ${STATE}`,
       'site s JOIN site_detail d ON d.site_id = s.id',
       of("s.status = 'disconnected'"),
       'since IS NULL, since DESC, s.id',
       limit,
     ),
     certificates: matter(
-      's.url, c.valid_to AS ends',
+      `${SITE}, c.valid_to AS ends`,
       'site s JOIN site_certificate c ON c.site_id = s.id',
       of(soon('c.valid_to'), at.certificate_before),
       'c.valid_to, s.id',
       limit,
     ),
     domains: matter(
-      's.url, o.expiry_date AS ends',
+      `${SITE}, o.expiry_date AS ends`,
       'site s JOIN site_domain l ON l.site_id = s.id JOIN domain o ON o.name = l.domain',
       of(soon('o.expiry_date'), at.domain_before),
       'o.expiry_date, s.id',
       limit,
     ),
     stale: matter(
-      's.url, d.last_sync',
+      `${SITE}, d.last_sync`,
       'site s JOIN site_detail d ON d.site_id = s.id',
       of("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
       'd.last_sync, s.id',

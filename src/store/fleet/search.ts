@@ -75,6 +75,26 @@ const ITEM_COLUMNS: Readonly<Record<string, string>> = {
 };
 export type SearchColumn = keyof typeof COLUMNS;
 
+/** What sites may be ordered by; what is not known comes last. */
+const ORDERS = {
+  url: 's.url_key',
+  // Folded, and begins with the name.
+  name: 's.search',
+  status: 's.status',
+  client: `(SELECT c.name_key FROM client c WHERE c.id = s.client_id)`,
+  last_sync: '(SELECT d.last_sync FROM site_detail d WHERE d.site_id = s.id)',
+  updates: '(SELECT count(*) FROM site_update o WHERE o.site_id = s.id AND o.ignored = 0)',
+} as const;
+export interface SiteOrder {
+  by: keyof typeof ORDERS;
+  descending: boolean;
+}
+
+function orderOf(order: SiteOrder | undefined): string {
+  if (order === undefined) return '';
+  return `${ORDERS[order.by]}${order.descending ? ' DESC' : ' ASC'} NULLS LAST, `;
+}
+
 export function createFleetSearch(db: Db) {
   return {
     /** All plugins or themes that any site has or had. */
@@ -115,15 +135,16 @@ export function createFleetSearch(db: Db) {
       return rows.map((row) => String(row.version));
     },
 
-    /** One page in URL order, with the totals. */
+    /** One page with the totals, in URL order unless another is asked for. */
     async rows(
       filter: FleetFilter,
       columns: readonly SearchColumn[],
       page: number,
       perPage: number,
+      order?: SiteOrder,
     ): Promise<{ rows: Row[]; total: number; sites: number; unknown: number | null }> {
       const [item] = filter.items;
-      const keys = await keysOf(db, filter);
+      const keys = await keysOf(db, filter, order);
       const skip = offset(page, perPage);
       const chosen = keys.slice(skip, skip + perPage);
       const unknown = await countUnknown(db, filter);
@@ -169,15 +190,15 @@ export function createFleetSearch(db: Db) {
   };
 }
 
-/** All matches in URL order, as one JSON text: a fleet's ids are read faster so than a page and a count apart. */
-async function keysOf(db: Db, filter: FleetFilter): Promise<Found['keys']> {
+/** All matches in their order, as one JSON text: a fleet's ids are read faster so than a page and a count apart. */
+async function keysOf(db: Db, filter: FleetFilter, order?: SiteOrder): Promise<Found['keys']> {
   const [item, ...others] = filter.items;
   const query =
     item === undefined
       ? join([
           fragment('SELECT s.id AS k FROM site s'),
           where(siteCondition(filter)),
-          fragment(' ORDER BY s.url_key, s.id'),
+          fragment(` ORDER BY ${orderOf(order)}s.url_key, s.id`),
         ])
       : join([
           fragment('SELECT json_array(s.id, m.package_id) AS k FROM ('),

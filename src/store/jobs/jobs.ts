@@ -148,6 +148,29 @@ export function createJobs(db: Db) {
       );
     },
 
+    /** Newest first, one page, with how many are open. */
+    async page(
+      open: boolean,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: JobProgress[]; total: number; running: number }> {
+      const where = open ? 'WHERE j.completed_at IS NULL' : '';
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
+             (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed
+           FROM job j ${where} ORDER BY j.created_at DESC, j.id LIMIT ? OFFSET ?`,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(
+          `SELECT (SELECT count(*) FROM job j ${where}) AS n, (SELECT count(*) FROM job WHERE completed_at IS NULL) AS running`,
+        ),
+      ]);
+      const { n, running } = counts[0] as Row;
+      return { items: items as JobProgress[], total: Number(n), running: Number(running) };
+    },
+
     errors(id: string): Promise<JobError[]> {
       return db.all<JobError>(
         `SELECT site_id, code, message FROM job_site WHERE job_id = ? AND state IN (${SUCCEEDED}, ${FAILED}, ${REFUSED}) AND code <> ''

@@ -2,7 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { except, offset } from '../driver/sql-fragments.js';
 
 /** What is done next, or under way: written before it is done. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
@@ -39,6 +39,11 @@ export interface ChangeRow extends Row {
   started_at: number;
   updated_at: number | null;
   settled_at: number | null;
+}
+
+export interface BrokenRow extends ChangeRow {
+  site_name: string;
+  site_url: string;
 }
 
 export type NewChange = Pick<
@@ -183,6 +188,29 @@ export function createChanges(db: Db) {
         sql('SELECT count(*) AS n FROM safe_change WHERE site_id = ?', siteId),
       ]);
       return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
+    },
+
+    /** Updates that ended so since, newest first; at most `limit`, and how many there are. */
+    async broken(
+      outcome: 'rolled_back' | 'broken',
+      since: number,
+      denied: readonly number[],
+      limit: number,
+    ): Promise<{ items: BrokenRow[]; total: number }> {
+      const hidden = except('c.site_id', denied);
+      const from = `FROM safe_change c JOIN site s ON s.id = c.site_id WHERE c.outcome = ?
+        AND c.settled_at >= ?${hidden.text}`;
+      const [items = [], counts = []] = await db.read([
+        sql(
+          `SELECT c.*, s.name AS site_name, s.url AS site_url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
+          outcome,
+          since,
+          ...hidden.args,
+          limit,
+        ),
+        sql(`SELECT count(*) AS n ${from}`, outcome, since, ...hidden.args),
+      ]);
+      return { items: items as BrokenRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
     /** Forgets items that were settled by then. */

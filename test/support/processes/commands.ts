@@ -18,6 +18,10 @@ export interface Served {
   api_key: string | null;
 }
 
+export interface DemoSaid extends Served {
+  broken_update: { site_id: number; slug: string } | null;
+}
+
 export interface FleetSaid {
   port: number;
   sites: { url: string; admin: string; password: string; unique_id: string }[];
@@ -42,6 +46,8 @@ export interface Commands {
   folder: string;
   /** `serve --json`, by default on a free port. */
   serve(env: Readonly<Record<string, string>>, before?: readonly string[], port?: number): Promise<Started<Served>>;
+  /** `demo --json`, on a free port. */
+  demo(sites: number): Promise<Started<DemoSaid>>;
   /** Simulated sites; they end when their stdin is closed. */
   fleet(options: object): Promise<Started<FleetSaid>>;
   /** Any command, to its end. */
@@ -91,6 +97,10 @@ export async function commands(): Promise<Commands> {
     folder,
     serve: (env, before = [], port = 0) =>
       start<Served>([...before, join(folder, 'cli.js'), 'serve', '--port', String(port), '--json'], env),
+    demo: (sites) =>
+      start<DemoSaid>([join(folder, 'cli.js'), 'demo', '--sites', String(sites), '--port', '0', '--json'], {
+        SITEFLEET_LOG_LEVEL: 'warn',
+      }),
     fleet: (options) => start<FleetSaid>([join(folder, 'fleet.js'), JSON.stringify(options)], {}),
     async run(env, args, stdin = '') {
       const { child, ended } = begin(env, args);

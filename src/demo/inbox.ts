@@ -1,0 +1,54 @@
+/** Where the alerts of the demo arrive: a small receiver of webhooks on loopback that shows the newest ones. */
+
+import { createServer } from 'node:http';
+import { page } from './answer.js';
+import { deliver } from './deliver.js';
+
+export interface Inbox {
+  url: string;
+  close(): Promise<void>;
+}
+
+const KEPT = 20;
+const MAX_BODY = 64 * 1024;
+
+/** Takes POSTs; a GET answers the newest ones as JSON, newest first. */
+export async function startInbox(): Promise<Inbox> {
+  const received: unknown[] = [];
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') {
+      const headers = { 'content-type': 'application/json' };
+      deliver(response, page(200, `${JSON.stringify(received, null, 2)}\n`, headers), {}, request.method === 'HEAD');
+      return;
+    }
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (part: string) => {
+      if (body.length < MAX_BODY) body += part;
+    });
+    request.on('end', () => {
+      received.unshift(parsed(body));
+      received.length = Math.min(received.length, KEPT);
+      deliver(response, page(204, ''), {}, false);
+    });
+  });
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,139 @@
+/** What needs a person now, as records: the brief of the fleet for pages and programs, worst first. */
+
+import type { BriefData, Matter } from '../../store/fleet/brief.js';
+import type { BrokenRow } from '../../store/safety/changes.js';
+import type { Ctx } from '../context.js';
+import type { Evidence } from '../safety/safe-run.js';
+import { isoTime } from '../sites/times.js';
+import { briefData } from './brief.js';
+import { reasonCell } from './search-cells.js';
+
+const DAY_MS = 86_400_000;
+/** How long an update that broke a site is told. */
+const BROKEN_DAYS = 7;
+
+export const ATTENTION = [
+  'broken_update',
+  'down_after_update',
+  'down',
+  'disconnected',
+  'update_undone',
+  'certificate_ends',
+  'domain_ends',
+  'job_failed',
+  'not_synced',
+] as const;
+export type AttentionName = (typeof ATTENTION)[number];
+
+export interface AttentionCase {
+  site_id: number | null;
+  site_name: string | null;
+  site_url: string | null;
+  /** Since when it is so, when it ends, or when it happened; of a site that is not synced the last sync. Null = unknown. */
+  at: string | null;
+  http_status?: number | null;
+  reason?: string | null;
+  /** The update before it, which may be the cause. */
+  suspect?: { type: string; slug: string; name: string; old_version: string; new_version: string };
+  change_id?: string;
+  item?: string;
+  old_version?: string;
+  new_version?: string;
+  seen?: string[];
+  job_id?: string;
+  job_type?: string;
+  failed?: number;
+  total?: number;
+}
+
+type Stored = Matter['first'][number];
+
+const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value));
+const timeOf = (value: unknown) => (typeof value === 'number' ? isoTime(value) : null);
+const caseOf = (row: Stored, at: unknown): AttentionCase => ({
+  site_id: typeof row.site_id === 'number' ? row.site_id : null,
+  site_name: textOf(row.name),
+  site_url: textOf(row.url),
+  at: timeOf(at),
+});
+const outage = (row: Stored): AttentionCase => ({
+  ...caseOf(row, row.started_at),
+  http_status: typeof row.last_http_code === 'number' ? row.last_http_code : null,
+});
+
+function ofBrief({ matters }: BriefData): Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> {
+  const told = ({ count, first }: Matter, tell: (row: Stored) => AttentionCase) => ({ count, cases: first.map(tell) });
+  return {
+    down_after_update: told(matters.after_update, (row) => ({
+      ...outage(row),
+      suspect: JSON.parse(String(row.update_before)),
+    })),
+    down: told(matters.down, outage),
+    disconnected: told(matters.disconnected, (row) => ({ ...caseOf(row, row.since), reason: reasonCell(row) })),
+    certificate_ends: told(matters.certificates, (row) => caseOf(row, row.ends)),
+    domain_ends: told(matters.domains, (row) => caseOf(row, row.ends)),
+    job_failed: told(matters.jobs, ({ id, type, failed, total }) => ({
+      site_id: null,
+      site_name: null,
+      site_url: null,
+      at: null,
+      job_id: String(id),
+      job_type: String(type),
+      failed: Number(failed),
+      total: Number(total),
+    })),
+    not_synced: told(matters.stale, (row) => caseOf(row, row.last_sync)),
+  };
+}
+
+function brokenCase(row: BrokenRow): AttentionCase {
+  const { seen } = (row.evidence === null ? { seen: [] } : JSON.parse(row.evidence)) as Pick<Evidence, 'seen'>;
+  return {
+    site_id: row.site_id,
+    site_name: row.site_name,
+    site_url: row.site_url,
+    at: isoTime(row.settled_at),
+    change_id: row.id,
+    item: row.name,
+    old_version: row.old_version,
+    new_version: row.new_version,
+    seen,
+  };
+}
+
+/** Counts of the fleet, matters that need a person with their first cases, and what was done in the last day. */
+export async function fleetAttention(ctx: Ctx, cases: number) {
+  const now = ctx.clock.now();
+  const { store, actor } = ctx;
+  const broken = (outcome: 'broken' | 'rolled_back') =>
+    store.safeChanges.broken(outcome, now - BROKEN_DAYS * DAY_MS, actor.denied_sites, cases);
+  const [data, left, undone, levels] = await Promise.all([
+    briefData(ctx, now, now - DAY_MS, cases),
+    broken('broken'),
+    broken('rolled_back'),
+    store.fleetOffers.levels(actor.denied_sites),
+  ]);
+  const found: Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> = {
+    ...ofBrief(data),
+    broken_update: { count: left.total, cases: left.items.map(brokenCase) },
+    update_undone: { count: undone.total, cases: undone.items.map(brokenCase) },
+  };
+  const sites = (status: string) => data.sites.find((row) => row.status === status)?.n ?? 0;
+  const level = (number: number | null) => levels.find((row) => row.level === number)?.n ?? 0;
+  return {
+    as_of: isoTime(now),
+    sites: {
+      total: data.sites.reduce((sum, { n }) => sum + n, 0),
+      connected: sites('connected'),
+      disconnected: sites('disconnected'),
+      suspended: sites('suspended'),
+    },
+    updates: { major: level(2), minor: level(1), patch: level(0), unknown: level(null) },
+    matters: ATTENTION.flatMap((matter) => {
+      const one = found[matter];
+      return one === undefined || one.count === 0 ? [] : [{ matter, ...one }];
+    }),
+    done: data.done.map(({ context, action, n, sites: on }) => ({ context, action, count: n, sites: on })),
+    not_known: data.unknown,
+  };
+}

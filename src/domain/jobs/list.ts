@@ -1,0 +1,45 @@
+/** The list of jobs, running and ended. */
+
+import type { JobType } from '../../../schemas/job.js';
+import type { Origin } from '../../core/events.js';
+import type { JobProgress } from '../../store/jobs/jobs.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+
+export interface JobEntry {
+  job_id: string;
+  type: JobType;
+  status: 'queued' | 'processing' | 'completed' | 'failed';
+  processed: number;
+  total: number;
+  succeeded: number;
+  failed: number;
+  /** Who queued it; null = the service itself. */
+  by: string | null;
+  queued_at: string | null;
+  started_at: string | null;
+  completed_at: string | null;
+}
+
+function entryOf(job: JobProgress): JobEntry {
+  const origin = job.origin === '' ? null : (JSON.parse(job.origin) as Origin);
+  return {
+    job_id: job.id,
+    type: job.type,
+    status: job.status,
+    processed: job.succeeded + job.failed,
+    total: job.total,
+    succeeded: job.succeeded,
+    failed: job.failed,
+    by: origin === null ? null : origin.name,
+    queued_at: isoTime(job.created_at),
+    started_at: isoTime(job.started_at),
+    completed_at: isoTime(job.completed_at),
+  };
+}
+
+/** One page, newest first. @param open only those that have not ended */
+export async function listJobs(ctx: Ctx, open: boolean, page: number, perPage: number) {
+  const { items, total, running } = await ctx.store.jobs.page(open, page, perPage);
+  return { items: items.map(entryOf), total, running };
+}

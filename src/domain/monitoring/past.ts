@@ -1,0 +1,89 @@
+/** The past of monitors, judged by the same rules as the present: for fleets that bring a history with them. */
+
+import type { HttpAnswer } from '../../probe/probe.js';
+import type { MonitorRow } from '../../store/monitoring/monitors.js';
+import type { Ctx } from '../context.js';
+import { monitoringDefaults } from '../settings/effects.js';
+import { judge } from './judge.js';
+import { effectiveSettings, type MonitorSettings } from './settings.js';
+import { advance, flapWindow, type MonitorRecord } from './state.js';
+
+/** What a site answered at a time. `http_status` 0 = nothing. */
+export type AnswerAt = (at: number) => { http_status: number; ms: number };
+
+export interface PastOptions {
+  /** Milliseconds since 1970: the first look, and the end of the past. */
+  from: number;
+  until: number;
+  /** Minutes between looks at a time; the monitor's own where left out. */
+  interval?: (at: number) => number;
+}
+
+/**
+ * Looks at monitors in the past, by what their sites answered then, and stores beats, incidents and figures as if it had been done
+ * at the time. What people would have been told counts as told. Monitors that were checked already are left out.
+ * @param answers by site id
+ * @returns how many looks were stored
+ */
+export async function recordPast(
+  ctx: Pick<Ctx, 'store' | 'config'>,
+  answers: ReadonlyMap<number, AnswerAt>,
+  options: PastOptions,
+): Promise<number> {
+  const global = await monitoringDefaults(ctx);
+  const records = new Map<number, MonitorRecord[]>();
+  for (const [siteId, answerAt] of answers) {
+    const monitor = await ctx.store.monitors.one(siteId);
+    if (monitor === undefined || monitor.last_check_at !== null) continue;
+    records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
+  }
+  await ctx.store.monitorResults.loadPast(records);
+  return [...records.values()].reduce((sum, { length }) => sum + length, 0);
+}
+
+function pastOf(
+  first: MonitorRow,
+  settings: MonitorSettings,
+  answerAt: AnswerAt,
+  { from, until, interval = () => settings.interval }: PastOptions,
+): MonitorRecord[] {
+  const records: MonitorRecord[] = [];
+  const changes: number[] = [];
+  // Tens of thousands of looks: these two are changed in place.
+  const monitor = { ...first };
+  const own = { ...settings };
+  for (let at = from; at < until; ) {
+    own.interval = interval(at);
+    const window = at - flapWindow(own.interval);
+    const earlier = changes.filter((change) => change >= window).length;
+    const record: MonitorRecord = Object.assign(advance(monitor, judge(answer(answerAt(at)), own), own, at, earlier), {
+      claim: null,
+    });
+    records.push(record);
+    if (record.beat.important) changes.push(at);
+    goOn(monitor, record);
+    at = record.next_check_at ?? until;
+  }
+  return records;
+}
+
+/** Leaves the monitor as this record does. */
+function goOn(monitor: MonitorRow, { at, beat, state, next_check_at }: MonitorRecord): void {
+  Object.assign(monitor, state);
+  monitor.last_check_at = at;
+  monitor.last_http_code = beat.http_code;
+  monitor.last_ping_ms = beat.ping_ms;
+  monitor.last_msg = beat.msg;
+  monitor.status = beat.status;
+  monitor.down_count = beat.down_count;
+  monitor.next_check_at = next_check_at;
+  monitor.seq += 1;
+}
+
+const SILENCE = { kind: 'timed_out' as const, message: 'The site did not answer in time.' };
+
+function answer({ http_status, ms }: ReturnType<AnswerAt>): HttpAnswer {
+  const timing = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null, total_ms: ms };
+  const failure = http_status === 0 ? SILENCE : null;
+  return { http_status, body: '', truncated: false, ip: '', redirects: 0, retry_after: '', timing, failure };
+}

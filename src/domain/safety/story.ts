@@ -1,0 +1,63 @@
+/** What was updated on a site under protection, step by step, also while it happens, and what is known of its guard. */
+
+import type { ChangeOutcome, ChangeRow, ChangeStep, Protection } from '../../store/safety/changes.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
+import type { Evidence } from './safe-run.js';
+import { storedGuard } from './site-guard.js';
+
+export interface SafeChangeView {
+  change_id: string;
+  run_id: string;
+  type: UpdateType;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  protection: Protection;
+  /** What is under way; of an item that has ended, what was done last. */
+  step: ChangeStep;
+  /** null = it is under way. */
+  outcome: ChangeOutcome | null;
+  seen: string[];
+  suspect: string[];
+  /** Who put the old version back. */
+  put_back_by: 'sitefleet' | 'guard' | null;
+  well_after_ms: number | null;
+  started_at: string | null;
+  updated_at: string | null;
+  settled_at: string | null;
+}
+
+function viewOf(row: ChangeRow): SafeChangeView {
+  const evidence = row.evidence === null ? null : (JSON.parse(row.evidence) as Evidence);
+  return {
+    change_id: row.id,
+    run_id: row.run_id,
+    type: UPDATE_TYPES[row.type] as UpdateType,
+    slug: row.slug,
+    name: row.name,
+    old_version: row.old_version,
+    new_version: row.new_version,
+    protection: row.protection,
+    step: row.step,
+    outcome: row.outcome,
+    seen: evidence?.seen ?? [],
+    suspect: evidence?.suspect ?? [],
+    put_back_by: evidence?.by ?? null,
+    well_after_ms: evidence?.well_after_ms ?? null,
+    started_at: isoTime(row.started_at),
+    updated_at: isoTime(row.updated_at),
+    settled_at: isoTime(row.settled_at),
+  };
+}
+
+/** One page, newest first; the guard as it was last seen: the site is not asked. */
+export async function safeUpdateStory(ctx: Ctx, siteId: number, page: number, perPage: number) {
+  const [{ items, total }, guard] = await Promise.all([
+    ctx.store.safeChanges.page(siteId, page, perPage),
+    storedGuard(ctx, siteId),
+  ]);
+  return { items: items.map(viewOf), total, guard };
+}

@@ -1,0 +1,132 @@
+/**
+ * Views inside assistants (MCP Apps, `io.modelcontextprotocol/ui`): self-contained pages that a client shows beside the answers
+ * of some tools. Only clients that declare the extension are told of them; the answers themselves stay the same.
+ */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+
+const EXTENSION = 'io.modelcontextprotocol/ui';
+const APP_TYPE = 'text/html;profile=mcp-app';
+/** What a client that shows views declares among its `extensions`. */
+export const APPS_DECLARED = { [EXTENSION]: { mimeTypes: [APP_TYPE] } };
+
+interface App {
+  uri: string;
+  /** Name of its file in the folder of the built views. */
+  file: string;
+  title: string;
+  description: string;
+  /** The operation whose answers it shows. */
+  operation: string;
+}
+
+const APPS: readonly App[] = [
+  {
+    uri: 'ui://sitefleet/brief',
+    file: 'brief.html',
+    title: 'The fleet now',
+    description: 'Shows the brief: what needs a person, each matter with all its cases on demand.',
+    operation: 'svc/get-fleet-brief-v1',
+  },
+  {
+    uri: 'ui://sitefleet/job',
+    file: 'job.html',
+    title: 'A job',
+    description: 'Shows how far a job is, and follows it to its end.',
+    operation: 'svc/get-batch-job-status-v1',
+  },
+  {
+    uri: 'ui://sitefleet/update',
+    file: 'update.html',
+    title: 'A safe update',
+    description: 'Shows the plan of a safe update, and what became of each item.',
+    operation: 'svc/safe-update-site-v1',
+  },
+];
+
+/** They load nothing and send nothing: all that they show comes through the client. */
+const UI = { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true };
+
+export interface AppEntry {
+  uri: string;
+  name: string;
+  title: string;
+  description: string;
+  mimeType: typeof APP_TYPE;
+  _meta: { ui: typeof UI };
+}
+
+/** One view as a client reads it. */
+export interface AppContent {
+  [member: string]: unknown;
+  uri: string;
+  mimeType: typeof APP_TYPE;
+  text: string;
+  _meta: { ui: typeof UI };
+}
+
+/** Whether a client shows such views. @param capabilities what it declared */
+export function showsApps(capabilities: { extensions?: unknown } | undefined): boolean {
+  const declared = (capabilities?.extensions as Record<string, unknown> | undefined)?.[EXTENSION];
+  const types = (declared as { mimeTypes?: unknown } | undefined)?.mimeTypes;
+  return Array.isArray(types) && types.includes(APP_TYPE);
+}
+
+/** Where the build puts the views: beside the compiled sources, wherever this file was loaded from. */
+export function builtAppsFolder(): string {
+  const fromSources = import.meta.url.endsWith('.ts');
+  return fileURLToPath(new URL(fromSources ? '../../dist/apps/' : '../../apps/', import.meta.url));
+}
+
+export class Apps {
+  readonly #folder: string;
+  #known: readonly App[] | undefined;
+  readonly #tools = new WeakMap<Tool[], Tool[]>();
+
+  /** @param folder of the built views; those that are not there are not offered */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The tools, each with the view that shows its answers. */
+  attach(tools: Tool[]): Tool[] {
+    const known = this.#tools.get(tools);
+    if (known !== undefined) return known;
+    const views = new Map(this.#built().map(({ operation, uri }) => [operation, uri]));
+    const attached = tools.map((tool) => {
+      const resourceUri = views.get(String(tool._meta?.id));
+      return resourceUri === undefined ? tool : { ...tool, _meta: { ...tool._meta, ui: { resourceUri } } };
+    });
+    this.#tools.set(tools, attached);
+    return attached;
+  }
+
+  /** The views whose tool the caller is offered. */
+  list(offers: (operation: string) => boolean): AppEntry[] {
+    return this.#built()
+      .filter(({ operation }) => offers(operation))
+      .map(({ uri, title, description }) => ({
+        uri,
+        name: uri.slice(uri.lastIndexOf('/') + 1),
+        title,
+        description,
+        mimeType: APP_TYPE,
+        _meta: { ui: UI },
+      }));
+  }
+
+  /** One view; undefined for other addresses. It holds no data, so whoever knows its address may have it. */
+  read(uri: string): AppContent[] | undefined {
+    const app = this.#built().find((one) => one.uri === uri);
+    if (app === undefined) return undefined;
+    const text = readFileSync(`${this.#folder}${app.file}`, 'utf8');
+    return [{ uri, mimeType: APP_TYPE, text, _meta: { ui: UI } }];
+  }
+
+  #built(): readonly App[] {
+    this.#known ??= APPS.filter(({ file }) => existsSync(`${this.#folder}${file}`));
+    return this.#known;
+  }
+}

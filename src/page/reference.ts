@@ -1,0 +1,73 @@
+/** `/docs`: the reference of the interface for people, built into a folder by `web/docs/`, and the description that it shows. */
+
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+import { Hono } from 'hono';
+import { textResponse } from '../http/compression.js';
+import type { HttpEnv } from '../http/request-info.js';
+import { PAGE_HEADERS } from './pages.js';
+
+/** Where the build puts it: beside the compiled sources, wherever this file was loaded from. */
+export function builtReferenceFolder(): string {
+  const fromSources = import.meta.url.endsWith('.ts');
+  return fileURLToPath(new URL(fromSources ? '../../dist/docs/' : '../../docs/', import.meta.url));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=UTF-8',
+  css: 'text/css; charset=UTF-8',
+  json: 'application/json; charset=UTF-8',
+};
+const FRESH = 'no-cache';
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** @param folder with `index.html`, and compressed: `openapi.json` and `assets/`. Read when asked for: few ever open this page. */
+export function createReference(folder: string): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  const index = join(folder, 'index.html');
+
+  app.get('/docs', async (c) => {
+    if (!existsSync(index)) return notBuilt();
+    const headers = { ...PAGE_HEADERS, 'cache-control': FRESH, 'content-type': 'text/html; charset=UTF-8' };
+    return textResponse(await readFile(index, 'utf8'), c.req.header('accept-encoding') ?? null, headers);
+  });
+
+  app.get('/docs/openapi.json', async (c, next) => {
+    const file = join(folder, 'openapi.json');
+    return existsSync(`${file}.br`) ? unpacked(file, FRESH, c.req.header('accept-encoding')) : next();
+  });
+
+  app.get('/docs/assets/:file', async (c, next) => {
+    const file = c.req.param('file');
+    const assets = join(folder, 'assets');
+    // Looked up among those that are there, so a request can name no other.
+    const known = existsSync(assets) && (await readdir(assets)).includes(`${file}.br`);
+    return known ? unpacked(join(assets, file), FOREVER, c.req.header('accept-encoding')) : next();
+  });
+  return app;
+}
+
+/** A file that lies there compressed; as it is for those who take it so. */
+async function unpacked(file: string, cacheControl: string, accepted = ''): Promise<Response> {
+  const packed = await readFile(`${file}.br`);
+  const headers: Record<string, string> = {
+    ...PAGE_HEADERS,
+    'cache-control': cacheControl,
+    'content-type': TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    vary: 'Accept-Encoding',
+  };
+  const taken = /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
+  if (taken) return new Response(packed, { headers: { ...headers, 'content-encoding': 'br' } });
+  return new Response(await promisify(brotliDecompress)(packed), { headers });
+}
+
+function notBuilt(): Response {
+  return new Response(
+    'The reference was not built with this copy of Sitefleet: run "npm run build". /v2/openapi.json has the rows below /v2 as data.\n',
+    { headers: { ...PAGE_HEADERS, 'content-type': 'text/plain; charset=UTF-8' } },
+  );
+}

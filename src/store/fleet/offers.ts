@@ -1,0 +1,133 @@
+/** Updates on offer, one row per item across the fleet, and the sites of one item. Ignored offers and suspended sites are left out. */
+
+import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { except, type Fragment, join, offset } from '../driver/sql-fragments.js';
+
+export interface OfferedItem extends Row {
+  type: number;
+  slug: string;
+  name: string;
+  sites: number;
+  /** Sites whose guard answered last. */
+  guarded: number;
+  /** JSON lists of versions without repeats. */
+  current_versions: string;
+  new_versions: string;
+  /** 0 patch, 1 minor, 2 major, of the offer that goes furthest; null when no version is known. */
+  level: number | null;
+}
+
+export interface OfferedSite extends Row {
+  site_id: number;
+  site_name: string;
+  site_url: string;
+  site_status: string;
+  current_version: string;
+  new_version: string;
+  level: number | null;
+  /** State of `site_guard`; null = never looked. */
+  guard: number | null;
+  /** The version is held back. */
+  held: number;
+}
+
+interface OfferedFilter {
+  /** Numbers of the update types; empty = all. */
+  types: readonly number[];
+  /** Empty = all. */
+  levels: readonly number[];
+  /** Part of the slug or name; '' = all. */
+  search: string;
+  denied: readonly number[];
+}
+
+const list = (numbers: readonly number[]) => numbers.map(Math.trunc).join(', ');
+const HELD = `EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug AND q.version = u.new_version
+  AND q.lifted_at IS NULL)`;
+
+function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
+  const word = search.toLowerCase();
+  return join([
+    { text: 'u.ignored = 0 AND s.suspended = 0', args: [] },
+    { text: types.length === 0 ? '' : ` AND u.type IN (${list(types)})`, args: [] },
+    { text: levels.length === 0 ? '' : ` AND u.level IN (${list(levels)})`, args: [] },
+    word === ''
+      ? { text: '', args: [] }
+      : { text: ' AND (instr(lower(u.name), ?) > 0 OR instr(lower(u.slug), ?) > 0)', args: [word, word] },
+    except('u.site_id', denied),
+  ]);
+}
+
+export function createFleetOffers(db: Db) {
+  return {
+    /** One page of items: WordPress itself first, then those on most sites. */
+    async items(
+      filter: OfferedFilter,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: OfferedItem[]; total: number }> {
+      const condition = offered(filter);
+      const from = `FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE ${condition.text}`;
+      const [items = [], totals = []] = await db.read([
+        sql(
+          `SELECT u.type, u.slug, max(u.name) AS name, count(*) AS sites, max(u.level) AS level,
+             count((SELECT 1 FROM site_guard g WHERE g.site_id = u.site_id AND g.present = 1)) AS guarded,
+             json_group_array(DISTINCT u.current_version) AS current_versions,
+             json_group_array(DISTINCT u.new_version) AS new_versions
+           ${from} GROUP BY u.type, u.slug ORDER BY u.type <> 0, u.type = 3, count(*) DESC, name, u.slug LIMIT ? OFFSET ?`,
+          ...condition.args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n FROM (SELECT DISTINCT u.type, u.slug ${from})`, ...condition.args),
+      ]);
+      return { items: items as OfferedItem[], total: Number(totals[0]?.n ?? 0) };
+    },
+
+    /** Offers by how far they go; null is for versions that are not known. */
+    async levels(denied: readonly number[]): Promise<{ level: number | null; n: number }[]> {
+      const condition = offered({ types: [], levels: [], search: '', denied });
+      return db.all(
+        `SELECT u.level, count(*) AS n FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE ${condition.text} GROUP BY 1`,
+        condition.args,
+      );
+    },
+
+    /** Versions of these items that are held back, as `type, slug, version`. */
+    async held(
+      items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
+    ): Promise<{ type: number; slug: string; version: string }[]> {
+      return db.all(
+        `SELECT type, slug, version FROM quarantined_version WHERE lifted_at IS NULL AND (type, slug) IN
+           (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
+        [JSON.stringify(items.map(({ type, slug }) => [type, slug]))],
+      );
+    },
+
+    /** One page of the sites on which an item has an update, by name. */
+    async sites(
+      type: number,
+      slug: string,
+      denied: readonly number[],
+      page: number,
+      perPage: number,
+    ): Promise<{ items: OfferedSite[]; total: number }> {
+      const condition = offered({ types: [type], levels: [], search: '', denied });
+      const from = `FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE u.slug = ? AND ${condition.text}`;
+      const [items = [], totals = []] = await db.read([
+        sql(
+          `SELECT u.site_id, s.name AS site_name, s.url AS site_url, s.status AS site_status, u.current_version, u.new_version, u.level,
+             (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard, ${HELD} AS held
+           ${from} ORDER BY s.name, s.id LIMIT ? OFFSET ?`,
+          slug,
+          ...condition.args,
+          perPage,
+          offset(page, perPage),
+        ),
+        sql(`SELECT count(*) AS n ${from}`, slug, ...condition.args),
+      ]);
+      return { items: items as OfferedSite[], total: Number(totals[0]?.n ?? 0) };
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** Stores the whole past of monitors at once: thousands of checks in a few statements. For monitors that were never checked. */
+
+import type { Db, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { alertValues, type NewAlert } from './alerts.js';
+import type { CheckRecord } from './record.js';
+
+/** Rows of one statement. */
+const ROWS = 5_000;
+
+interface Hour {
+  up_s: number;
+  down_s: number;
+  pending_s: number;
+  pings: number[];
+}
+
+interface Incident {
+  site_id: number;
+  started_at: number;
+  ended_at: number | null;
+  http_code: number | null;
+  msg: string;
+  down_count: number;
+}
+
+/**
+ * Stores checks as `recordChecks` would have, one after the other. Alerts count as told.
+ * @param checks by site, oldest first
+ */
+export async function loadPast(db: Db, checks: ReadonlyMap<number, readonly CheckRecord[]>): Promise<void> {
+  const all = [...checks.values()].flat().sort((a, b) => a.at - b.at);
+  const statements = [
+    // Ids of beats ascend with time.
+    ...inserts(
+      'heartbeat (site_id, at, status, important, ping_ms, http_code, duration, down_count, msg)',
+      all.map(({ site_id, at, beat }) => [
+        site_id,
+        at,
+        beat.status,
+        beat.important ? 1 : 0,
+        beat.ping_ms,
+        beat.http_code,
+        beat.duration,
+        beat.down_count,
+        beat.msg,
+      ]),
+    ),
+    ...inserts(
+      'monitor_hour (site_id, hour, up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max)',
+      [...checks].flatMap(([siteId, records]) => hourRows(siteId, records)),
+    ),
+    ...inserts(
+      'incident (site_id, started_at, ended_at, http_code, msg, down_count)',
+      [...checks.values()]
+        .flatMap(incidentsOf)
+        .sort((a, b) => a.started_at - b.started_at)
+        .map((one) => [one.site_id, one.started_at, one.ended_at, one.http_code, one.msg, one.down_count]),
+    ),
+    ...inserts(
+      'alert (key, kind, site_id, at, facts, delivered_at, routed_at)',
+      all.flatMap(({ alert }) => (alert === null ? [] : [[...alertValues(alert as NewAlert), alert.at, alert.at]])),
+    ),
+    ...[...checks].flatMap(([siteId, records]) => stateStatement(siteId, records)),
+  ];
+  await db.batch(statements);
+}
+
+function inserts(into: string, rows: readonly Value[][]): Statement[] {
+  const columns = into.slice(into.indexOf('(') + 1, -1).split(', ');
+  const values = columns.map((_, i) => `value ->> ${i}`).join(', ');
+  const parts = Array.from({ length: Math.ceil(rows.length / ROWS) }, (_, i) => rows.slice(i * ROWS, (i + 1) * ROWS));
+  return parts.map((part) => sql(`INSERT INTO ${into} SELECT ${values} FROM json_each(?)`, JSON.stringify(part)));
+}
+
+function hourRows(siteId: number, records: readonly CheckRecord[]): Value[][] {
+  const hours = new Map<number, Hour>();
+  for (const share of records.flatMap((record) => record.hours)) {
+    const hour = hours.get(share.hour) ?? { up_s: 0, down_s: 0, pending_s: 0, pings: [] };
+    hours.set(share.hour, hour);
+    hour.up_s += share.up_s;
+    hour.down_s += share.down_s;
+    hour.pending_s += share.pending_s;
+    if (share.ping_ms !== null) hour.pings.push(share.ping_ms);
+  }
+  return [...hours].map(([hour, { up_s, down_s, pending_s, pings }]) => [
+    siteId,
+    hour,
+    up_s,
+    down_s,
+    pending_s,
+    pings.length,
+    pings.reduce((sum, ping) => sum + ping, 0),
+    pings.length === 0 ? null : Math.min(...pings),
+    pings.length === 0 ? null : Math.max(...pings),
+  ]);
+}
+
+function incidentsOf(records: readonly CheckRecord[]): Incident[] {
+  const incidents: Incident[] = [];
+  for (const { site_id, at, beat, incident } of records) {
+    const open = incidents.at(-1);
+    if (incident === 'open') {
+      const { http_code, msg, down_count } = beat;
+      incidents.push({ site_id, started_at: at, ended_at: null, http_code, msg, down_count });
+    } else if (incident === 'continue' && open !== undefined) open.down_count += 1;
+    else if (incident === 'close' && open !== undefined) open.ended_at = at;
+  }
+  return incidents;
+}
+
+function stateStatement(siteId: number, records: readonly CheckRecord[]): Statement[] {
+  const last = records.at(-1);
+  if (last === undefined) return [];
+  const { at, beat, state, next_check_at } = last;
+  return [
+    sql(
+      `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?, last_check_at = ?,
+         last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + ? WHERE site_id = ?`,
+      beat.status,
+      state.settled,
+      state.told,
+      state.failures,
+      beat.down_count,
+      state.flapping_until,
+      at,
+      beat.http_code,
+      beat.ping_ms,
+      beat.msg,
+      next_check_at,
+      records.length,
+      siteId,
+    ),
+  ];
+}

@@ -1,0 +1,109 @@
+/** `sitefleet demo` as its first user meets it: what there is to see, and the update that breaks its site. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFleet } from '../../src/demo/fleet.js';
+import { DAY_MS, pastOf, pastUpdates } from '../../src/demo/history.js';
+import { type Commands, commands, type DemoSaid } from '../support/processes/commands.js';
+import { basic } from '../support/surfaces.js';
+
+const NOW = Date.UTC(2026, 2, 29, 12);
+
+describe('the past of the simulated sites', () => {
+  it('is the same each time, and reaches two months back', async () => {
+    const [one, two] = [pastOf(3, NOW), pastOf(3, NOW)];
+    expect(one.outages).toEqual(two.outages);
+    const times = Array.from({ length: 50 }, (_, i) => NOW - i * 29 * 3_600_000);
+    expect(times.map(one.answerAt)).toEqual(times.map(two.answerAt));
+    const all = Array.from({ length: 25 }, (_, index) => pastOf(index, NOW).outages).flat();
+    expect(Math.min(...all.map(({ from }) => from))).toBeLessThan(NOW - 50 * DAY_MS);
+    expect(Math.max(...all.map(({ to }) => to ?? NOW))).toBeLessThan(NOW);
+  });
+
+  it('has updates that led to the versions of today', async () => {
+    const fleet = await startFleet({ sites: 1, now: () => NOW });
+    const site = fleet.site(0);
+    const updates = pastUpdates(site, NOW);
+    await fleet.close();
+    expect(updates.length).toBeGreaterThan(2);
+    for (const { context, slug, old_version, new_version } of updates) {
+      const { plugins, themes, wpVersion } = site.inner;
+      const items = context === 'plugin' ? plugins : themes;
+      const version = context === 'core' ? wpVersion : items.find((item) => item.slug === slug)?.version;
+      expect(new_version).toBe(version);
+      expect(old_version).not.toBe(new_version);
+    }
+  });
+});
+
+describe('sitefleet demo', () => {
+  let programs: Commands;
+  let said: DemoSaid;
+  beforeAll(async () => {
+    programs = await commands();
+    said = (await programs.demo(12)).said;
+  }, 60_000);
+  afterAll(() => programs.close());
+
+  const operation = async (name: string, input?: object) => {
+    const headers = { authorization: basic(said.user ?? '', said.password ?? ''), 'content-type': 'application/json' };
+    const init = input === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify({ input }) };
+    const reply = await fetch(`${said.abilities}/svc/${name}/run`, init);
+    return (await reply.json()) as Record<string, never>;
+  };
+  const rest = async (path: string) => {
+    const reply = await fetch(`${said.v2}${path}`, { headers: { authorization: `Bearer ${said.api_key}` } });
+    return (await reply.json()) as { total: number; data: Record<string, never>[] };
+  };
+
+  it('has something of everything that needs a person', async () => {
+    const brief = await operation('get-fleet-brief-v1');
+    const matters = (brief.needs_attention as unknown as { matter: string }[]).map(({ matter }) => matter);
+    expect(matters).toEqual([
+      'down within an hour after an update',
+      'down',
+      'certificate ends within 14 days, or has ended',
+      'domain ends within 30 days, or has ended',
+      'known vulnerabilities (sites)',
+    ]);
+    expect(brief).toMatchObject({ sites: { total: 12, connected: 12 }, not_known: [] });
+    const held = await rest('/quarantine');
+    expect(held.data).toMatchObject([{ slug: 'lantern-gallery/lantern-gallery.php', version: '2.5.0' }]);
+  });
+
+  it('has clients, tags, costs, and a monitor with two months behind it', async () => {
+    const [clients, tags, costs] = await Promise.all(['/clients', '/tags', '/costs'].map(rest));
+    expect([clients?.total, tags?.total, costs?.total]).toEqual([5, 4, 5]);
+    const { data } = await rest('/monitors?status=up&per_page=1');
+    const id = data[0]?.id;
+    const beats = await rest(`/monitors/${id}/heartbeat?period=2000-01-01/2100-01-01&limit=1000`);
+    const times = beats.data.map(({ time }) => Date.parse(String(time)));
+    expect(beats.total).toBeGreaterThan(1000);
+    const oldest = await rest(`/monitors/${id}/heartbeat?period=2000-01-01/2100-01-01&limit=1&page=${beats.total}`);
+    expect((Math.max(...times) - Date.parse(String(oldest.data[0]?.time))) / DAY_MS).toBeGreaterThan(59);
+  });
+
+  it('sends its alerts to its inbox', async () => {
+    for (;;) {
+      const { data } = await rest('/alerts/deliveries?status=sent');
+      if (data.length >= 3) break;
+      await pause(50);
+    }
+    expect((await rest('/alerts/deliveries?status=dead')).total).toBe(0);
+  }, 60_000);
+
+  it('names an update that breaks its site: it is put back, and held back from another one', async () => {
+    const { site_id = 0, slug = '' } = said.broken_update ?? {};
+    const answer = await operation('safe-update-site-v1', { site_id_or_domain: site_id, specific_items: [slug] });
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug, code: 'svc_update_rolled_back' }] });
+    const [error] = answer.errors as unknown as { message: string }[];
+    expect(error?.message).toMatch(/HTTP 500/);
+    const offers = (await operation('list-updates-v1')) as unknown as { updates: { site_id: number; slug: string }[] };
+    const other = offers.updates.find((offer) => offer.slug === slug && offer.site_id !== site_id);
+    const refused = await operation('safe-update-site-v1', {
+      site_id_or_domain: other?.site_id,
+      specific_items: [slug],
+    });
+    expect(refused).toMatchObject({ updated: [], errors: [{ slug, code: 'svc_version_quarantined' }] });
+  }, 120_000);
+});

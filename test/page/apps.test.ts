@@ -1,0 +1,185 @@
+/** Views inside assistants: who is told of them, and each of them in the reference host in a real browser. */
+
+import { fileURLToPath } from 'node:url';
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { build } from 'esbuild';
+import { type Browser, chromium, type FrameLocator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrowser } from '../../src/audit/browser.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
+import { initializeParams, sessionFacts } from '../../src/mcp/session-ids.js';
+import { type TestApp, testApp } from '../support/harness.js';
+
+const executablePath = await findBrowser(null);
+const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
+const VIEWS: Record<string, string> = {
+  'svc-get-fleet-brief-v1': 'ui://sitefleet/brief',
+  'svc-get-batch-job-status-v1': 'ui://sitefleet/job',
+  'svc-safe-update-site-v1': 'ui://sitefleet/update',
+};
+const DECLARED = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } };
+const BAD = { slug: 'harbour-forms/harbour-forms.php', from: '3.8.2', to: '3.9.0' };
+
+let app: TestApp;
+let listener: HttpListener;
+let token: string;
+const ids: number[] = [];
+
+beforeAll(async () => {
+  app = await testApp({ sites: 3, realClock: true, config: { batch_threshold: 1, job_delay_ms: 0 } });
+  const site = app.fleet.site(0);
+  site.state.plugins = site.state.plugins.map((plugin) => ({ ...plugin, update: null })).slice(0, 3);
+  site.state.plugins.push({
+    ...site.state.plugins[0],
+    slug: BAD.slug,
+    name: 'Harbour Forms',
+    version: BAD.from,
+    active: true,
+    mustUse: false,
+    update: { version: BAD.to, requiresPhp: '7.4', requiresWp: '6.0' },
+  } as never);
+  site.faults.breaks = { [`${BAD.slug}@${BAD.to}`]: 'fatal' };
+  for (let i = 0; i < 3; i += 1) ids.push(await app.connect(i));
+  await app.call('install-site-guard', { site_id_or_domain: ids[0] });
+  await app.call('disconnect-site', { site_id_or_domain: ids[2] });
+  const key = { scope: 'read_write', description: 'test', enabled: true, user_id: null, now: Date.now() } as const;
+  ({ token } = await app.service.store.keys.add(key));
+  listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+}, 60_000);
+afterAll(async () => {
+  await listener.close(0);
+  await app.close();
+});
+
+const endpoint = () => new URL(`${listener.url}/mcp`);
+const requestInit = () => ({ headers: { authorization: `Bearer ${token}` } });
+const clients = {
+  '2025-11-25': async (capabilities: object) => {
+    const client = new Client({ name: 't', version: '1' }, { capabilities } as ClientOptions);
+    await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: requestInit() }) as never);
+    return client as unknown as ModernClient;
+  },
+  '2026-07-28': async (capabilities: object) => {
+    const options = { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } } as const;
+    const client = new ModernClient({ name: 't', version: '1' }, options);
+    await client.connect(new ModernHttp(endpoint(), { requestInit: requestInit() }));
+    return client;
+  },
+};
+const viewOf = ({ _meta }: { _meta?: Record<string, unknown> | undefined }) =>
+  (_meta?.ui as { resourceUri?: string } | undefined)?.resourceUri;
+
+describe.each(Object.entries(clients))('a client of %s', (_era, connect) => {
+  it('is told of views when it shows them', async () => {
+    const client = await connect(DECLARED);
+    const { tools } = await client.listTools();
+    const found = tools.flatMap((tool) => (viewOf(tool) === undefined ? [] : [[tool.name, viewOf(tool)]]));
+    expect(Object.fromEntries(found)).toEqual(VIEWS);
+    const { resources } = await client.listResources();
+    const listed = resources.filter(({ uri }) => uri.startsWith('ui:'));
+    expect(listed.map(({ uri }) => uri).sort()).toEqual(Object.values(VIEWS).sort());
+    for (const { uri } of listed) {
+      const [content] = (await client.readResource({ uri })).contents;
+      expect(content).toMatchObject({ uri, mimeType: 'text/html;profile=mcp-app' });
+      const html = String(content && 'text' in content ? content.text : '');
+      expect(html.length).toBeGreaterThan(10_000);
+      expect(Buffer.byteLength(html)).toBeLessThan(60_000);
+      expect(html).not.toMatch(/(?:src|href)=["']?(?:https?:)?\/\//);
+    }
+    await client.close();
+  });
+
+  it('sees nothing of them otherwise, and the same answers', async () => {
+    const [plain, showing] = [await connect({}), await connect(DECLARED)];
+    const { tools } = await plain.listTools();
+    expect(tools.filter((tool) => viewOf(tool) !== undefined)).toEqual([]);
+    const { resources } = await plain.listResources();
+    expect(resources.filter(({ uri }) => uri.startsWith('ui:'))).toEqual([]);
+    const args = { name: 'svc-get-site-v1', arguments: { site_id_or_domain: ids[0] } };
+    expect(await showing.callTool(args)).toEqual(await plain.callTool(args));
+    await Promise.all([plain.close(), showing.close()]);
+  });
+});
+
+it('is remembered by a session that is restored from its id', () => {
+  const facts = sessionFacts({ params: { protocolVersion: '2025-11-25', capabilities: DECLARED } });
+  expect(initializeParams(facts)).toMatchObject({ capabilities: DECLARED });
+  const plain = sessionFacts({ params: { protocolVersion: '2025-11-25', capabilities: {} } });
+  expect(initializeParams(plain)).toMatchObject({ capabilities: {} });
+});
+
+describe.skipIf(executablePath === null)(`a view in the reference host${missing}`, () => {
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const hosts = new Set<string>();
+  beforeAll(async () => {
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL('./host/host.ts', import.meta.url))],
+      bundle: true,
+      write: false,
+      format: 'iife',
+      logLevel: 'error',
+    });
+    const script = outputFiles[0]?.text ?? '';
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    page = await browser.newPage({ baseURL: listener.url });
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    const html = '<!doctype html><link rel="icon" href="data:,"><script src="/host.js"></script><body></body>';
+    await page.route('**/host', (route) => route.fulfill({ contentType: 'text/html', body: html }));
+    await page.route('**/host.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }));
+    await page.goto('/host');
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  async function show(tool: string, args: object): Promise<FrameLocator> {
+    await page.evaluate((asked) => (globalThis as unknown as { show(asked: object): Promise<void> }).show(asked), {
+      tool,
+      args,
+      token,
+      theme: 'light',
+    });
+    return page.frameLocator('iframe');
+  }
+
+  it('shows the brief, and all cases of a matter on demand', async () => {
+    const view = await show('svc-get-fleet-brief-v1', {});
+    const card = view.locator('.card').filter({ hasText: 'disconnected' });
+    await card.getByRole('button', { name: 'Show all' }).click();
+    await card.locator('tbody tr').first().waitFor();
+    expect(await card.locator('tbody tr').count()).toBe(1);
+    expect(await card.locator('tbody tr').textContent()).toContain('site-0002');
+  }, 60_000);
+
+  it('follows a job to its end', async () => {
+    const { job_id } = (await app.call('sync-sites', { site_ids_or_domains: [ids[0], ids[1]] })) as { job_id: string };
+    const view = await show('svc-get-batch-job-status-v1', { job_id });
+    await view.locator('.badge', { hasText: 'Done' }).waitFor({ timeout: 30_000 });
+    expect(await view.locator('[role=progressbar]').getAttribute('aria-valuenow')).toBe('2');
+  }, 60_000);
+
+  it('shows the plan of a safe update, asks before it is done, and tells what became of it', async () => {
+    const view = await show('svc-safe-update-site-v1', {
+      site_id_or_domain: ids[0],
+      types: ['plugins'],
+      dry_run: true,
+    });
+    await view.locator('.item', { hasText: 'Harbour Forms' }).locator('.badge', { hasText: 'guard' }).waitFor();
+    await view.getByRole('button', { name: 'Update this one' }).click();
+    expect(app.fleet.site(0).state.plugins.find(({ slug }) => slug === BAD.slug)?.version).toBe(BAD.from);
+    await view.getByRole('button', { name: 'Yes, do it' }).click();
+    const item = view.locator('.item', { hasText: 'Harbour Forms' });
+    await item.locator('.badge', { hasText: 'put back' }).waitFor({ timeout: 60_000 });
+    expect(app.fleet.site(0).guard?.actions).toContain('arm');
+    expect(app.fleet.site(0).state.plugins.find(({ slug }) => slug === BAD.slug)?.version).toBe(BAD.from);
+  }, 90_000);
+
+  it('asks no other host, and the console stays silent', () => {
+    expect([...hosts].filter((host) => host !== '')).toEqual([new URL(listener.url).host]);
+    expect(complaints).toEqual([]);
+  });
+});

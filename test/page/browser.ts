@@ -1,0 +1,166 @@
+/** The page as it is built, served by a test service, and a real browser that watches for what must never happen. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { findBrowser } from '../../src/audit/browser.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
+import { buildPage } from '../../web/build.mjs';
+import { tempFolder } from '../support/cleanup.js';
+import type { TestApp } from '../support/harness.js';
+
+export const executablePath = await findBrowser(null);
+/** For the title of what is skipped without a browser. */
+export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
+
+export const PASSWORD = 'correct horse';
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Built from the sources, so that no test sees a page of before. */
+export async function builtPage(): Promise<string> {
+  const folder = tempFolder('built-page');
+  await buildPage(folder);
+  return folder;
+}
+
+export interface ServedPage {
+  url: string;
+  browser: Browser;
+  /** A page in a context of its own, logged in as a user with these rights. */
+  open(rights?: ('read' | 'write')[], options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
+  /** Adds a user; answers its name. */
+  user(rights: ('read' | 'write')[]): Promise<string>;
+  /** Stops answering, until `back`. */
+  away(): Promise<void>;
+  back(): Promise<void>;
+  /** Runs the clock of the service while something takes its time. */
+  running<T>(work: Promise<T>): Promise<T>;
+  /** What pages complained about, and whom they called beside us. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+/** Serves the page of an app, and starts a browser. */
+export async function servePage(app: TestApp): Promise<ServedPage> {
+  const http = await app.service.http();
+  let listener: HttpListener = await listen(http, { host: '127.0.0.1', port: 0 });
+  const { url } = listener;
+  app.service.setBaseUrl(url);
+  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ARGS });
+  const password_hash = await hashPassword(PASSWORD);
+  const complaints: string[] = [];
+  let users = 0;
+
+  const watch = (context: BrowserContext) => {
+    context.on('console', (message) => {
+      // The browser itself reports every answer that is a refusal; those are the tests' own.
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+        complaints.push(message.text());
+    });
+    context.on('weberror', (error) => complaints.push(String(error.error())));
+    context.on('request', (request) => {
+      const asked = request.url();
+      if (!asked.startsWith(`${url}/`) && !asked.startsWith('data:') && !asked.startsWith('about:'))
+        complaints.push(asked);
+    });
+  };
+
+  async function user(rights: ('read' | 'write')[]): Promise<string> {
+    users += 1;
+    const name = `user-${users}`;
+    await app.service.store.users.add({ name, password_hash, rights, now: app.clock.now() });
+    return name;
+  }
+
+  return {
+    url,
+    browser,
+    complaints,
+    user,
+    async open(rights = ['read', 'write'], options = {}) {
+      const name = await user(rights);
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
+      watch(context);
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      await page.goto(`${url}/login`);
+      await logIn(page, name);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      return page;
+    },
+    away: () => listener.close(0),
+    async back() {
+      listener = await listen(http, { host: '127.0.0.1', port: Number(new URL(url).port) });
+    },
+    async running(work) {
+      const timer = setInterval(() => app.clock.move(500), 5);
+      try {
+        return await work;
+      } finally {
+        clearInterval(timer);
+      }
+    },
+    async close() {
+      await browser.close();
+      await listener.close(0);
+      await app.close();
+    },
+  };
+}
+
+export async function logIn(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('navigation', { name: 'Views', exact: true }).waitFor({ state: 'attached' });
+}
+
+/** When what was changed is on the screen. */
+export function painted(page: Page): Promise<void> {
+  return page.evaluate(
+    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+  );
+}
+
+interface Violation {
+  id: string;
+  impact: string | null;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+/** What axe finds on the page that is serious or critical, by these rules or by all. */
+export async function seriousFindings(page: Page, rules: string[] = []): Promise<string[]> {
+  // Through the debugger: the page's own policy lets no script in.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  const violations = await page.evaluate(async (only) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    const options = { resultTypes: ['violations'], ...(only.length === 0 ? {} : { runOnly: only }) };
+    return (await axe.run(options)).violations;
+  }, rules);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+    );
+}
+
+/** No part of the page may be wider than the screen. */
+export async function expectToFit(page: Page): Promise<void> {
+  const { scroll, width } = await page.evaluate(() => ({
+    scroll: document.documentElement.scrollWidth,
+    width: document.documentElement.clientWidth,
+  }));
+  expect(scroll, page.url()).toBeLessThanOrEqual(width);
+}

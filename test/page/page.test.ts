@@ -1,0 +1,292 @@
+/** The page in a real browser: logging in, looking, changing, updates that break a site and come back, and what must not be. */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import {
+  builtPage,
+  executablePath,
+  expectToFit,
+  logIn,
+  missing,
+  painted,
+  type ServedPage,
+  seriousFindings,
+  servePage,
+} from './browser.js';
+
+let app: SafetyApp;
+let served: ServedPage;
+
+/** Every view, by its address, with a text that shows it has arrived. */
+const VIEWS: [string, string][] = [
+  ['/', 'Now'],
+  ['/sites', 'Sites'],
+  ['/sites/1', 'Overview'],
+  ['/sites/1?tab=updates', 'On offer'],
+  ['/sites/1?tab=inventory', 'Themes'],
+  ['/sites/1?tab=uptime', 'Incidents'],
+  ['/sites/1?tab=security', 'Security'],
+  ['/sites/1?tab=activity', 'Activity'],
+  ['/updates', 'Updates'],
+  ['/monitors', 'Alerts'],
+  ['/jobs', 'Jobs'],
+  ['/clients', 'Clients'],
+  ['/clients?id=1', 'Nordlicht'],
+  ['/reports', 'Reports'],
+  ['/access', 'Keys of programs'],
+  ['/settings', 'Who is told'],
+  ['/start', 'Which sites?'],
+];
+
+const nameOf = (index: number) => app.fleet.site(index).name;
+
+/** Goes there as a link does, without loading the page again. */
+async function visit(page: Page, address: string, text: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(null, '', to);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, address);
+  await page.getByRole('main').getByText(text, { exact: true }).first().waitFor();
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+}
+
+describe.skipIf(executablePath === null)(`the page${missing}`, () => {
+  beforeAll(async () => {
+    app = await safetyApp({ sites: 4, fleet: { plugins: 8 }, pageFolder: await builtPage() });
+    served = await servePage(app);
+    await app.call('add-client', { name: 'Nordlicht', client_email: 'it@nordlicht.example' });
+    for (const id of [1, 2, 3, 4]) await app.call('get-site-guard', { site_id_or_domain: id });
+  });
+  afterAll(() => served.close());
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('logs in by name, says when that was wrong, and comes back to where one was', async () => {
+    const name = await served.user(['read', 'write']);
+    const context = await served.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${served.url}/sites/2`);
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').waitFor();
+    await logIn(page, name);
+    await page.getByRole('heading', { name: nameOf(1), level: 1 }).waitFor();
+    await context.close();
+  });
+
+  it('finds a site, filters, and goes back by the button of the browser', async () => {
+    const page = await served.open();
+    await page.getByRole('link', { name: 'Sites', exact: true }).first().click();
+    const rows = page.locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(4);
+    const wanted = app.fleet
+      .site(2)
+      .url.replace(/^https?:\/\//, '')
+      .replace(/\/$/, '');
+    await page.getByLabel('Search name or address').fill(wanted);
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(page.url()).toContain('search=');
+    await rows.getByRole('link').first().click();
+    await page.getByRole('heading', { name: nameOf(2), level: 1 }).waitFor();
+    await page.goBack();
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByLabel('Search name or address').fill('');
+    await expect.poll(() => rows.count()).toBe(4);
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('disconnected');
+    await page.getByText('Nothing fits').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await expect.poll(() => rows.count()).toBe(4);
+    await page.context().close();
+  });
+
+  it('updates a plugin, shows each step, and puts back what breaks the site', async () => {
+    const site = app.fleet.site(0);
+    const plugin = app.offer(site, 0, '99.0');
+    const before = plugin.version;
+    site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    const page = await served.open();
+    await visit(page, '/sites/1?tab=updates', 'On offer');
+    await page.getByText(`${before} → 99.0`).waitFor();
+    await page.getByText('Guarded', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: `Update ${plugin.name}` }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(plugin.name).waitFor();
+    await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
+    // The story is told while it happens.
+    await page.getByText('Looking at the site first …').waitFor();
+    await served.running(page.getByText('Put back', { exact: true }).first().waitFor());
+    await page.getByText('0 updates were applied, 1 not.').waitFor();
+    await page
+      .getByText(/^put back by|put back by/)
+      .first()
+      .waitFor();
+    expect(plugin.version).toBe(before);
+    // All others are kept from it, and a person may let it pass.
+    await page.getByRole('link', { name: 'Updates', exact: true }).first().click();
+    await page.getByRole('heading', { name: 'Held back' }).waitFor();
+    await page.getByRole('button', { name: 'Let pass' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Let pass' }).click();
+    await page.getByRole('heading', { name: 'Held back' }).waitFor({ state: 'detached' });
+    // Now tells of it.
+    await page.getByRole('link', { name: 'Now', exact: true }).first().click();
+    await page.getByRole('heading', { name: /Update put back/ }).waitFor();
+    await page.context().close();
+  });
+
+  it('updates an item of the fleet on the sites that are left in, after a preview', async () => {
+    const plugin = app.offer(app.fleet.site(2), 1, '9.9');
+    const elsewhere = app.fleet.site(3).state.plugins.find(({ mustUse }) => !mustUse);
+    if (elsewhere === undefined) throw new Error('the site has no plugin');
+    Object.assign(elsewhere, { ...plugin, update: { ...plugin.update } });
+    const before = elsewhere.version;
+    await app.call('sync-sites', {});
+    const { total } = await app.call('list-updates', { slug: plugin.slug });
+    expect(total).toBeGreaterThan(1);
+    const page = await served.open();
+    await page.getByRole('link', { name: 'Updates', exact: true }).first().click();
+    await page.getByLabel('Search plugin or theme').fill(plugin.slug);
+    await page.waitForURL(/search=/);
+    const items = page.locator('.item > button');
+    await expect.poll(() => items.count()).toBe(1);
+    await items.click();
+    await page.getByRole('button', { name: `Update ${total} sites` }).waitFor();
+    for (const box of await page
+      .locator('.picks li', { hasNotText: nameOf(2) })
+      .getByRole('checkbox')
+      .all())
+      await box.uncheck();
+    await page.getByRole('button', { name: 'Update 1 site' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 update on 1 site, as of their last sync.').waitFor();
+    await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
+    await served.running(dialog.getByText('1 update was applied.').waitFor());
+    expect(elsewhere.version).toBe(before);
+    expect(plugin.version).toBe('9.9');
+    await page.context().close();
+  });
+
+  it('shows a login that may only look no button that changes something', async () => {
+    const page = await served.open(['read']);
+    for (const [address, text] of VIEWS.filter(([address]) => address !== '/start')) {
+      await visit(page, address, text);
+      const names = (await page.getByRole('main').getByRole('button').allInnerTexts()).map((name) => name.trim());
+      const harmless =
+        /^(Site|Status|Updates|Client|Last sync|24 hours|7 days|30 days|Previous|Next|Clear filters|Standard columns|Close|Columns|)$/;
+      expect(
+        names.filter((name) => !harmless.test(name) && !/guarded|Held back| → /.test(name)),
+        address,
+      ).toEqual([]);
+      expect(await page.getByRole('main').locator('input[type=checkbox]:visible').count(), address).toBe(0);
+    }
+    // Nor does the service do it for one who asks all the same.
+    const status = await page.evaluate(async () => {
+      const { csrf } = await (await fetch('/session')).json();
+      const headers = { 'X-Sitefleet-CSRF': csrf, 'content-type': 'application/json' };
+      return (await fetch('/v2/sites/1/suspend', { method: 'POST', headers, body: '{}' })).status;
+    });
+    expect(status).toBe(403);
+    await page.context().close();
+  }, 60_000);
+
+  it('says when the session has ended, and goes on after logging in again', async () => {
+    const page = await served.open();
+    await visit(page, '/sites', 'Sites');
+    const name = `user-${(await app.service.store.users.list()).length}`;
+    const { cookies } = { cookies: await page.context().cookies() };
+    await page.context().clearCookies();
+    expect(cookies.map(({ httpOnly, sameSite }) => ({ httpOnly, sameSite }))).toEqual([
+      { httpOnly: true, sameSite: 'Strict' },
+    ]);
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('connected');
+    await page.getByText('Your session has ended.').waitFor();
+    const users = await app.service.store.users.list();
+    await logIn(page, users.some((one) => one.name === name) ? name : 'user-1');
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
+    expect(page.url()).toContain('status=connected');
+    await page.getByRole('button', { name: 'Log out' }).first().click();
+    await page.getByLabel('Password').waitFor();
+    await page.context().close();
+  });
+
+  it('cannot be framed, and pages of others cannot change anything through it', async () => {
+    const page = await served.open();
+    const evil = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end(`<!doctype html><title>waiting</title>
+        <iframe src="${served.url}/sites"></iframe>
+        <script>fetch(${JSON.stringify(`${served.url}/v2/sites/1/suspend`)}, { method: 'POST', mode: 'no-cors', credentials: 'include' })
+          .catch(() => 0).then(() => { document.title = 'sent'; })</script>`);
+    });
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    const answer = page.waitForResponse((response) => response.url().endsWith('/v2/sites/1/suspend'));
+    await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/`);
+    expect((await answer).status()).toBeGreaterThanOrEqual(400);
+    await page.waitForFunction(() => document.title === 'sent');
+    expect(await page.frames()[1]?.evaluate(() => document.getElementById('app') !== null)).not.toBe(true);
+    expect((await app.call('get-site', { site_id_or_domain: 1 })).status).toBe('connected');
+    evil.close();
+    await page.context().close();
+    // The other page was called on purpose, and its frame refused.
+    served.complaints.length = 0;
+  });
+
+  it('says that the service is away, keeps what is shown, and comes back by itself', async () => {
+    const page = await served.open();
+    await visit(page, '/sites', 'Sites');
+    await served.away();
+    await page.getByText('Sitefleet does not answer.').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(4);
+    await served.back();
+    await page.getByText('Sitefleet does not answer.').waitFor({ state: 'detached' });
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('connected');
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
+    await page.context().close();
+    served.complaints.length = 0;
+  });
+
+  it('has nothing that axe calls serious on any view, in light and dark, and fits a phone of 360 pixels', async () => {
+    const page = await served.open(['read', 'write'], { reducedMotion: 'reduce' });
+    for (const [address, text] of VIEWS) {
+      await visit(page, address, text);
+      expect(await seriousFindings(page), address).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await painted(page);
+      expect(await seriousFindings(page, ['color-contrast']), `${address} dark`).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      await expectToFit(page);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('navigation', { name: 'Views', exact: true }).getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  it('is used by the keyboard alone', async () => {
+    const page = await served.open();
+    await page.keyboard.press('Tab');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    await page.getByRole('link', { name: 'Sites', exact: true }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
+    await page
+      .getByRole('checkbox', { name: `Choose ${nameOf(0)}` })
+      .first()
+      .focus();
+    await page.keyboard.press('Space');
+    await page.getByText('1 chosen').waitFor();
+    await page.getByRole('button', { name: 'Suspend' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+});

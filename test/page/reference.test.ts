@@ -1,0 +1,121 @@
+/** `/docs` in a real browser: everything is listed, calls can be tried out with the session, and nothing comes from elsewhere. */
+
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrowser } from '../../src/audit/browser.js';
+import { type HttpListener, listen } from '../../src/http/server.js';
+import { routes } from '../../src/rest/index.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
+import { operations } from '../../tools/index.js';
+import { type TestApp, testApp } from '../support/harness.js';
+
+const executablePath = await findBrowser(null);
+const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
+const LOGIN = { username: 'ada', password: 'correct horse' };
+
+let app: TestApp;
+let listener: HttpListener;
+
+beforeAll(async () => {
+  app = await testApp({ sites: 1, realClock: true });
+  await app.connect(0);
+  const password_hash = await hashPassword(LOGIN.password);
+  const rights: ('read' | 'write')[] = ['read', 'write'];
+  await app.service.store.users.add({ name: LOGIN.username, password_hash, rights, now: Date.now() });
+  listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await listener.close(0);
+  await app.close();
+});
+
+describe('the description behind the reference', () => {
+  it('is valid, and has every row and every operation', async () => {
+    const reply = await fetch(`${listener.url}/docs/openapi.json`);
+    const text = await reply.text();
+    expect(await new Validator().validate(JSON.parse(text))).toMatchObject({ valid: true });
+    const { paths } = JSON.parse(text) as { paths: Record<string, object> };
+    const wanted = [
+      ...routes.map(({ path }) => `/v2${path}`),
+      ...operations.map(({ id }) => `/wp-json/wp-abilities/v1/abilities/${id}/run`),
+    ];
+    expect(new Set(Object.keys(paths))).toEqual(new Set(wanted));
+  });
+
+  it('shows operations with the method they are published with', async () => {
+    const reply = await fetch(`${listener.url}/docs/openapi.json`);
+    const { paths } = (await reply.json()) as {
+      paths: Record<string, Record<string, { parameters?: { name: string }[] }>>;
+    };
+    const list = paths['/wp-json/wp-abilities/v1/abilities/svc/list-updates-v1/run'];
+    const names = list?.get?.parameters?.map(({ name }) => name);
+    expect(names).toContain('input[per_page]');
+    expect(names).toContain('input[site_ids_or_domains][]');
+    expect(Object.keys(paths['/wp-json/wp-abilities/v1/abilities/svc/delete-site-v1/run'] ?? {})).toEqual(['post']);
+  });
+
+  it('answers no file but its own', async () => {
+    for (const path of ['/docs/assets/nothing.js', '/docs/assets/..%2findex.html', '/docs/index.html'])
+      expect((await fetch(listener.url + path)).status).toBe(404);
+  });
+});
+
+describe.skipIf(executablePath === null)(`the reference in a browser${missing}`, () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const complaints: string[] = [];
+  const hosts = new Set<string>();
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    context = await browser.newContext({ baseURL: listener.url });
+    page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    await page.goto('/docs');
+    await page.locator('.opblock-tag').first().waitFor({ timeout: 60_000 });
+  }, 90_000);
+  afterAll(() => browser.close());
+
+  /** Opens a call of the list, and its form. */
+  async function open(method: string, path: string, group: string) {
+    await page.locator(`.opblock-tag[data-tag="${group}"]`).click();
+    const row = page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });
+    const wanted = row.filter({ has: page.locator('.opblock-summary-method', { hasText: new RegExp(`^${method}$`) }) });
+    await wanted.locator('.opblock-summary-control').click({ timeout: 60_000 });
+    await wanted.getByRole('button', { name: 'Try it out' }).click();
+    return wanted;
+  }
+
+  it('lists the operations and the rows by group', async () => {
+    const groups = await page.locator('.opblock-tag').allTextContents();
+    expect(groups.filter((text) => text.startsWith('operations: '))).toHaveLength(8);
+    expect(groups.some((text) => text.startsWith('monitors'))).toBe(true);
+    await expect(page.locator('#session').textContent()).resolves.toContain('Log in');
+  });
+
+  it('tries calls out with the session: a read, and a write with its token', async () => {
+    const login = await context.request.post('/session', { data: LOGIN, headers: { origin: listener.url } });
+    expect(login.status()).toBe(200);
+    const read = await open('GET', '/v2/sites/basic', 'sites');
+    await read.getByRole('button', { name: 'Execute' }).click();
+    const answer = read.locator('.live-responses-table .response-col_status');
+    await answer.filter({ hasText: '200' }).waitFor({ timeout: 30_000 });
+    const write = await open('POST', '/v2/tags/add', 'tags');
+    await write.locator('textarea.body-param__text').fill('{"name":"From the reference"}');
+    await write.getByRole('button', { name: 'Execute' }).click();
+    await write
+      .locator('.live-responses-table .response-col_status')
+      .filter({ hasText: '200' })
+      .waitFor({ timeout: 30_000 });
+    const { items } = await app.service.store.tags.list({}, 1, 10, []);
+    expect(items.map(({ name }) => name)).toContain('From the reference');
+  }, 120_000);
+
+  it('asks no other host, and the console stays silent', () => {
+    expect([...hosts].filter((host) => host !== '')).toEqual([new URL(listener.url).host]);
+    expect(complaints).toEqual([]);
+  });
+});

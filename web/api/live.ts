@@ -1,0 +1,115 @@
+/** What the service tells while it happens (server-sent events). Lost connections come back by themselves. */
+
+import { useEffect, useRef } from 'preact/hooks';
+import { refresh } from './load.js';
+import { reachable } from './reachable.js';
+import { session } from './session.js';
+
+export interface JobEvent {
+  id: string;
+  type: string;
+  status: 'queued' | 'processing' | 'completed' | 'failed';
+  done: number;
+  failed: number;
+  total: number;
+}
+
+interface Events {
+  job: JobEvent;
+  site: { id: number };
+  alert: { kind: string; site_id: number | null };
+  updates: Record<string, unknown>;
+}
+type Kind = keyof Events;
+type Listener = (data: never) => void;
+
+const KINDS: readonly Kind[] = ['job', 'site', 'alert', 'updates'];
+const listeners: Record<Kind, Set<Listener>> = {
+  job: new Set(),
+  site: new Set(),
+  alert: new Set(),
+  updates: new Set(),
+};
+let source: EventSource | undefined;
+
+/** Opens the stream while somebody is logged in. */
+export function followSession(): void {
+  const follow = () => {
+    const open = session.get()?.authenticated === true;
+    if (open && source === undefined) connect();
+    if (!open && source !== undefined) disconnect();
+  };
+  session.subscribe(follow);
+  reachable.subscribe(() => {
+    if (reachable.get() && source?.readyState === EventSource.CLOSED) {
+      disconnect();
+      follow();
+    }
+  });
+  follow();
+}
+
+function connect(): void {
+  const stream = new EventSource('/v2/events');
+  source = stream;
+  let lost = false;
+  stream.onopen = () => {
+    // What happened in between was not told.
+    if (lost) refresh();
+    lost = false;
+  };
+  stream.onerror = () => {
+    lost = true;
+    if (stream.readyState === EventSource.CONNECTING) void probe();
+  };
+  for (const kind of KINDS)
+    stream.addEventListener(kind, (event) => {
+      const data = JSON.parse((event as MessageEvent<string>).data) as never;
+      for (const listener of [...listeners[kind]]) listener(data);
+    });
+}
+
+function disconnect(): void {
+  source?.close();
+  source = undefined;
+}
+
+/** The stream alone does not say whether the service is gone. */
+async function probe(): Promise<void> {
+  try {
+    await fetch('/healthz', { cache: 'no-store' });
+  } catch {
+    reachable.set(false);
+  }
+}
+
+/** Calls back on each event of the kind while the component is shown. */
+export function useLive<K extends Kind>(kind: K, listener: (data: Events[K]) => void): void {
+  const current = useRef(listener);
+  current.current = listener;
+  useEffect(() => {
+    const own: Listener = (data) => current.current(data as Events[K]);
+    listeners[kind].add(own);
+    return () => {
+      listeners[kind].delete(own);
+    };
+  }, [kind]);
+}
+
+/** Loads data whose key begins so again after events of these kinds, at most once in this many milliseconds. */
+export function useLiveRefresh(kinds: readonly Kind[], prefix: string, everyMs = 1500): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const own: Listener = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh(prefix);
+      }, everyMs);
+    };
+    for (const kind of kinds) listeners[kind].add(own);
+    return () => {
+      clearTimeout(timer);
+      for (const kind of kinds) listeners[kind].delete(own);
+    };
+  }, [prefix, everyMs, kinds.join()]);
+}

@@ -1,0 +1,88 @@
+/** Data of a view: what was seen last is shown at once and replaced when the answer arrives. */
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from './client.js';
+import { reachable } from './reachable.js';
+import { session } from './session.js';
+
+interface Loaded<T> {
+  data: T | undefined;
+  error: ApiError | undefined;
+  /** A newer answer is under way. */
+  loading: boolean;
+  reload(): void;
+}
+
+/** Answers kept for going back and forth. */
+const KEPT = 60;
+const kept = new Map<string, unknown>();
+const mounted = new Map<() => void, string>();
+
+function keep(key: string, data: unknown): void {
+  kept.delete(key);
+  kept.set(key, data);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest);
+}
+
+/** Loads again what is shown and whose key begins so; with no argument everything. */
+export function refresh(...prefixes: string[]): void {
+  const meant = (key: string) => prefixes.length === 0 || prefixes.some((prefix) => key.startsWith(prefix));
+  for (const key of [...kept.keys()]) if (meant(key) && ![...mounted.values()].includes(key)) kept.delete(key);
+  for (const [reload, key] of [...mounted]) if (meant(key)) reload();
+}
+
+reachable.subscribe(() => {
+  if (reachable.get()) refresh();
+});
+session.subscribe(() => {
+  if (session.get()?.authenticated === false) kept.clear();
+});
+
+/**
+ * @param key names the data and everything it depends on; null loads nothing
+ * @param load must use the signal: a key that changes ends the call before
+ * @param options.keepShown for lists: what the key before had stays until the answer arrives, so that nothing flickers
+ */
+export function useLoad<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<T>,
+  { keepShown = false } = {},
+): Loaded<T> {
+  const [state, setState] = useState<{ key: string | null; data?: T; error?: ApiError; loading: boolean }>({
+    key: null,
+    loading: true,
+  });
+  const loader = useRef(load);
+  loader.current = load;
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((count) => count + 1), []);
+
+  useEffect(() => {
+    if (key === null) return;
+    const control = new AbortController();
+    mounted.set(reload, key);
+    loader.current(control.signal).then(
+      (data) => {
+        if (control.signal.aborted) return;
+        keep(key, data);
+        setState({ key, data, loading: false });
+      },
+      (error: unknown) => {
+        if (control.signal.aborted) return;
+        if (!(error instanceof ApiError)) throw error;
+        const data = kept.get(key) as T | undefined;
+        setState({ key, error, loading: false, ...(data === undefined ? {} : { data }) });
+      },
+    );
+    return () => {
+      control.abort();
+      mounted.delete(reload);
+    };
+  }, [key, turn]);
+
+  if (key === null) return { data: undefined, error: undefined, loading: false, reload };
+  const own = state.key === key;
+  const data = own ? state.data : ((kept.get(key) as T | undefined) ?? (keepShown ? state.data : undefined));
+  return { data, error: own ? state.error : undefined, loading: own ? state.loading : true, reload };
+}

@@ -1,0 +1,81 @@
+/** Chooses between logging in and the fleet, and the view by the address. Each view is loaded when it is first shown. */
+
+import { useEffect, useState } from 'preact/hooks';
+import lazy, { ErrorBoundary } from 'preact-iso/lazy';
+import { Route, Router, useLocation } from 'preact-iso/router';
+import { ApiError } from './api/client.js';
+import { reachable } from './api/reachable.js';
+import { loadSession, session } from './api/session.js';
+import { useStore } from './api/store.js';
+import { Offline, Shell } from './parts/shell.js';
+import { Failed } from './parts/states.js';
+import { Toasts } from './parts/toast.js';
+import { t } from './texts/texts.js';
+import { LogIn } from './views/login.js';
+import { Now } from './views/now.js';
+
+const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
+const Site = lazy(() => import('./views/site.js').then(({ Site }) => Site));
+const Updates = lazy(() => import('./views/updates.js').then(({ Updates }) => Updates));
+const Monitors = lazy(() => import('./views/monitors.js').then(({ Monitors }) => Monitors));
+const Clients = lazy(() => import('./views/clients.js').then(({ Clients }) => Clients));
+const Reports = lazy(() => import('./views/reports.js').then(({ Reports }) => Reports));
+const Jobs = lazy(() => import('./views/jobs.js').then(({ Jobs }) => Jobs));
+const Access = lazy(() => import('./views/access.js').then(({ Access }) => Access));
+const Settings = lazy(() => import('./views/settings.js').then(({ Settings }) => Settings));
+const Start = lazy(() => import('./views/start.js').then(({ Start }) => Start));
+
+export function App() {
+  const current = useStore(session);
+  const answers = useStore(reachable);
+  useEffect(() => {
+    if (answers && current === null) void loadSession();
+  }, [answers, current]);
+  if (current === null) return <Offline whole />;
+  return (
+    <>
+      {current.authenticated ? <Fleet firstStart={current.first_start} /> : <LogIn />}
+      <Toasts />
+    </>
+  );
+}
+
+/** Asked once on a page, also when it was not answered. */
+let asked = false;
+
+function Fleet({ firstStart }: { firstStart: boolean }) {
+  const { path, route } = useLocation();
+  const [broken, setBroken] = useState<Error | null>(null);
+  useEffect(() => {
+    if (path === '/login') route('/', true);
+    else if (firstStart && !asked && path === '/') route('/start', true);
+    asked = true;
+  }, [path, firstStart, route]);
+  // A part of the page that cannot be loaded any more belongs to a version that was replaced.
+  if (broken !== null)
+    return (
+      <Shell>
+        <Failed error={new ApiError(-1, '', t.failed.page, null)} retry={() => location.reload()} />
+      </Shell>
+    );
+  return (
+    <Shell>
+      <ErrorBoundary onError={setBroken}>
+        <Router>
+          <Route path="/" component={Now} />
+          <Route path="/sites" component={Sites} />
+          <Route path="/sites/:id" component={Site} />
+          <Route path="/updates" component={Updates} />
+          <Route path="/monitors" component={Monitors} />
+          <Route path="/clients" component={Clients} />
+          <Route path="/reports" component={Reports} />
+          <Route path="/jobs" component={Jobs} />
+          <Route path="/access" component={Access} />
+          <Route path="/settings" component={Settings} />
+          <Route path="/start" component={Start} />
+          <Route default component={Now} />
+        </Router>
+      </ErrorBoundary>
+    </Shell>
+  );
+}

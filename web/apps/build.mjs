@@ -1,0 +1,35 @@
+/** Builds the views inside assistants: one HTML file each, with its script and style in it, for a frame that may load nothing. */
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const VIEWS = { brief: 'The fleet now', job: 'A job', update: 'A safe update' };
+
+/** @param {string} folder where they are built to; it is emptied */
+export async function buildApps(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, title] of Object.entries(VIEWS)) {
+    const { outputFiles } = await build({
+      entryPoints: [join(here, `${name}.tsx`)],
+      outdir: folder,
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'iife',
+      target: ['chrome123', 'firefox121', 'safari17.5'],
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+      legalComments: 'none',
+      logLevel: 'warning',
+    });
+    const text = (kind) => outputFiles.find(({ path }) => path.endsWith(kind)).text.trim();
+    // A closing tag within a string of the script would end it.
+    const script = text('.js').replaceAll('</script', '<\\/script');
+    const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${text('.css')}</style></head><body><script>${script}</script></body></html>\n`;
+    writeFileSync(join(folder, `${name}.html`), html);
+  }
+}

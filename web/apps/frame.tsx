@@ -1,0 +1,180 @@
+/** What the views inside assistants share: the connection to the host, presses that ask first, and answers as tables. */
+
+import { type ComponentChildren, render } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from '../parts/button.js';
+import { connect, type Host, type ToolResult } from './host.js';
+import { say } from './texts.js';
+import '../style/base.css';
+import '../style/parts.css';
+import './apps.css';
+
+export type Json = Record<string, unknown>;
+
+/** What a view is given: the newest answer of its tool, and what the tool was called with. */
+export interface ViewProps<Answer> {
+  answer: Answer;
+  input: Json;
+  host: Host;
+  /** Calls the view's own tool again, with other arguments where given, and shows what comes. */
+  again(change?: Json): Promise<void>;
+}
+
+interface Parts<Answer> {
+  name: string;
+  tool: string;
+  /** Undefined for an answer that is not of this tool's shape. */
+  read(output: Json): Answer | undefined;
+  View(props: ViewProps<Answer>): ComponentChildren;
+}
+
+/** Starts a view: waits for the host, then shows each answer that comes. */
+export async function start<Answer>({ name, tool, read, View }: Parts<Answer>): Promise<void> {
+  const root = document.body;
+  let input: Json = {};
+  let host: Host | undefined;
+  let shown: ToolResult | undefined;
+  const notice = (text: string) => render(<p class="muted notice">{text}</p>, root);
+
+  function show(result: ToolResult): void {
+    shown = result;
+    if (host === undefined) return;
+    if (result.isError === true) {
+      render(<p class="notice problem">{textOf(result)}</p>, root);
+      return;
+    }
+    const answer = read(result.structuredContent ?? {});
+    if (answer === undefined) notice(say.unexpected);
+    else render(<View answer={answer} input={input} host={host} again={again} />, root);
+  }
+  const again = async (change: Json = {}) => {
+    if (host !== undefined) show(await host.call(tool, { ...input, ...change }));
+  };
+  notice(say.waiting);
+  host = await connect(name, {
+    input: (args) => {
+      input = args;
+    },
+    result: show,
+    cancelled: () => notice(say.cancelled),
+  });
+  if (shown !== undefined) show(shown);
+}
+
+export function textOf({ content = [] }: ToolResult): string {
+  return content.map(({ text = '' }) => text).join('\n');
+}
+
+interface PressProps {
+  children: string;
+  /** What is about to happen; asked before the press counts. */
+  sure?: string;
+  /** Not what the view is there for: it stands back. */
+  quiet?: boolean;
+  onPress(): Promise<unknown>;
+}
+
+/** A button that calls a tool. One that changes something says what, and counts only when pressed again. */
+export function Press({ children, sure, quiet = false, onPress }: PressProps) {
+  const [asking, setAsking] = useState(false);
+  const [problem, setProblem] = useState('');
+  const go = async () => {
+    setProblem('');
+    try {
+      await onPress();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setAsking(false);
+  };
+  if (asking)
+    return (
+      <span class="press">
+        <span>{sure}</span>
+        <Button small kind="main" onClick={go}>
+          {say.sure}
+        </Button>
+        <Button small onClick={() => setAsking(false)}>
+          {say.cancel}
+        </Button>
+      </span>
+    );
+  return (
+    <span class="press">
+      <Button
+        small
+        kind={quiet ? 'quiet' : sure === undefined ? 'plain' : 'main'}
+        onClick={sure === undefined ? go : () => setAsking(true)}
+      >
+        {children}
+      </Button>
+      {problem !== '' && <span class="problem">{problem}</span>}
+    </span>
+  );
+}
+
+const ROWS = 12;
+const COLUMNS = 6;
+
+/** Any answer of ours: its first list as a table, or its members. */
+export function Answer({ result }: { result: ToolResult }) {
+  if (result.isError === true) return <p class="problem">{textOf(result)}</p>;
+  const output = result.structuredContent ?? {};
+  const list = Object.values(output).find(isList);
+  if (list === undefined) return <Members of={output} />;
+  const columns = Array.isArray(output.columns)
+    ? output.columns.map(String)
+    : [...new Set(list.flatMap((row) => (Array.isArray(row) ? [] : Object.keys(row))))].slice(0, COLUMNS);
+  const total = typeof output.total === 'number' ? output.total : list.length;
+  const rows = list.slice(0, ROWS);
+  return (
+    <div class="scrolls">
+      <table>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name}>{name.replaceAll('_', ' ')}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {columns.map((name, column) => (
+                <td key={name}>{cell(Array.isArray(row) ? row[column] : row[name])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {total > rows.length && <p class="muted">{say.more(rows.length, total)}</p>}
+    </div>
+  );
+}
+
+function Members({ of }: { of: Json }) {
+  return (
+    <dl class="members">
+      {Object.entries(of).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name.replaceAll('_', ' ')}</dt>
+          <dd>{cell(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function isList(value: unknown): value is (Json | unknown[])[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'object' && one !== null);
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** A site as people call it: without scheme. */
+export function plainUrl(url: string): string {
+  return url.replace(/^https?:\/\/(www\.)?/, '').replace(/\/$/, '');
+}

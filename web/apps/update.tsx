@@ -1,0 +1,165 @@
+/** A safe update inside an assistant: the plan with how each item is protected, then what became of each, and putting it back. */
+
+import { CircleCheck, Shield, ShieldCheck, ShieldOff, TriangleAlert, Undo2 } from 'lucide';
+import { useState } from 'preact/hooks';
+import { Badge, type Tone } from '../parts/badge.js';
+import { Press, plainUrl, start, textOf, type ViewProps } from './frame.js';
+import type { Host } from './host.js';
+import { say } from './texts.js';
+
+type Protection = 'guard' | 'reinstall' | 'none';
+
+interface Item {
+  type: string;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  protection: Protection;
+}
+
+interface Problem {
+  type: string;
+  slug: string;
+  code: string;
+  message: string;
+  evidence?: string[];
+}
+
+interface Update {
+  site_id: number;
+  site_url: string;
+  dry_run: boolean;
+  planned: Item[];
+  updated: Item[];
+  suspects: { change_id: string; slug: string; findings: string[] }[];
+  errors: Problem[];
+  notices: string[];
+}
+
+const PROTECTIONS = {
+  guard: ['good', ShieldCheck],
+  reinstall: ['warn', Shield],
+  none: ['bad', ShieldOff],
+} as const satisfies Record<Protection, readonly [Tone, unknown]>;
+
+function Versions({ item }: { item: Item }) {
+  return (
+    <span>
+      <b>{item.name || item.slug}</b> {item.old_version} → {item.new_version}
+    </span>
+  );
+}
+
+function Planned({ item }: { item: Item }) {
+  const [tone, icon] = PROTECTIONS[item.protection];
+  return (
+    <li class="item">
+      <Versions item={item} />
+      <Badge tone={tone} icon={icon}>
+        {say.update[item.protection]}
+      </Badge>
+    </li>
+  );
+}
+
+/** An installed item, with the way back. Only plugins and themes have one. */
+function Done({ item, update, host }: { item: Item; update: Update; host: Host }) {
+  const [outcome, setOutcome] = useState('');
+  const suspect = update.suspects.find(({ slug }) => slug === item.slug);
+  const putBack = async () => {
+    const args = { site_id_or_domain: update.site_id, type: item.type, slug: item.slug, to_version: item.old_version };
+    const result = await host.call('svc-roll-back-v1', args);
+    const { version, well } = (result.structuredContent ?? {}) as { version?: string; well?: boolean };
+    setOutcome(result.isError === true ? textOf(result) : say.update.undone(version ?? '', well === true));
+  };
+  const canUndo = host.canCall && outcome === '' && (item.type === 'plugin' || item.type === 'theme');
+  return (
+    <li class="item">
+      <Versions item={item} />
+      <Badge tone={suspect === undefined ? 'good' : 'warn'} icon={suspect === undefined ? CircleCheck : TriangleAlert}>
+        {suspect === undefined ? say.update.updated : say.update.suspect}
+      </Badge>
+      {suspect?.findings.map((finding) => (
+        <p class="muted" key={finding}>
+          {finding}
+        </p>
+      ))}
+      {canUndo && (
+        <Press quiet sure={say.update.undoSure(item.old_version)} onPress={putBack}>
+          {say.update.undo}
+        </Press>
+      )}
+      {outcome !== '' && <p>{outcome}</p>}
+    </li>
+  );
+}
+
+const OUTCOMES: Record<string, string> = {
+  svc_update_rolled_back: say.update.putBack,
+  svc_version_quarantined: say.update.heldBack,
+};
+
+function Failed({ problem, planned }: { problem: Problem; planned: readonly Item[] }) {
+  const item = planned.find(({ type, slug }) => type === problem.type && slug === problem.slug);
+  return (
+    <li class="item">
+      {item === undefined ? <b>{problem.slug || problem.type}</b> : <Versions item={item} />}
+      <Badge tone="bad" icon={problem.code === 'svc_update_rolled_back' ? Undo2 : TriangleAlert}>
+        {OUTCOMES[problem.code] ?? say.update.failed}
+      </Badge>
+      <p>{problem.message}</p>
+      {problem.evidence
+        ?.filter((line) => !problem.message.includes(line))
+        .map((line) => (
+          <p class="muted" key={line}>
+            {line}
+          </p>
+        ))}
+    </li>
+  );
+}
+
+function View({ answer, host, again }: ViewProps<Update>) {
+  const { dry_run: plan, planned, updated, errors, notices } = answer;
+  const empty = planned.length + updated.length + errors.length === 0;
+  return (
+    <main class="app">
+      <header>
+        <h1>{plan ? say.update.plan : say.update.done}</h1>
+        <span class="muted">{plainUrl(answer.site_url)}</span>
+      </header>
+      {empty && <p>{say.update.nothing}</p>}
+      <ul class="items">
+        {plan && planned.map((item) => <Planned key={`${item.type} ${item.slug}`} item={item} />)}
+        {updated.map((item) => (
+          <Done key={`${item.type} ${item.slug}`} item={item} update={answer} host={host} />
+        ))}
+        {errors.map((problem) => (
+          <Failed key={`${problem.type} ${problem.slug} ${problem.code}`} problem={problem} planned={planned} />
+        ))}
+      </ul>
+      {notices.map((notice) => (
+        <p class="muted" key={notice}>
+          {notice}
+        </p>
+      ))}
+      {plan && planned.length > 0 && host.canCall && (
+        <Press
+          sure={say.update.goSure}
+          onPress={() => again({ dry_run: false, specific_items: planned.map(({ slug }) => slug) })}
+        >
+          {say.update.go(planned.length)}
+        </Press>
+      )}
+      {!host.canCall && <p class="muted">{say.noCalls}</p>}
+    </main>
+  );
+}
+
+start<Update>({
+  name: 'sitefleet-update',
+  tool: 'svc-safe-update-site-v1',
+  read: (output) => (Array.isArray(output.planned) ? (output as unknown as Update) : undefined),
+  View,
+});

@@ -1,0 +1,70 @@
+/** Builds the page: scripts and styles under names that change with their content, and the index that names them. */
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const web = fileURLToPath(new URL('.', import.meta.url));
+/** Browsers of 2024: `light-dark()` and nested styles are theirs. */
+const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
+
+/** @param {string} folder where the page is built to; it is emptied */
+export async function buildPage(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  const assets = join(folder, 'assets');
+  mkdirSync(assets, { recursive: true });
+  const shared = {
+    bundle: true,
+    minify: true,
+    target: TARGET,
+    outdir: assets,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  };
+  const { metafile } = await build({
+    ...shared,
+    entryPoints: [join(web, 'main.tsx')],
+    format: 'esm',
+    splitting: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+  });
+  const theme = await build({ ...shared, entryPoints: [join(web, 'theme.ts')], format: 'iife' });
+  const outputs = Object.entries(metafile.outputs);
+  const [script, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')) ?? [];
+  const icon = hashed('icon.svg', assets);
+  const address = (file) => `/assets/${basename(file)}`;
+  const filled = {
+    script: address(script),
+    style: address(entry.cssBundle),
+    theme: address(Object.keys(theme.metafile.outputs)[0]),
+    icon: address(icon),
+    preloads: entry.imports
+      .filter(({ kind }) => kind === 'import-statement')
+      .map(({ path }) => `<link rel="modulepreload" href="${address(path)}">`)
+      .join('\n'),
+  };
+  const html = readFileSync(join(web, 'index.html'), 'utf8');
+  writeFileSync(
+    join(folder, 'index.html'),
+    html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
+  );
+  // Once, as small as can be, instead of at each request.
+  for (const name of readdirSync(assets))
+    writeFileSync(join(assets, `${name}.br`), brotliCompressSync(readFileSync(join(assets, name))));
+}
+
+/** Copies a file under a name that holds a hash of its content; answers the name. */
+function hashed(file, assets) {
+  const content = readFileSync(join(web, file));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8).toUpperCase();
+  const name = file.replace('.', `-${digest}.`);
+  writeFileSync(join(assets, name), content);
+  return name;
+}

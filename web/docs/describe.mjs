@@ -1,0 +1,73 @@
+/** One description of everything that can be called over HTTP, in OpenAPI 3.0: the viewer takes ten times as long for 3.1. */
+
+const { openApi } = await import('../../dist/src/rest/openapi.js');
+const { routes } = await import('../../dist/src/rest/index.js');
+const { describeRuns } = await import('../../dist/src/run/openapi.js');
+const { operations } = await import('../../dist/tools/index.js');
+const { VERSION } = await import('../../dist/src/core/version.js');
+
+const { description: ROWS } = (await openApi([], VERSION)).info;
+const INTRODUCTION = `**Operations** are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`. \
+**Rows below /v2** are for scripts and take an API key.
+
+${ROWS}`;
+
+export async function describeAll() {
+  const { webhooks: _not30, ...rest } = await openApi(routes, VERSION);
+  const runs = describeRuns(operations, 'login');
+  const below = Object.entries(rest.paths).map(([path, item]) => [`/v2${path}`, item]);
+  return downgraded({
+    ...rest,
+    openapi: '3.0.3',
+    info: { ...rest.info, title: 'Sitefleet', description: INTRODUCTION, license: { name: rest.info.license.name } },
+    // Found from the address of the description, so that a proxy may serve us below a path of its own.
+    servers: [{ url: '../' }],
+    tags: [...runs.tags, ...rest.tags],
+    paths: { ...runs.paths, ...Object.fromEntries(below) },
+  });
+}
+
+/** Members whose values are no descriptions, whatever they look like. */
+const DATA = new Set(['example', 'default', 'enum']);
+
+/** JSON Schema as OpenAPI 3.0 knows it, at any depth. */
+function downgraded(value) {
+  if (Array.isArray(value)) return value.map(downgraded);
+  if (typeof value !== 'object' || value === null) return value;
+  const out = Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, DATA.has(name) ? inner : downgraded(inner)]),
+  );
+  if ('const' in out && !('properties' in out)) {
+    out.enum = [out.const];
+    delete out.const;
+  }
+  for (const [limit, plain] of Object.entries({ exclusiveMinimum: 'minimum', exclusiveMaximum: 'maximum' })) {
+    if (typeof out[limit] !== 'number') continue;
+    out[plain] = out[limit];
+    out[limit] = true;
+  }
+  if (typeof out.propertyNames === 'object') delete out.propertyNames;
+  if (out.type === 'null') Object.assign(out, { type: undefined, enum: [null], nullable: true });
+  if (Array.isArray(out.type)) Object.assign(out, typesOf(out.type));
+  if (out.type === 'array' && (out.items === undefined || Array.isArray(out.items))) out.items = {};
+  if (Array.isArray(out.anyOf)) Object.assign(out, withoutNull(out.anyOf));
+  for (const name of ['type', 'anyOf']) if (out[name] === undefined) delete out[name];
+  return out;
+}
+
+function typesOf(types) {
+  const real = types.filter((type) => type !== 'null');
+  const nullable = real.length < types.length ? { nullable: true } : {};
+  if (real.length === 1) return { type: real[0], ...nullable };
+  return {
+    type: undefined,
+    anyOf: real.map((type) => (type === 'array' ? { type, items: {} } : { type })),
+    ...nullable,
+  };
+}
+
+function withoutNull(choices) {
+  const real = choices.filter(({ type }) => type !== 'null');
+  if (real.length === choices.length) return {};
+  return real.length === 1 ? { anyOf: undefined, ...real[0], nullable: true } : { anyOf: real, nullable: true };
+}

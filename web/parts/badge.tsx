@@ -1,0 +1,127 @@
+/** States as a sign and a word; colour only says it a third time. */
+
+import type { IconNode } from 'lucide';
+import {
+  ArrowDownCircle,
+  Ban,
+  CheckCircle2,
+  CircleDashed,
+  CircleHelp,
+  CirclePause,
+  LoaderCircle,
+  OctagonX,
+  Shield,
+  ShieldCheck,
+  ShieldOff,
+  TriangleAlert,
+  Undo2,
+  Unplug,
+} from 'lucide';
+import { t } from '../texts/texts.js';
+import { Icon } from './icon.js';
+
+export type Tone = 'good' | 'warn' | 'bad' | 'idle' | 'busy';
+
+export function Badge({ tone, icon, children }: { tone: Tone; icon: IconNode; children: string }) {
+  return (
+    <span class={`badge ${tone}`}>
+      <Icon of={icon} class={tone === 'busy' ? 'turning' : ''} />
+      {children}
+    </span>
+  );
+}
+
+const SITE: Record<string, [Tone, IconNode]> = {
+  connected: ['good', CheckCircle2],
+  disconnected: ['bad', Unplug],
+  suspended: ['idle', CirclePause],
+};
+
+export function SiteStatus({ status }: { status: string }) {
+  const [tone, icon] = SITE[status] ?? (['idle', CircleHelp] as const);
+  return (
+    <Badge tone={tone} icon={icon}>
+      {t.siteStatus[status as keyof typeof t.siteStatus] ?? status}
+    </Badge>
+  );
+}
+
+const MONITOR: Record<string, [Tone, IconNode]> = {
+  up: ['good', CheckCircle2],
+  down: ['bad', ArrowDownCircle],
+  pending: ['warn', CircleDashed],
+  paused: ['idle', CirclePause],
+};
+
+/** Null = there is no monitor. */
+export function MonitorState({ state }: { state: string | null }) {
+  const [tone, icon] = MONITOR[state ?? ''] ?? (['idle', CircleHelp] as const);
+  return (
+    <Badge tone={tone} icon={icon}>
+      {t.monitor[(state ?? 'unknown') as keyof typeof t.monitor] ?? t.monitor.unknown}
+    </Badge>
+  );
+}
+
+const JOB: Record<string, [Tone, IconNode]> = {
+  queued: ['idle', CircleDashed],
+  processing: ['busy', LoaderCircle],
+  completed: ['good', CheckCircle2],
+  failed: ['bad', OctagonX],
+};
+
+export function JobState({ status, failed }: { status: string; failed: number }) {
+  if (status === 'completed' && failed > 0)
+    return (
+      <Badge tone="warn" icon={TriangleAlert}>
+        {t.jobs.withFailures}
+      </Badge>
+    );
+  const [tone, icon] = JOB[status] ?? (['idle', CircleHelp] as const);
+  return (
+    <Badge tone={tone} icon={icon}>
+      {t.jobs.status[status as keyof typeof t.jobs.status] ?? status}
+    </Badge>
+  );
+}
+
+const OUTCOME: Record<string, [Tone, IconNode]> = {
+  kept: ['good', CheckCircle2],
+  rolled_back: ['warn', Undo2],
+  not_updated: ['idle', Ban],
+  broken: ['bad', OctagonX],
+};
+
+/** How a protected update ended; null while it is under way. */
+export function Outcome({ outcome }: { outcome: string | null }) {
+  const [tone, icon] =
+    outcome === null ? (['busy', LoaderCircle] as const) : (OUTCOME[outcome] ?? (['idle', CircleHelp] as const));
+  return (
+    <Badge tone={tone} icon={icon}>
+      {t.outcome[(outcome ?? 'open') as keyof typeof t.outcome]}
+    </Badge>
+  );
+}
+
+/** What would put an update back. */
+export function Protection({ by }: { by: 'guard' | 'reinstall' | 'none' | 'unknown' }) {
+  const facts = {
+    guard: ['good', ShieldCheck],
+    reinstall: ['warn', Shield],
+    none: ['idle', ShieldOff],
+    unknown: ['idle', CircleHelp],
+  } as const satisfies Record<string, [Tone, IconNode]>;
+  const [tone, icon] = facts[by];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {t.protection[by]}
+    </Badge>
+  );
+}
+
+/** How far an update goes; nothing where no version is known. */
+export function Level({ level }: { level: string | null }) {
+  if (level === null) return <span />;
+  const tone: Record<string, Tone> = { major: 'bad', minor: 'warn', patch: 'good' };
+  return <span class={`level ${tone[level] ?? 'idle'}`}>{t.level[level as keyof typeof t.level]}</span>;
+}

@@ -1,0 +1,68 @@
+/** Buttons and links that look like buttons. A busy button keeps its width and refuses a second press. */
+
+import type { IconNode } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Icon } from './icon.js';
+
+interface Look {
+  kind?: 'main' | 'plain' | 'danger' | 'quiet';
+  icon?: IconNode;
+  small?: boolean;
+}
+
+const classOf = ({ kind = 'plain', small = false }: Look) => `button ${kind}${small ? ' small' : ''}`;
+
+interface Props extends Look {
+  children: ComponentChildren;
+  /** A promise keeps the button busy until it settles. */
+  onClick?: () => unknown;
+  type?: 'button' | 'submit';
+  disabled?: boolean;
+  busy?: boolean;
+  label?: string;
+  pressed?: boolean;
+}
+
+export function Button({ children, onClick, type = 'button', disabled = false, busy, label, pressed, ...look }: Props) {
+  const [own, setOwn] = useState(false);
+  const waiting = busy ?? own;
+  const press = async () => {
+    if (waiting) return;
+    const result = onClick?.();
+    if (!(result instanceof Promise)) return;
+    setOwn(true);
+    await result.finally(() => setOwn(false));
+  };
+  return (
+    <button
+      type={type}
+      class={`${classOf(look)}${waiting ? ' busy' : ''}`}
+      disabled={disabled}
+      aria-busy={waiting}
+      aria-label={label}
+      aria-pressed={pressed}
+      onClick={press}
+    >
+      {look.icon && <Icon of={look.icon} />}
+      <span>{children}</span>
+    </button>
+  );
+}
+
+interface LinkProps extends Look {
+  href: string;
+  children: ComponentChildren;
+  /** Opens a tab of its own. */
+  outside?: boolean;
+}
+
+export function LinkButton({ href, children, outside = false, ...look }: LinkProps) {
+  const apart = outside ? { target: '_blank', rel: 'noopener noreferrer' } : {};
+  return (
+    <a class={classOf(look)} href={href} {...apart}>
+      {look.icon && <Icon of={look.icon} />}
+      <span>{children}</span>
+    </a>
+  );
+}

@@ -1,0 +1,40 @@
+/** A question or a form over the page: the browser's own dialog, which holds the focus and closes by Escape. */
+
+import { X } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from '../texts/texts.js';
+import { Icon } from './icon.js';
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** Buttons, the one that does it last. */
+  actions?: ComponentChildren;
+  wide?: boolean;
+}
+
+export function Dialog({ title, onClose, children, actions, wide = false }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <button type="button" class="close" aria-label={t.close} onClick={() => dialog.current?.close()}>
+          <Icon of={X} />
+        </button>
+      </header>
+      <div class="body">{children}</div>
+      {actions && <footer>{actions}</footer>}
+    </dialog>
+  );
+}

@@ -1,0 +1,65 @@
+/** The frame of a view: its heading, what can be done with it, and the title of the tab. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../texts/texts.js';
+
+interface Props {
+  title: string;
+  /** Below the heading. */
+  about?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Set by the first view: the heading takes the focus only when one view replaces another. */
+let shown = false;
+
+export function Page({ title, about, actions, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · ${t.product}`;
+  }, [title]);
+  useEffect(() => {
+    if (shown) heading.current?.focus({ preventScroll: true });
+    shown = true;
+  }, []);
+  return (
+    <div class="page">
+      <header class="head">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {about && <div class="muted">{about}</div>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+export function Card({
+  title,
+  actions,
+  children,
+  id,
+}: {
+  title?: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  id?: string;
+}) {
+  return (
+    <section class="card" id={id}>
+      {title !== undefined && (
+        <header>
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}

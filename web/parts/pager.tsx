@@ -1,0 +1,31 @@
+/** Pages of a list. The page stands in the address. */
+
+import { ChevronLeft, ChevronRight } from 'lucide';
+import { t } from '../texts/texts.js';
+import { Button } from './button.js';
+import { number } from './time.js';
+
+interface Props {
+  page: number;
+  perPage: number;
+  total: number;
+  go: (page: number) => void;
+}
+
+export function Pager({ page, perPage, total, go }: Props) {
+  if (total <= perPage) return null;
+  const pages = Math.ceil(total / perPage);
+  const from = (page - 1) * perPage + 1;
+  const to = Math.min(total, page * perPage);
+  return (
+    <nav class="pager" aria-label={t.pager.label}>
+      <Button small icon={ChevronLeft} disabled={page <= 1} onClick={() => go(page - 1)}>
+        {t.pager.before}
+      </Button>
+      <span>{t.pager.shown(number(from), number(to), number(total))}</span>
+      <Button small icon={ChevronRight} disabled={page >= pages} onClick={() => go(page + 1)}>
+        {t.pager.next}
+      </Button>
+    </nav>
+  );
+}

@@ -1,0 +1,69 @@
+/** Times in the reader's own zone and language: how long ago, and on asking when exactly. */
+
+import { useEffect, useState } from 'preact/hooks';
+import { t } from '../texts/texts.js';
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+export const formats = () => ({
+  relative: new Intl.RelativeTimeFormat(t.locale, { numeric: 'auto', style: 'long' }),
+  full: new Intl.DateTimeFormat(t.locale, { dateStyle: 'full', timeStyle: 'medium' }),
+  short: new Intl.DateTimeFormat(t.locale, { dateStyle: 'medium', timeStyle: 'short' }),
+  day: new Intl.DateTimeFormat(t.locale, { dateStyle: 'medium' }),
+  number: new Intl.NumberFormat(t.locale),
+});
+
+let made: ReturnType<typeof formats> | undefined;
+/** Made once: making one takes longer than using it a hundred times. */
+export function format(): ReturnType<typeof formats> {
+  made ??= formats();
+  return made;
+}
+
+export const number = (value: number) => format().number.format(value);
+
+/** `5 minutes ago`, `in 3 days`. */
+export function relative(iso: string, now = Date.now()): string {
+  const seconds = (Date.parse(iso) - now) / 1000;
+  const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? [undefined, 1];
+  return unit === undefined ? t.time.now : format().relative.format(Math.round(seconds / size), unit);
+}
+
+/** How long something took or lasts: `1.4 s`, `3 min`, `2 h 5 min`, `4 days`. */
+export function span(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 48 * 60)
+    return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return t.time.days(Math.round(minutes / 1440));
+}
+
+interface Props {
+  iso: string | null | undefined;
+  /** What is shown while it is not known. */
+  otherwise?: string;
+  /** The day instead of how long ago. */
+  day?: boolean;
+}
+
+export function Time({ iso, otherwise = t.unknown, day = false }: Props) {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), 30_000);
+    return () => clearInterval(timer);
+  }, []);
+  if (iso === null || iso === undefined || Number.isNaN(Date.parse(iso))) return <span class="muted">{otherwise}</span>;
+  return (
+    <time dateTime={iso} title={format().full.format(new Date(iso))}>
+      {day ? format().day.format(new Date(iso)) : relative(iso)}
+    </time>
+  );
+}

@@ -1,0 +1,23 @@
+/** The texts in the reader's language; English where there is none. */
+
+import { en } from './en.js';
+
+export type Texts = typeof en;
+
+export let t: Texts = en;
+
+/** Languages beside English; each is loaded only where it is read. */
+const OTHERS: Readonly<Record<string, () => Promise<{ texts: Texts }>>> = {};
+
+/** Called once, before anything is shown. */
+export async function chooseTexts(): Promise<void> {
+  for (const language of navigator.languages) {
+    const name = language.split('-', 1)[0] ?? '';
+    if (name === 'en') break;
+    const load = OTHERS[name];
+    if (load === undefined) continue;
+    t = (await load()).texts;
+    break;
+  }
+  document.documentElement.lang = t.language;
+}

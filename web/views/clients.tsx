@@ -1,0 +1,218 @@
+/** Clients: whose sites these are. */
+
+import { Building2, CirclePause, Pencil, Plus, Search } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { Badge, SiteStatus } from '../parts/badge.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Form, TextField } from '../parts/field.js';
+import { Icon } from '../parts/icon.js';
+import { Card, Page } from '../parts/page.js';
+import { Pager } from '../parts/pager.js';
+import { pageOf, useQuery, useTyped } from '../parts/query.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { number } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import { Facts } from './site-overview.js';
+
+const PER_PAGE = 50;
+
+export function Clients() {
+  const [query, change] = useQuery();
+  const page = pageOf(query);
+  const write = useMayWrite();
+  const [adding, setAdding] = useState(false);
+  const [typed, setTyped] = useTyped(query.search ?? '', (search) => change({ search, page: undefined }, true));
+  const asked = { ...(query.search === undefined ? {} : { search: query.search }), page, per_page: PER_PAGE };
+  const clients = useLoad(
+    `clients:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/clients', { params: { query: asked }, signal })),
+    { keepShown: true },
+  );
+  return (
+    <Page
+      title={t.nav.clients}
+      about={clients.data && t.clients.count(number(clients.data.total))}
+      actions={
+        write && (
+          <Button kind="main" icon={Plus} onClick={() => setAdding(true)}>
+            {t.clients.add}
+          </Button>
+        )
+      }
+    >
+      {query.id !== undefined && <Client id={query.id} key={query.id} close={() => change({ id: undefined })} />}
+      <search class="filters">
+        <div class="search">
+          <Icon of={Search} />
+          <TextField
+            hidden
+            label={t.clients.search}
+            placeholder={t.clients.search}
+            type="search"
+            value={typed}
+            onInput={setTyped}
+          />
+        </div>
+      </search>
+      <Loaded of={clients}>
+        {({ data, total }) =>
+          total === 0 ? (
+            <Empty icon={Building2} title={query.search === undefined ? t.clients.none : t.sites.nothingFits}>
+              {query.search === undefined && <p>{t.clients.noneText}</p>}
+            </Empty>
+          ) : (
+            <>
+              <div class="scroll">
+                <table class="list">
+                  <thead>
+                    <tr>
+                      <th scope="col">{t.clients.name}</th>
+                      <th scope="col">{t.clients.email}</th>
+                      <th scope="col">{t.nav.sites}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {data.map((client) => (
+                      <tr key={client.id} class={String(client.id) === query.id ? 'on' : ''}>
+                        <th scope="row">
+                          <a href={`/clients?id=${client.id}`}>{client.name}</a>
+                          {client.status === 'suspended' && (
+                            <Badge tone="idle" icon={CirclePause}>
+                              {t.siteStatus.suspended}
+                            </Badge>
+                          )}
+                        </th>
+                        <td data-label={t.clients.email}>{client.email}</td>
+                        <td data-label={t.nav.sites}>
+                          <a href={`/sites?client_ids=${client.id}`}>{number(client.sites_count)}</a>
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              <Pager
+                page={page}
+                perPage={PER_PAGE}
+                total={total}
+                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+      {adding && <Edit close={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+function Client({ id, close }: { id: string; close: () => void }) {
+  const write = useMayWrite();
+  const [editing, setEditing] = useState(false);
+  const at = { params: { path: { id_or_email: id } } };
+  const client = useLoad(`clients:one:${id}`, (signal) =>
+    answer(api.GET('/clients/{id_or_email}', { ...at, signal })).then(({ data }) => data),
+  );
+  const sites = useLoad(`clients:sites:${id}`, (signal) =>
+    answer(api.GET('/clients/{id_or_email}/sites', { params: { ...at.params, query: { per_page: 50 } }, signal })),
+  );
+  return (
+    <Card
+      title={client.data?.name ?? t.loading}
+      actions={
+        <div class="row">
+          {write && (
+            <Button small icon={Pencil} disabled={client.data === undefined} onClick={() => setEditing(true)}>
+              {t.edit}
+            </Button>
+          )}
+          <Button small onClick={close}>
+            {t.close}
+          </Button>
+        </div>
+      }
+    >
+      <Loaded of={client}>
+        {(data) => (
+          <>
+            <Facts
+              rows={[
+                [t.clients.email, data.email],
+                [t.clients.phone, data.phone],
+                [t.clients.note, data.note],
+              ]}
+            />
+            {editing && <Edit client={data} close={() => setEditing(false)} />}
+          </>
+        )}
+      </Loaded>
+      <Loaded of={sites}>
+        {({ data, total }) => (
+          <>
+            <ul class="log">
+              {data.map((site) => (
+                <li key={site.id}>
+                  <a class="what" href={`/sites/${site.id}`}>
+                    {site.name}
+                  </a>
+                  <SiteStatus status={site.status} />
+                </li>
+              ))}
+            </ul>
+            {total > data.length && <a href={`/sites?client_ids=${id}`}>{t.now.more(number(total - data.length))}</a>}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+interface Known {
+  id: number;
+  name: string;
+  email: string;
+  phone: string;
+  note: string;
+}
+
+function Edit({ client, close }: { client?: Known; close: () => void }) {
+  const [name, setName] = useState(client?.name ?? '');
+  const [email, setEmail] = useState(client?.email ?? '');
+  const [phone, setPhone] = useState(client?.phone ?? '');
+  const [note, setNote] = useState(client?.note ?? '');
+  const save = async () => {
+    const body = { name, client_email: email, client_phone: phone, note };
+    const worked = await trying(async () => {
+      const { message } = await (client === undefined
+        ? answer(api.POST('/clients/add', { body }))
+        : answer(
+            api.POST('/clients/{id_or_email}/edit', { params: { path: { id_or_email: String(client.id) } }, body }),
+          ));
+      return message;
+    });
+    if (!worked) return;
+    close();
+    refresh('clients:', 'owners:');
+  };
+  return (
+    <Dialog title={client === undefined ? t.clients.add : client.name} onClose={close}>
+      <Form onSubmit={() => void save()}>
+        <TextField label={t.clients.name} value={name} onInput={setName} required />
+        <TextField label={t.clients.email} type="email" value={email} onInput={setEmail} />
+        <TextField label={t.clients.phone} value={phone} onInput={setPhone} />
+        <TextField label={t.clients.note} value={note} onInput={setNote} />
+        <div class="row end">
+          <Button onClick={close}>{t.cancel}</Button>
+          <Button kind="main" type="submit">
+            {t.save}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,81 @@
+/** Jobs that are under way or ended lately, moving while they run. */
+
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { type JobEvent, useLive } from '../api/live.js';
+import { refresh, useLoad } from '../api/load.js';
+import { JobState } from '../parts/badge.js';
+import { Card } from '../parts/page.js';
+import { Progress } from '../parts/progress.js';
+import { Loaded } from '../parts/states.js';
+import { Time } from '../parts/time.js';
+import { t } from '../texts/texts.js';
+
+const SHOWN = 5;
+
+/** What the events said last of each job. */
+export function useJobEvents(): ReadonlyMap<string, JobEvent> {
+  const [events, setEvents] = useState<ReadonlyMap<string, JobEvent>>(new Map());
+  useLive('job', (event) => {
+    if (!events.has(event.id)) refresh('now:jobs', 'jobs:');
+    setEvents((before) => new Map(before).set(event.id, event));
+  });
+  return events;
+}
+
+interface Job {
+  job_id: string;
+  status: 'queued' | 'processing' | 'completed' | 'failed';
+  processed: number;
+  failed: number;
+  total: number;
+}
+
+/** A job as the newer of both says. */
+export function withEvent<T extends Job>(job: T, event: JobEvent | undefined): T {
+  if (event === undefined || event.done + event.failed < job.processed) return job;
+  return { ...job, status: event.status, processed: event.done, failed: event.failed };
+}
+
+export function JobLines() {
+  const events = useJobEvents();
+  const jobs = useLoad('now:jobs', (signal) =>
+    answer(api.GET('/jobs', { params: { query: { per_page: SHOWN } }, signal })),
+  );
+  return (
+    <Card title={t.nav.jobs} actions={<a href="/jobs">{t.now.open}</a>}>
+      <Loaded of={jobs}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="muted">{t.jobs.none}</p>
+          ) : (
+            <ul class="joblines">
+              {data.map((job) => {
+                const { job_id, type, status, processed, failed, total, completed_at } = withEvent(
+                  job,
+                  events.get(job.job_id),
+                );
+                const open = status === 'queued' || status === 'processing';
+                return (
+                  <li key={job_id}>
+                    <a href={`/jobs?id=${encodeURIComponent(job_id)}`}>{t.jobs.type[type]}</a>
+                    {open ? (
+                      <Progress done={processed} failed={failed} total={total} label={t.jobs.type[type]} />
+                    ) : (
+                      <span class="ended">
+                        <JobState status={status} failed={failed} />
+                        <span class="muted">
+                          <Time iso={completed_at} />
+                        </span>
+                      </span>
+                    )}
+                  </li>
+                );
+              })}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

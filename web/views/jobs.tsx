@@ -1,0 +1,217 @@
+/** Jobs: what runs and what ran, item by item, and stopping one. */
+
+import { CircleStop, ListChecks } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { JobState } from '../parts/badge.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Card, Page } from '../parts/page.js';
+import { Pager } from '../parts/pager.js';
+import { Progress } from '../parts/progress.js';
+import { pageOf, useQuery } from '../parts/query.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { Time } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import { useJobEvents, withEvent } from './job-lines.js';
+
+const PER_PAGE = 20;
+const ITEMS = 50;
+
+export function Jobs() {
+  const [query, change] = useQuery();
+  const page = pageOf(query);
+  const events = useJobEvents();
+  const jobs = useLoad(
+    `jobs:list:${page}`,
+    (signal) => answer(api.GET('/jobs', { params: { query: { page, per_page: PER_PAGE } }, signal })),
+    { keepShown: true },
+  );
+  return (
+    <Page title={t.nav.jobs}>
+      {query.id !== undefined && <JobDetail id={query.id} key={query.id} close={() => change({ id: undefined })} />}
+      <Loaded of={jobs}>
+        {({ data, total }) =>
+          total === 0 ? (
+            <Empty icon={ListChecks} title={t.jobs.none}>
+              <p>{t.jobs.noneText}</p>
+            </Empty>
+          ) : (
+            <>
+              <div class="scroll">
+                <table class="list">
+                  <thead>
+                    <tr>
+                      <th scope="col">{t.jobs.what}</th>
+                      <th scope="col">{t.inventory.state}</th>
+                      <th scope="col">{t.jobs.progress}</th>
+                      <th scope="col">{t.jobs.by}</th>
+                      <th scope="col">{t.jobs.begun}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {data.map((one) => {
+                      const job = withEvent(one, events.get(one.job_id));
+                      return (
+                        <tr key={job.job_id} class={job.job_id === query.id ? 'on' : ''}>
+                          <th scope="row">
+                            <a href={`/jobs?id=${encodeURIComponent(job.job_id)}`}>{t.jobs.type[job.type]}</a>
+                          </th>
+                          <td data-label={t.inventory.state}>
+                            <JobState status={job.status} failed={job.failed} />
+                          </td>
+                          <td data-label={t.jobs.progress}>
+                            <Progress
+                              done={job.processed}
+                              failed={job.failed}
+                              total={job.total}
+                              label={t.jobs.type[job.type]}
+                            />
+                          </td>
+                          <td data-label={t.jobs.by}>
+                            {job.by === null ? t.jobs.itself : job.by === 'local' ? t.jobs.shell : job.by}
+                          </td>
+                          <td data-label={t.jobs.begun}>
+                            <Time iso={job.queued_at} />
+                          </td>
+                        </tr>
+                      );
+                    })}
+                  </tbody>
+                </table>
+              </div>
+              <Pager
+                page={page}
+                perPage={PER_PAGE}
+                total={total}
+                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function JobDetail({ id, close }: { id: string; close: () => void }) {
+  const write = useMayWrite();
+  const [page, setPage] = useState(1);
+  const [asking, setAsking] = useState(false);
+  const events = useJobEvents();
+  const event = events.get(id);
+  // What the items are is asked again as the job moves on.
+  const job = useLoad(
+    `jobs:one:${id}:${page}:${event === undefined ? '' : `${event.status} ${event.done}`}`,
+    (signal) =>
+      answer(api.GET('/jobs/{job_id}', { params: { path: { job_id: id }, query: { page, per_page: ITEMS } }, signal })),
+    { keepShown: true },
+  );
+  const cancel = async () => {
+    await trying(
+      async () => (await answer(api.POST('/jobs/{job_id}/cancel', { params: { path: { job_id: id } } }))).message,
+    );
+    setAsking(false);
+    refresh('jobs:', 'now:', 'running');
+  };
+  return (
+    <Card
+      title={job.data === undefined ? t.loading : t.jobs.type[job.data.type]}
+      actions={
+        <Button small onClick={close}>
+          {t.close}
+        </Button>
+      }
+    >
+      <Loaded of={job}>
+        {(found) => {
+          const {
+            status,
+            processed,
+            failed,
+            total,
+            items,
+            items_total,
+            errors,
+            started_at,
+            completed_at,
+            job_error_message,
+          } = withEvent({ ...found, job_id: id }, event);
+          const open = status === 'queued' || status === 'processing';
+          return (
+            <>
+              <p class="under">
+                <JobState status={status} failed={failed} />
+                <span class="muted">
+                  <Time iso={completed_at ?? started_at} otherwise={t.jobs.notBegun} />
+                </span>
+              </p>
+              <Progress done={processed} failed={failed} total={total} label={t.jobs.type[found.type]} />
+              {job_error_message !== undefined && <p class="problem">{job_error_message}</p>}
+              {write && open && (
+                <div class="row">
+                  <Button small kind="danger" icon={CircleStop} onClick={() => setAsking(true)}>
+                    {t.jobs.cancel}
+                  </Button>
+                </div>
+              )}
+              {errors.length > 0 && (
+                <details open={errors.length <= 10}>
+                  <summary>{t.jobs.errors(errors.length)}</summary>
+                  <ul class="log">
+                    {errors.map(({ site_id, code, message }) => (
+                      <li key={`${site_id} ${code}`}>
+                        <span class="what">
+                          {site_id === 0 ? t.jobs.whole : <a href={`/sites/${site_id}`}>{t.site.number(site_id)}</a>}
+                        </span>
+                        <span class="problem">{message}</span>
+                      </li>
+                    ))}
+                  </ul>
+                </details>
+              )}
+              {(items ?? []).length > 0 && (
+                <>
+                  <ul class="log">
+                    {(items ?? []).map((item, index) => (
+                      <li key={`${item.site_id} ${item.slug ?? ''} ${index}`}>
+                        <span class="what">
+                          <a href={`/sites/${item.site_id}`}>{t.site.number(item.site_id)}</a>{' '}
+                          {item.name !== undefined &&
+                            t.now.change(item.name, item.old_version ?? '', item.new_version ?? '')}
+                          {item.reachable !== undefined &&
+                            (item.reachable ? t.now.isUp : t.now.isDown(item.http_status ?? 0))}
+                        </span>
+                        {item.message !== undefined && <span class="problem">{item.message}</span>}
+                      </li>
+                    ))}
+                  </ul>
+                  <Pager page={page} perPage={ITEMS} total={items_total ?? 0} go={setPage} />
+                </>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+      {asking && (
+        <Dialog
+          title={t.jobs.cancelTitle}
+          onClose={() => setAsking(false)}
+          actions={
+            <>
+              <Button onClick={() => setAsking(false)}>{t.jobs.letRun}</Button>
+              <Button kind="danger" icon={CircleStop} onClick={cancel}>
+                {t.jobs.cancel}
+              </Button>
+            </>
+          }
+        >
+          <p>{t.jobs.cancelText}</p>
+        </Dialog>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,197 @@
+/** What needs a person, with what can be done about it at once. */
+
+import type { IconNode } from 'lucide';
+import { ArrowDownCircle, CalendarClock, ClockAlert, ListX, OctagonX, RotateCw, Undo2, Unplug } from 'lucide';
+import { answer, api } from '../api/client.js';
+import { refresh } from '../api/load.js';
+import type { paths } from '../api/schema.js';
+import { useMayWrite } from '../api/session.js';
+import { Button, LinkButton } from '../parts/button.js';
+import { Icon } from '../parts/icon.js';
+import { number, Time } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import { PutBack } from './put-back.js';
+
+type Attention = paths['/fleet/attention']['get']['responses'][200]['content']['application/json']['data'];
+type Matter = Attention['matters'][number];
+type Case = Matter['cases'][number];
+
+const LOOK: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all: string | null }> = {
+  broken_update: { tone: 'bad', icon: OctagonX, all: null },
+  down_after_update: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
+  down: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
+  disconnected: { tone: 'bad', icon: Unplug, all: '/sites?status=disconnected' },
+  update_undone: { tone: 'warn', icon: Undo2, all: null },
+  certificate_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?certificate_days=14' },
+  domain_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?domain_days=30' },
+  job_failed: { tone: 'warn', icon: ListX, all: '/jobs' },
+  not_synced: { tone: 'warn', icon: ClockAlert, all: '/sites?not_synced_days=7' },
+};
+
+export function Matters({ matters }: { matters: readonly Matter[] }) {
+  return (
+    <div class="matters">
+      {matters.map((matter) => {
+        const { tone, icon, all } = LOOK[matter.matter];
+        const more = matter.count - matter.cases.length;
+        return (
+          <section key={matter.matter} class={`matter ${tone}`}>
+            <h3>
+              <Icon of={icon} />
+              {t.matter[matter.matter]} <span class="number">{number(matter.count)}</span>
+            </h3>
+            <ul>
+              {matter.cases.map((one) => (
+                <li key={one.change_id ?? one.job_id ?? one.site_id}>
+                  <CaseLine matter={matter.matter} one={one} />
+                </li>
+              ))}
+            </ul>
+            {more > 0 && all !== null && (
+              <p>
+                <a href={all}>{t.now.more(number(more))}</a>
+              </p>
+            )}
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+function CaseLine({ matter, one }: { matter: Matter['matter']; one: Case }) {
+  return (
+    <>
+      <div class="what">
+        {one.site_id === null ? (
+          <a href={`/jobs?id=${encodeURIComponent(one.job_id ?? '')}`}>{t.jobs.type[one.job_type ?? 'sync']}</a>
+        ) : (
+          <a href={`/sites/${one.site_id}${one.change_id === undefined ? '' : '?tab=updates'}`}>{one.site_name}</a>
+        )}
+        <span class="muted">
+          <Detail matter={matter} one={one} />
+        </span>
+        {one.seen !== undefined && one.seen.length > 0 && <q class="seen">{one.seen[0]}</q>}
+      </div>
+      <Remedy matter={matter} one={one} />
+    </>
+  );
+}
+
+function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
+  switch (matter) {
+    case 'broken_update':
+    case 'update_undone':
+      return (
+        <>
+          {t.now.change(one.item ?? '', one.old_version ?? '', one.new_version ?? '')}, <Time iso={one.at} />
+        </>
+      );
+    case 'down':
+    case 'down_after_update':
+      return (
+        <>
+          {one.http_status ? `HTTP ${one.http_status}` : t.now.noAnswer}, {t.now.since} <Time iso={one.at} />
+          {one.suspect !== undefined && <>, {t.now.after(`${one.suspect.name} ${one.suspect.new_version}`)}</>}
+        </>
+      );
+    case 'disconnected':
+      return (
+        <>
+          {one.reason ?? t.now.reasonUnknown} {one.at !== null && <Time iso={one.at} />}
+        </>
+      );
+    case 'certificate_ends':
+    case 'domain_ends':
+      return <Time iso={one.at} />;
+    case 'job_failed':
+      return <>{t.now.failedSites(one.failed ?? 0, one.total ?? 0)}</>;
+    case 'not_synced':
+      return (
+        <>
+          {t.now.lastSync} <Time iso={one.at} otherwise={t.never} />
+        </>
+      );
+  }
+}
+
+function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
+  const write = useMayWrite();
+  if (!write || one.site_id === null) return null;
+  const id = String(one.site_id);
+  switch (matter) {
+    case 'broken_update':
+      return (
+        <PutBack
+          siteId={one.site_id}
+          of={{ change_id: one.change_id ?? '' }}
+          name={one.item ?? ''}
+          version={one.old_version ?? ''}
+        />
+      );
+    case 'down_after_update':
+      return <Suspect siteId={one.site_id} suspect={one.suspect} />;
+    case 'down':
+      return (
+        <Button small icon={RotateCw} onClick={() => check(id)}>
+          {t.now.check}
+        </Button>
+      );
+    case 'disconnected':
+      return (
+        <Button small icon={RotateCw} onClick={() => reconnect(id)}>
+          {t.now.reconnect}
+        </Button>
+      );
+    case 'not_synced':
+      return (
+        <Button small icon={RotateCw} onClick={() => sync(id)}>
+          {t.sites.sync}
+        </Button>
+      );
+    case 'update_undone':
+      return (
+        <LinkButton small href={`/sites/${id}?tab=updates`}>
+          {t.now.look}
+        </LinkButton>
+      );
+    default:
+      return null;
+  }
+}
+
+/** The way back from the update before the outage, where there is one. */
+function Suspect({ siteId, suspect }: { siteId: number; suspect: Case['suspect'] }) {
+  const type = suspect?.type === 'plugin' || suspect?.type === 'theme' ? suspect.type : undefined;
+  return (
+    <span class="row end">
+      <Button small icon={RotateCw} onClick={() => check(String(siteId))}>
+        {t.now.check}
+      </Button>
+      {suspect !== undefined && type !== undefined && (
+        <PutBack siteId={siteId} of={{ type, slug: suspect.slug }} name={suspect.name} version={suspect.old_version} />
+      )}
+    </span>
+  );
+}
+
+const path = (id: string) => ({ params: { path: { id_or_domain: id } } });
+
+async function check(id: string): Promise<void> {
+  await trying(async () => {
+    const { data } = await answer(api.POST('/monitors/{id_or_domain}/check', path(id)));
+    return data.uptime_status === 'up' ? t.now.isUp : t.now.isDown(data.http_code);
+  });
+  refresh('now:');
+}
+
+async function reconnect(id: string): Promise<void> {
+  await trying(async () => (await answer(api.POST('/sites/{id_or_domain}/reconnect', path(id)))).message);
+  refresh('now:');
+}
+
+async function sync(id: string): Promise<void> {
+  await trying(async () => (await answer(api.POST('/sites/{id_or_domain}/sync', path(id)))).message);
+  refresh('now:');
+}

@@ -1,0 +1,186 @@
+/** Monitors and incidents: how every site was in the last day, and what was told to whom. */
+
+import { Activity, BellRing, Search } from 'lucide';
+import { answer, api } from '../api/client.js';
+import { useLiveRefresh } from '../api/live.js';
+import { refresh, useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { MonitorState } from '../parts/badge.js';
+import { Button } from '../parts/button.js';
+import { SelectField, TextField } from '../parts/field.js';
+import { Icon } from '../parts/icon.js';
+import { Card, Page } from '../parts/page.js';
+import { Pager } from '../parts/pager.js';
+import { pageOf, useQuery, useTyped } from '../parts/query.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { Strip } from '../parts/strip.js';
+import { number, Time } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+
+const PER_PAGE = 50;
+const STATES = ['up', 'down', 'pending'] as const;
+
+export function Monitors() {
+  const [query, change] = useQuery();
+  const page = pageOf(query);
+  const status = STATES.find((one) => one === query.status);
+  const [typed, setTyped] = useTyped(query.search ?? '', (search) => change({ search, page: undefined }, true));
+  const asked = {
+    ...(query.search === undefined ? {} : { search: query.search }),
+    ...(status === undefined ? {} : { status: [status] }),
+    page,
+    per_page: PER_PAGE,
+  };
+  const monitors = useLoad(
+    `monitors:${JSON.stringify(asked)}`,
+    (signal) => answer(api.GET('/monitors', { params: { query: asked }, signal })),
+    { keepShown: true },
+  );
+  useLiveRefresh(['alert', 'site'], 'monitors:', 3000);
+  const filtered = status !== undefined || query.search !== undefined;
+  return (
+    <Page title={t.nav.monitors} about={monitors.data && t.monitors.count(number(monitors.data.total))}>
+      <Switch />
+      <search class="filters">
+        <div class="search">
+          <Icon of={Search} />
+          <TextField
+            label={t.sites.search}
+            hidden
+            type="search"
+            placeholder={t.sites.search}
+            value={typed}
+            onInput={setTyped}
+          />
+        </div>
+        <SelectField
+          hidden
+          label={t.inventory.state}
+          value={status ?? ''}
+          onChange={(next) => change({ status: next, page: undefined })}
+          options={[['', t.monitors.anyState], ...STATES.map((one) => [one, t.monitor[one]] as const)]}
+        />
+      </search>
+      <Loaded of={monitors} rows={8}>
+        {({ data, total }) =>
+          data.length === 0 ? (
+            <Empty icon={Activity} title={filtered ? t.sites.nothingFits : t.now.noSites} />
+          ) : (
+            <>
+              <div class="scroll">
+                <table class="list">
+                  <thead>
+                    <tr>
+                      <th scope="col">{t.sites.column.name}</th>
+                      <th scope="col">{t.inventory.state}</th>
+                      <th scope="col">{t.monitors.last24}</th>
+                      <th scope="col">{t.monitors.monthWord}</th>
+                      <th scope="col">{t.monitors.responseTime}</th>
+                      <th scope="col">{t.monitors.lastCheck}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {data.map((monitor) => (
+                      <tr key={monitor.id}>
+                        <th scope="row">
+                          <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
+                        </th>
+                        <td data-label={t.inventory.state}>
+                          <MonitorState state={monitor.last_status} />
+                        </td>
+                        <td data-label={t.monitors.last24} class="strips">
+                          <Strip hours={monitor.uptime_24h} name={monitor.name} />
+                        </td>
+                        <td data-label={t.monitors.monthWord}>{t.percent(monitor.uptime_ratio_30d)}</td>
+                        <td data-label={t.monitors.responseTime}>
+                          {monitor.response_time_avg_ms === null ? (
+                            <span class="muted">{t.unknown}</span>
+                          ) : (
+                            `${Math.round(monitor.response_time_avg_ms)} ms`
+                          )}
+                        </td>
+                        <td data-label={t.monitors.lastCheck}>
+                          <Time iso={monitor.last_check_at} otherwise={t.never} />
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              <Pager
+                page={page}
+                perPage={PER_PAGE}
+                total={total}
+                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+      <Alerts />
+    </Page>
+  );
+}
+
+/** Says that monitors are off for the whole fleet, and offers to switch them on. */
+function Switch() {
+  const write = useMayWrite();
+  const settings = useLoad('monitors:settings', (signal) =>
+    answer(api.GET('/settings/monitoring', { signal })).then(({ data }) => data),
+  );
+  if (settings.data === undefined || settings.data.svc_uptime_monitoring_active === 1) return null;
+  const on = async () => {
+    await trying(async () => {
+      await answer(api.PATCH('/settings/monitoring/edit', { body: { svc_uptime_monitoring_active: 1 } }));
+      return t.monitors.nowOn;
+    });
+    refresh('monitors:', 'now:', 'settings:');
+  };
+  return (
+    <div class="note banner">
+      <p>{t.monitors.allOff}</p>
+      {write && (
+        <Button small kind="main" icon={Activity} onClick={on}>
+          {t.monitors.switchOnAll}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Alerts() {
+  const alerts = useLoad('monitors:alerts', (signal) =>
+    answer(api.GET('/alerts', { params: { query: { per_page: 20 } }, signal })),
+  );
+  return (
+    <Card title={t.monitors.alerts}>
+      <Loaded of={alerts}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon={BellRing} title={t.monitors.noAlerts} />
+          ) : (
+            <ul class="log">
+              {data.map((alert) => (
+                <li key={alert.id}>
+                  <span class="what">
+                    <a href={`/sites/${alert.site_id}?tab=uptime`}>
+                      {String(alert.facts.name ?? alert.facts.domain_name ?? t.site.number(alert.site_id))}
+                    </a>
+                    : {t.alertKind[alert.kind] ?? alert.kind}
+                  </span>
+                  <span class="muted">
+                    {alert.delivered ? t.monitors.told : t.monitors.notTold} · <Time iso={alert.time} />
+                  </span>
+                  {typeof alert.facts.msg === 'string' && alert.facts.msg !== '' && (
+                    <p class="seen">{alert.facts.msg}</p>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,189 @@
+/** Now: what needs a person, worst first; what is on offer; what is running; how the monitored sites were in the last day. */
+
+import { CircleCheckBig, Plus } from 'lucide';
+import { answer, api } from '../api/client.js';
+import { useLiveRefresh } from '../api/live.js';
+import { useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { LinkButton } from '../parts/button.js';
+import { Card, Page } from '../parts/page.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { Strip } from '../parts/strip.js';
+import { number, Time } from '../parts/time.js';
+import { t } from '../texts/texts.js';
+import { JobLines } from './job-lines.js';
+import { Matters } from './matters.js';
+
+const CASES = 6;
+const STRIPS = 12;
+
+export function Now() {
+  const write = useMayWrite();
+  const fleet = useLoad('now:attention', (signal) =>
+    answer(api.GET('/fleet/attention', { params: { query: { cases: CASES } }, signal })).then(({ data }) => data),
+  );
+  useLiveRefresh(['site', 'alert', 'updates', 'job'], 'now:', 3000);
+  return (
+    <Page title={t.nav.now} about={fleet.data && <Total {...fleet.data.sites} />}>
+      <Loaded of={fleet} rows={6}>
+        {(data) =>
+          data.sites.total === 0 ? (
+            <Empty icon={Plus} title={t.now.noSites}>
+              <p>{t.now.noSitesText}</p>
+              {write && (
+                <LinkButton kind="main" href="/start" icon={Plus}>
+                  {t.now.addSites}
+                </LinkButton>
+              )}
+            </Empty>
+          ) : (
+            <div class="now">
+              <div class="first">
+                {data.matters.length === 0 ? (
+                  <Card>
+                    <Empty icon={CircleCheckBig} title={t.now.calm}>
+                      <p>{t.now.calmText}</p>
+                    </Empty>
+                    <NotKnown {...data.not_known} />
+                  </Card>
+                ) : (
+                  <Card title={t.now.attention}>
+                    <Matters matters={data.matters} />
+                    <NotKnown {...data.not_known} />
+                  </Card>
+                )}
+                <Beats />
+              </div>
+              <div class="second">
+                <Offers {...data.updates} />
+                <JobLines />
+                <Done done={data.done} />
+              </div>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Total({
+  total,
+  connected,
+  disconnected,
+  suspended,
+}: {
+  total: number;
+  connected: number;
+  disconnected: number;
+  suspended: number;
+}) {
+  return (
+    <>
+      {t.now.total(number(total), number(connected))}
+      {disconnected > 0 && (
+        <>
+          , <a href="/sites?status=disconnected">{t.now.disconnected(number(disconnected))}</a>
+        </>
+      )}
+      {suspended > 0 && (
+        <>
+          , <a href="/sites?status=suspended">{t.now.suspended(number(suspended))}</a>
+        </>
+      )}
+    </>
+  );
+}
+
+function NotKnown({ monitors, certificates, domains }: { monitors: number; certificates: number; domains: number }) {
+  const parts = [
+    ...(monitors > 0 ? [t.now.unknown.monitors(monitors)] : []),
+    ...(certificates > 0 ? [t.now.unknown.certificates(certificates)] : []),
+    ...(domains > 0 ? [t.now.unknown.domains(domains)] : []),
+  ];
+  if (parts.length === 0) return null;
+  return (
+    <p class="note small">
+      {t.now.unknown.intro} {parts.join(' · ')}
+    </p>
+  );
+}
+
+function Offers({ major, minor, patch, unknown }: { major: number; minor: number; patch: number; unknown: number }) {
+  const rows = [
+    ['patch', patch],
+    ['minor', minor],
+    ['major', major],
+    ['unknown', unknown],
+  ] as const;
+  const total = major + minor + patch + unknown;
+  return (
+    <Card title={t.now.updates} actions={total > 0 && <a href="/updates">{t.now.open}</a>}>
+      {total === 0 ? (
+        <p class="muted">{t.now.noUpdates}</p>
+      ) : (
+        <ul class="counts">
+          {rows.map(([level, count]) =>
+            count === 0 ? null : (
+              <li key={level}>
+                <a href={level === 'unknown' ? '/updates' : `/updates?level=${level}`}>
+                  <strong>{number(count)}</strong> {t.now.level[level]}
+                </a>
+              </li>
+            ),
+          )}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Done({ done }: { done: readonly { context: string; action: string; count: number; sites: number }[] }) {
+  return (
+    <Card title={t.now.done}>
+      {done.length === 0 ? (
+        <p class="muted">{t.now.nothingDone}</p>
+      ) : (
+        <ul class="lines">
+          {done.slice(0, 8).map(({ context, action, count, sites }) => (
+            <li key={`${context} ${action}`}>
+              {t.deed(context, action)} <span class="muted">{t.now.times(count, sites)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+/** Sites that were down come first. */
+function Beats() {
+  const monitors = useLoad('now:beats', (signal) =>
+    answer(api.GET('/monitors', { params: { query: { per_page: 200 } }, signal })),
+  );
+  const shown = [...(monitors.data?.data ?? [])]
+    .filter(({ uptime_24h }) => uptime_24h.some(({ status }) => status !== 'unknown'))
+    .sort((a, b) => downHours(b) - downHours(a) || a.name.localeCompare(b.name))
+    .slice(0, STRIPS);
+  if (shown.length === 0) return null;
+  return (
+    <Card title={t.now.beats} actions={<a href="/monitors">{t.now.allMonitors(monitors.data?.total ?? 0)}</a>}>
+      <ul class="beats">
+        {shown.map((monitor) => (
+          <li key={monitor.id}>
+            <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
+            <Strip hours={monitor.uptime_24h} name={monitor.name} />
+            <span class="figure">{t.percent(monitor.uptime_ratio_24h)}</span>
+            <span class="muted when">
+              <Time iso={monitor.last_check_at} otherwise={t.never} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function downHours({ uptime_24h }: { uptime_24h: readonly { status: string }[] }): number {
+  return uptime_24h.filter(({ status }) => status === 'down').length;
+}

@@ -1,0 +1,59 @@
+/** Putting an earlier version back, after asking. */
+
+import { Undo2 } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { refresh } from '../api/load.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+
+interface Props {
+  siteId: number;
+  /** The update, or the item of it. */
+  of: { change_id: string } | { type: 'plugin' | 'theme'; slug: string };
+  name: string;
+  /** The version that comes back. */
+  version: string;
+}
+
+export function PutBack({ siteId, of, name, version }: Props) {
+  const [open, setOpen] = useState(false);
+  const putBack = async () => {
+    await trying(async () => {
+      const { data, message } = await answer(
+        api.POST('/sites/{id_or_domain}/rollback', {
+          params: { path: { id_or_domain: String(siteId) } },
+          body: of,
+        }),
+      );
+      return data.well ? t.putBack.well(data.version) : `${message} ${t.putBack.notWell}`;
+    });
+    setOpen(false);
+    refresh('now:', 'site:');
+  };
+  return (
+    <>
+      <Button small icon={Undo2} onClick={() => setOpen(true)}>
+        {t.putBack.button}
+      </Button>
+      {open && (
+        <Dialog
+          title={t.putBack.title(name, version)}
+          onClose={() => setOpen(false)}
+          actions={
+            <>
+              <Button onClick={() => setOpen(false)}>{t.cancel}</Button>
+              <Button kind="main" icon={Undo2} onClick={putBack}>
+                {t.putBack.button}
+              </Button>
+            </>
+          }
+        >
+          <p>{t.putBack.text}</p>
+        </Dialog>
+      )}
+    </>
+  );
+}

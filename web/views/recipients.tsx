@@ -1,0 +1,180 @@
+/** Who is told when something happens: by mail, and by webhooks and chats, each with a test. */
+
+import { BellRing, Plus, Send, Trash2 } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Form, SelectField, TextField } from '../parts/field.js';
+import { Card } from '../parts/page.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { Time } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+
+const TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
+type Type = (typeof TYPES)[number];
+
+export function Recipients() {
+  const write = useMayWrite();
+  const [adding, setAdding] = useState(false);
+  const recipients = useLoad('settings:recipients', (signal) =>
+    answer(api.GET('/alerts/recipients', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const at = (recipient_id: number) => ({ params: { path: { recipient_id } } });
+  const test = (id: number) =>
+    trying(async () => {
+      const { message, data } = await answer(
+        api.POST('/alerts/recipients/{recipient_id}/test', { ...at(id), body: {} }),
+      );
+      refresh('settings:recipients');
+      return data.delivered ? t.recipients.arrived : `${message} ${data.error}`.trim();
+    });
+  const remove = (id: number) =>
+    trying(async () => {
+      const { message } = await answer(api.DELETE('/alerts/recipients/{recipient_id}/delete', at(id)));
+      refresh('settings:recipients');
+      return message;
+    });
+  return (
+    <Card
+      title={t.recipients.title}
+      actions={
+        write && (
+          <Button small icon={Plus} onClick={() => setAdding(true)}>
+            {t.recipients.add}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={recipients}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon={BellRing} title={t.recipients.none}>
+              <p>{t.recipients.noneText}</p>
+            </Empty>
+          ) : (
+            <ul class="log">
+              {data.map(({ id, name, type, host, active, last_sent, last_error }) => (
+                <li key={id}>
+                  <span class="what">
+                    <strong>{name}</strong>{' '}
+                    <span class="muted">
+                      {t.recipients.type[type]}
+                      {host === null ? '' : ` · ${host}`}
+                    </span>
+                    {!active && <span class="muted"> · {t.recipients.off}</span>}
+                  </span>
+                  <span class="muted">
+                    {t.recipients.lastSent} <Time iso={last_sent} otherwise={t.never} />
+                  </span>
+                  {last_error !== '' && <span class="problem">{last_error}</span>}
+                  {write && (
+                    <span class="row">
+                      <Button small icon={Send} label={`${t.recipients.test}: ${name}`} onClick={() => test(id)}>
+                        {t.recipients.test}
+                      </Button>
+                      <Button
+                        small
+                        kind="danger"
+                        icon={Trash2}
+                        label={`${t.delete}: ${name}`}
+                        onClick={() => remove(id)}
+                      >
+                        {t.delete}
+                      </Button>
+                    </span>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {adding && (
+        <Dialog title={t.recipients.add} onClose={() => setAdding(false)}>
+          <RecipientForm done={() => setAdding(false)} />
+        </Dialog>
+      )}
+    </Card>
+  );
+}
+
+/** @param done with the id of the new recipient, null when it was given up */
+export function RecipientForm({ done }: { done: (id: number | null) => void }) {
+  const [type, setType] = useState<Type>('slack');
+  const [name, setName] = useState('');
+  const [url, setUrl] = useState('');
+  const [token, setToken] = useState('');
+  const [chat, setChat] = useState('');
+  const [secret, setSecret] = useState<{ id: number; text: string } | null>(null);
+  const telegram = type === 'telegram';
+  const save = () =>
+    trying(async () => {
+      const {
+        data,
+        message,
+        secret: made,
+      } = await answer(
+        api.POST('/alerts/recipients/add', {
+          body: {
+            type,
+            name: name.trim() || t.recipients.type[type],
+            ...(url === '' ? {} : { url }),
+            ...(token === '' ? {} : { token }),
+            ...(chat === '' ? {} : { chat_id: chat }),
+          },
+        }),
+      );
+      refresh('settings:recipients');
+      if (made === undefined) done(data.id);
+      else setSecret({ id: data.id, text: made });
+      return message;
+    });
+  if (secret !== null)
+    return (
+      <>
+        <p>{t.recipients.secret}</p>
+        <pre class="token">{secret.text}</pre>
+        <div class="row end">
+          <Button kind="main" onClick={() => done(secret.id)}>
+            {t.access.kept}
+          </Button>
+        </div>
+      </>
+    );
+  return (
+    <Form onSubmit={() => void save()}>
+      <SelectField
+        label={t.recipients.by}
+        value={type}
+        onChange={(next) => setType(TYPES.find((one) => one === next) ?? 'webhook')}
+        options={TYPES.map((one) => [one, t.recipients.type[one]] as const)}
+      />
+      {telegram ? (
+        <>
+          <TextField label={t.recipients.token} type="password" value={token} onInput={setToken} required />
+          <TextField label={t.recipients.chat} value={chat} onInput={setChat} required />
+        </>
+      ) : (
+        <TextField
+          label={t.recipients.url}
+          hint={t.recipients.urlHint[type]}
+          type="url"
+          value={url}
+          onInput={setUrl}
+          required
+        />
+      )}
+      <TextField label={t.recipients.name} value={name} onInput={setName} />
+      <div class="row end">
+        <Button onClick={() => done(null)}>{t.cancel}</Button>
+        <Button kind="main" type="submit">
+          {t.save}
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,204 @@
+/** One site: how it is and why, what is on it, what was done, and what can be done now. */
+
+import { CirclePause, CirclePlay, ExternalLink, Globe, RefreshCw, RotateCw, Stethoscope } from 'lucide';
+import { useLocation, useRoute } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { useLive } from '../api/live.js';
+import { refresh, useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { SiteStatus } from '../parts/badge.js';
+import { Button, LinkButton } from '../parts/button.js';
+import { Page } from '../parts/page.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { Time } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import { Activity } from './site-activity.js';
+import { OpenAdmin } from './site-admin.js';
+import { Inventory } from './site-inventory.js';
+import { Overview } from './site-overview.js';
+import { Security } from './site-security.js';
+import { SiteUpdates } from './site-updates.js';
+import { Uptime } from './site-uptime.js';
+
+const TABS = ['overview', 'updates', 'inventory', 'uptime', 'security', 'activity'] as const;
+type Tab = (typeof TABS)[number];
+
+/** What the views of a site share; the key begins so for all of them. */
+export function useSite(id: string) {
+  return useLoad(`site:${id}:record`, (signal) =>
+    answer(
+      api.GET('/sites/{id_or_domain}', { params: { path: { id_or_domain: id }, query: { _fields: FIELDS } }, signal }),
+    ).then(({ data }) => data),
+  );
+}
+/** Without the inventory, which has a view of its own. */
+const FIELDS = [
+  'id',
+  'name',
+  'url',
+  'status',
+  'status_reason',
+  'status_since',
+  'client_id',
+  'client_name',
+  'admin_username',
+  'note',
+  'ip',
+  'wp_version',
+  'php_version',
+  'child_version',
+  'mysql_version',
+  'memory_limit',
+  'database_size',
+  'language',
+  'timezone',
+  'active_theme',
+  'last_check',
+  'health_status',
+  'health_score',
+  'sync_errors',
+  'last_sync',
+  'last_post_time',
+  'tag_list',
+  'tags',
+  'suspended',
+];
+export type SiteRecord = NonNullable<ReturnType<typeof useSite>['data']>;
+
+export function Site() {
+  const { params, query } = useRoute();
+  const id = params.id ?? '';
+  const { path } = useLocation();
+  const site = useSite(id);
+  useLive('site', (event) => {
+    if (String(event.id) === id) refresh(`site:${id}:`);
+  });
+  const tab = TABS.find((one) => one === query.tab) ?? 'overview';
+  if (site.error?.status === 404)
+    return (
+      <Page title={t.site.missing}>
+        <Empty icon={Globe} title={t.site.missing}>
+          <LinkButton href="/sites">{t.site.all}</LinkButton>
+        </Empty>
+      </Page>
+    );
+  return (
+    <Page
+      title={site.data?.name ?? t.loading}
+      about={site.data && <Address site={site.data} />}
+      actions={site.data && <Actions site={site.data} />}
+    >
+      <nav class="subtabs" aria-label={t.site.parts}>
+        {TABS.map((one) => (
+          <a
+            key={one}
+            href={one === 'overview' ? path : `${path}?tab=${one}`}
+            aria-current={one === tab ? 'page' : undefined}
+          >
+            {t.site.tab[one]}
+          </a>
+        ))}
+      </nav>
+      <Loaded of={site} rows={6}>
+        {(data) => (
+          <>
+            {data.status !== 'connected' && (
+              <div class="failed" role="status">
+                <div>
+                  <p>
+                    <strong>{t.siteStatus[data.status]}</strong>, {t.now.since} <Time iso={data.status_since} />
+                  </p>
+                  <p>{data.status_reason ?? t.now.reasonUnknown}</p>
+                </div>
+              </div>
+            )}
+            <Part tab={tab} site={data} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Part({ tab, site }: { tab: Tab; site: SiteRecord }) {
+  switch (tab) {
+    case 'overview':
+      return <Overview site={site} />;
+    case 'updates':
+      return <SiteUpdates site={site} />;
+    case 'inventory':
+      return <Inventory site={site} />;
+    case 'uptime':
+      return <Uptime site={site} />;
+    case 'security':
+      return <Security site={site} />;
+    case 'activity':
+      return <Activity site={site} />;
+  }
+}
+
+function Address({ site }: { site: SiteRecord }) {
+  const href = t.safeUrl(site.url);
+  return (
+    <span class="under">
+      <SiteStatus status={site.status} />
+      {href === null ? (
+        <span>{site.url}</span>
+      ) : (
+        <a href={href} target="_blank" rel="noopener noreferrer">
+          {t.address(site.url)}
+        </a>
+      )}
+    </span>
+  );
+}
+
+const at = (id: number) => ({ params: { path: { id_or_domain: String(id) } } });
+
+function Actions({ site }: { site: SiteRecord }) {
+  const write = useMayWrite();
+  const act = (work: () => Promise<{ message: string }>) => async () => {
+    await trying(async () => (await work()).message);
+    refresh(`site:${site.id}:`, 'sites:', 'now:');
+  };
+  if (!write)
+    return (
+      <LinkButton href={t.safeUrl(site.url) ?? '#'} icon={ExternalLink} outside>
+        {t.site.open}
+      </LinkButton>
+    );
+  return (
+    <>
+      {site.status === 'suspended' ? (
+        <Button icon={CirclePlay} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/unsuspend', at(site.id))))}>
+          {t.sites.unsuspend}
+        </Button>
+      ) : site.status === 'disconnected' ? (
+        <Button
+          kind="main"
+          icon={RotateCw}
+          onClick={act(() => answer(api.POST('/sites/{id_or_domain}/reconnect', at(site.id))))}
+        >
+          {t.now.reconnect}
+        </Button>
+      ) : (
+        <>
+          <Button icon={RefreshCw} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/sync', at(site.id))))}>
+            {t.sites.sync}
+          </Button>
+          <Button icon={Stethoscope} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/check', at(site.id))))}>
+            {t.sites.check}
+          </Button>
+          <Button
+            icon={CirclePause}
+            onClick={act(() => answer(api.POST('/sites/{id_or_domain}/suspend', at(site.id))))}
+          >
+            {t.sites.suspend}
+          </Button>
+        </>
+      )}
+      <OpenAdmin site={site} />
+    </>
+  );
+}

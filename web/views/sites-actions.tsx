@@ -1,0 +1,266 @@
+/** What can be done with the chosen sites at once. What changes sites is shown before it is done. */
+
+import { CirclePause, CirclePlay, PackageCheck, RefreshCw, Stethoscope, Tags } from 'lucide';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Check } from '../parts/field.js';
+import { Loaded } from '../parts/states.js';
+import { number } from '../parts/time.js';
+import { tell, trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import type { Asked } from './sites.js';
+import { sent } from './sites.js';
+
+interface Props {
+  chosen: ReadonlySet<number>;
+  /** All sites that match, beyond this page. */
+  all: { asked: Asked; total: number } | null;
+  matching: number;
+  chooseAll: () => void;
+  clear: () => void;
+}
+
+/** Ids of all sites that match. */
+async function idsOf(asked: Asked): Promise<number[]> {
+  const ids: number[] = [];
+  for (let page = 1; ; page++) {
+    const query = { ...sent(asked), columns: ['id' as const], page, per_page: 500 };
+    const { rows, total } = await answer(api.GET('/fleet/sites', { params: { query } }));
+    ids.push(...rows.map(([id]) => Number(id)));
+    if (rows.length === 0 || ids.length >= total) return ids;
+  }
+}
+
+export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
+  const { route } = useLocation();
+  const [asking, setAsking] = useState<'suspend' | 'update' | 'tag' | null>(null);
+  const count = all === null ? chosen.size : all.total;
+  if (count === 0) return null;
+  const ids = () => (all === null ? Promise.resolve([...chosen]) : idsOf(all.asked));
+
+  const run = (work: (include: number[]) => Promise<{ message: string; job_id?: string | undefined }>) =>
+    trying(async () => {
+      const { message, job_id } = await work(await ids());
+      clear();
+      refresh('sites:', 'running', 'now:');
+      if (job_id === undefined) return message;
+      tell(message);
+      route(`/jobs?id=${encodeURIComponent(job_id)}`);
+      return null;
+    });
+  const act = (path: '/sites/sync' | '/sites/check' | '/sites/unsuspend' | '/sites/suspend') =>
+    run((include) => {
+      const body = { body: { include } };
+      switch (path) {
+        case '/sites/sync':
+          return answer(api.POST('/sites/sync', body));
+        case '/sites/check':
+          return answer(api.POST('/sites/check', body));
+        case '/sites/suspend':
+          return answer(api.POST('/sites/suspend', body));
+        case '/sites/unsuspend':
+          return answer(api.POST('/sites/unsuspend', body));
+      }
+    });
+
+  return (
+    <div class="chosen" role="toolbar" aria-label={t.sites.actions}>
+      <strong>{t.sites.chosen(number(count))}</strong>
+      {all === null && chosen.size < matching && (
+        <Button small kind="quiet" onClick={chooseAll}>
+          {t.sites.allMatching(number(matching))}
+        </Button>
+      )}
+      <Button small kind="quiet" onClick={clear}>
+        {t.sites.none}
+      </Button>
+      <span class="gap" />
+      <Button small icon={RefreshCw} onClick={() => act('/sites/sync')}>
+        {t.sites.sync}
+      </Button>
+      <Button small icon={Stethoscope} onClick={() => act('/sites/check')}>
+        {t.sites.check}
+      </Button>
+      <Button small icon={PackageCheck} onClick={() => setAsking('update')}>
+        {t.sites.update}
+      </Button>
+      <Button small icon={Tags} onClick={() => setAsking('tag')}>
+        {t.sites.tagIt}
+      </Button>
+      <Button small icon={CirclePause} onClick={() => setAsking('suspend')}>
+        {t.sites.suspend}
+      </Button>
+      <Button small icon={CirclePlay} onClick={() => act('/sites/unsuspend')}>
+        {t.sites.unsuspend}
+      </Button>
+      {asking === 'suspend' && (
+        <Dialog
+          title={t.sites.suspendTitle(count)}
+          onClose={() => setAsking(null)}
+          actions={
+            <>
+              <Button onClick={() => setAsking(null)}>{t.cancel}</Button>
+              <Button
+                kind="danger"
+                icon={CirclePause}
+                onClick={() => act('/sites/suspend').then(() => setAsking(null))}
+              >
+                {t.sites.suspend}
+              </Button>
+            </>
+          }
+        >
+          <p>{t.sites.suspendText}</p>
+        </Dialog>
+      )}
+      {asking === 'update' && (
+        <UpdatePreview
+          ids={ids}
+          close={() => setAsking(null)}
+          go={(include) =>
+            run(() => answer(api.POST('/updates/update', { body: { include } }))).then(() => setAsking(null))
+          }
+        />
+      )}
+      {asking === 'tag' && <TagDialog ids={ids} close={() => setAsking(null)} done={clear} />}
+    </div>
+  );
+}
+
+const LISTED = 60;
+
+/** What would be updated where, from what the sites said last. Nothing is done. */
+function UpdatePreview({
+  ids,
+  close,
+  go,
+}: {
+  ids: () => Promise<number[]>;
+  close: () => void;
+  go: (include: number[]) => Promise<unknown>;
+}) {
+  const preview = useLoad('preview:updates', async (signal) => {
+    const include = await ids();
+    const found = await answer(api.POST('/updates/update', { body: { include, dry_run: true }, signal }));
+    return {
+      include,
+      sites: found.would_affect?.sites ?? 0,
+      total: found.would_affect?.total ?? 0,
+      updates: found.would_update ?? [],
+    };
+  });
+  const total = preview.data?.total ?? 0;
+  return (
+    <Dialog
+      wide
+      title={t.sites.previewTitle}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close}>{t.cancel}</Button>
+          <Button
+            kind="main"
+            icon={PackageCheck}
+            disabled={total === 0}
+            onClick={() => go(preview.data?.include ?? [])}
+          >
+            {t.sites.updateCount(number(total))}
+          </Button>
+        </>
+      }
+    >
+      <Loaded of={preview}>
+        {({ updates, sites }) => (
+          <>
+            <p>{total === 0 ? t.sites.nothingOffered : t.sites.preview(number(total), number(sites))}</p>
+            <ul class="lines">
+              {updates
+                .slice(0, LISTED)
+                .map(({ site_id, site_name, type, slug, name, current_version, new_version }) => (
+                  <li key={`${site_id} ${type} ${slug}`}>
+                    <strong>{site_name}</strong>: {t.now.change(name, current_version, new_version)}
+                  </li>
+                ))}
+            </ul>
+            {total > LISTED && <p class="muted">{t.now.more(number(total - Math.min(LISTED, updates.length)))}</p>}
+            {total > 0 && <p class="note">{t.sites.guardNote}</p>}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+/** Adds and removes tags; those that are not touched stay as each site has them. */
+function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: () => void; done: () => void }) {
+  const [add, setAdd] = useState<ReadonlySet<number>>(new Set());
+  const tags = useLoad('owners:tags', (signal) =>
+    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const save = async () => {
+    const worked = await trying(async () => {
+      const include = await ids();
+      for (const tag of add) await addTag(tag, include);
+      return t.sites.tagged(include.length);
+    });
+    if (!worked) return;
+    close();
+    done();
+    refresh('sites:');
+  };
+  return (
+    <Dialog
+      title={t.sites.tagTitle}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close}>{t.cancel}</Button>
+          <Button kind="main" disabled={add.size === 0} onClick={save}>
+            {t.sites.tagIt}
+          </Button>
+        </>
+      }
+    >
+      <Loaded of={tags}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p>{t.sites.noTags}</p>
+          ) : (
+            <div class="choices">
+              {data.map(({ id, name }) => (
+                <Check
+                  key={id}
+                  label={name}
+                  checked={add.has(id)}
+                  onChange={(on) =>
+                    setAdd((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
+                  }
+                />
+              ))}
+            </div>
+          )
+        }
+      </Loaded>
+    </Dialog>
+  );
+}
+
+/** Sites of one call. */
+const AT_ONCE = 100;
+
+async function addTag(tag: number, include: readonly number[]): Promise<void> {
+  for (let from = 0; from < include.length; from += AT_ONCE) {
+    const some = include.slice(from, from + AT_ONCE);
+    const query = { include: [...some], per_page: AT_ONCE, _fields: ['id', 'tag_list'] };
+    const { data } = await answer(api.GET('/sites', { params: { query } }));
+    const update = data.map(({ id, tag_list = [] }) => ({
+      id,
+      groupids: [...new Set([...tag_list.map((one) => one.id), tag])],
+    }));
+    await answer(api.POST('/sites/batch', { body: { update } }));
+  }
+}

@@ -1,0 +1,76 @@
+/** Columns of the table of sites: which there are, which are shown, and how their cells look. */
+
+import { MonitorState, SiteStatus } from '../parts/badge.js';
+import { Time } from '../parts/time.js';
+import { t } from '../texts/texts.js';
+import type { SiteRecord } from './sites.js';
+
+export const COLUMNS = [
+  'status',
+  'updates',
+  'monitor',
+  'client',
+  'tags',
+  'wp',
+  'php',
+  'child',
+  'health',
+  'last_sync',
+  'certificate',
+  'domain',
+  'reason',
+  'since',
+] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export const STANDARD: readonly Column[] = ['status', 'updates', 'monitor', 'wp', 'php', 'client', 'last_sync'];
+export const ORDERS = ['name', 'url', 'status', 'client', 'last_sync', 'updates'] as const;
+
+const KEY = 'columns';
+
+export function readColumns(): readonly Column[] {
+  try {
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? 'null') as unknown;
+    if (Array.isArray(stored)) return COLUMNS.filter((column) => stored.includes(column));
+  } catch {
+    // Storage is refused, or holds something else.
+  }
+  return STANDARD;
+}
+
+export function storeColumns(columns: readonly Column[]): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(columns));
+  } catch {
+    // They hold until the page is left.
+  }
+}
+
+export function Cell({ column, row }: { column: Column; row: SiteRecord }) {
+  const value = row[column] ?? null;
+  switch (column) {
+    case 'status':
+      return <SiteStatus status={String(value)} />;
+    case 'monitor':
+      return <MonitorState state={value === null ? null : String(value)} />;
+    case 'updates':
+      if (value === null) return <span class="muted">{t.unknown}</span>;
+      return value === 0 ? <span class="muted">0</span> : <a href={`/sites/${row.id}?tab=updates`}>{String(value)}</a>;
+    case 'last_sync':
+    case 'since':
+      return (
+        <Time iso={value === null ? null : String(value)} otherwise={column === 'last_sync' ? t.never : t.unknown} />
+      );
+    case 'certificate':
+    case 'domain':
+      return <Time day iso={value === null ? null : String(value)} />;
+    case 'health':
+      return value === null ? <span class="muted">{t.unknown}</span> : <>{String(value)} %</>;
+    case 'client':
+    case 'tags':
+    case 'reason':
+      return <span class="clip">{value === null ? '' : String(value)}</span>;
+    default:
+      return <span class={value === null ? 'muted' : ''}>{value === null ? t.unknown : String(value)}</span>;
+  }
+}

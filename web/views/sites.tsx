@@ -1,0 +1,401 @@
+/** The sites: a table by pages of the service, searched while typing, with filters, order and columns to choose. */
+
+import { ArrowDown, ArrowUp, Columns3, Globe, Plus, Search } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { useLiveRefresh } from '../api/live.js';
+import { useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
+import { Button, LinkButton } from '../parts/button.js';
+import { Check, SelectField, TextField } from '../parts/field.js';
+import { Icon } from '../parts/icon.js';
+import { Page } from '../parts/page.js';
+import { Pager } from '../parts/pager.js';
+import { listOf, pageOf, type Query, useQuery, useTyped } from '../parts/query.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { number } from '../parts/time.js';
+import { t } from '../texts/texts.js';
+import { ActionBar } from './sites-actions.js';
+import { Cell, COLUMNS, type Column, ORDERS, readColumns, STANDARD, storeColumns } from './sites-columns.js';
+
+const PER_PAGE = 50;
+/** Filters that other views link to; each shows as a tag that can be taken off. */
+const TAGS = ['monitor', 'certificate_days', 'domain_days', 'not_synced_days', 'has_update', 'level'] as const;
+
+type Order = (typeof ORDERS)[number];
+
+/** The query of the service that the address stands for; what is wrong in an address is left out. */
+function askedOf(query: Query) {
+  const ids = (text: string | undefined) => listOf(text).map(Number).filter(Number.isInteger);
+  const days = (text: string | undefined) => (text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : undefined);
+  const orderby = ORDERS.includes(query.orderby as Order) ? (query.orderby as Order) : 'name';
+  const one = <T extends string>(text: string | undefined, of: readonly T[]) => of.find((word) => word === text);
+  const many = <T extends string>(text: string | undefined, of: readonly T[]) =>
+    of.filter((word) => listOf(text).includes(word));
+  return {
+    search: query.search ?? '',
+    status: one(query.status, ['connected', 'disconnected', 'suspended'] as const) ?? ('any' as const),
+    tag_ids: ids(query.tag_ids),
+    client_ids: ids(query.client_ids),
+    has_update: many(query.has_update, ['core', 'plugins', 'themes', 'translations'] as const),
+    level: many(query.level, ['patch', 'minor', 'major'] as const),
+    monitor: one(query.monitor, ['up', 'down', 'pending', 'paused', 'unknown'] as const),
+    certificate_days: days(query.certificate_days),
+    domain_days: days(query.domain_days),
+    not_synced_days: days(query.not_synced_days),
+    orderby,
+    order: query.order === 'desc' ? ('desc' as const) : ('asc' as const),
+  };
+}
+export type Asked = ReturnType<typeof askedOf>;
+
+/** Without the members that filter nothing: an empty list would be sent as an empty text. */
+export function sent(asked: Asked): { [K in keyof Asked]?: NonNullable<Asked[K]> } {
+  return Object.fromEntries(
+    Object.entries(asked).filter(
+      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+}
+
+export function Sites() {
+  const [query, change] = useQuery();
+  const [columns, setColumns] = useState<readonly Column[]>(readColumns);
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [allMatching, setAllMatching] = useState(false);
+  const write = useMayWrite();
+  const asked = askedOf(query);
+  const page = pageOf(query);
+  const wanted = ['id', 'name', 'url', ...columns] as const;
+  const key = `sites:${JSON.stringify([asked, wanted, page])}`;
+  const found = useLoad(
+    key,
+    (signal) =>
+      answer(
+        api.GET('/fleet/sites', {
+          params: { query: { ...sent(asked), columns: [...wanted], page, per_page: PER_PAGE } },
+          signal,
+        }),
+      ),
+    { keepShown: true },
+  );
+  useLiveRefresh(['site', 'updates', 'alert'], 'sites:', 2500);
+  const [typed, setTyped] = useTyped(query.search ?? '', (search) => change({ search, page: undefined }, true));
+  const filter = (members: Record<string, string | undefined>) => {
+    setChosen(new Set());
+    setAllMatching(false);
+    change({ ...members, page: undefined });
+  };
+  const choose = (next: readonly Column[]) => {
+    storeColumns(next);
+    setColumns(next);
+  };
+  const set = (ids: readonly number[], on: boolean) => {
+    const next = new Set(chosen);
+    for (const id of ids) {
+      if (on) next.add(id);
+      else next.delete(id);
+    }
+    setAllMatching(false);
+    setChosen(next);
+  };
+
+  return (
+    <Page
+      title={t.nav.sites}
+      about={found.data && t.sites.found(number(found.data.total))}
+      actions={
+        write && (
+          <LinkButton href="/start" icon={Plus} kind="main">
+            {t.sites.add}
+          </LinkButton>
+        )
+      }
+    >
+      <search class="filters">
+        <div class="search">
+          <Icon of={Search} />
+          <TextField
+            label={t.sites.search}
+            hidden
+            type="search"
+            placeholder={t.sites.search}
+            value={typed}
+            onInput={setTyped}
+          />
+        </div>
+        <SelectField
+          hidden
+          label={t.sites.status}
+          value={query.status ?? ''}
+          onChange={(status) => filter({ status })}
+          options={[
+            ['', t.sites.anyStatus],
+            ['connected', t.siteStatus.connected],
+            ['disconnected', t.siteStatus.disconnected],
+            ['suspended', t.siteStatus.suspended],
+          ]}
+        />
+        <SelectField
+          hidden
+          label={t.sites.updates}
+          value={query.has_update ?? ''}
+          onChange={(has_update) => filter({ has_update })}
+          options={[
+            ['', t.sites.anyUpdates],
+            ['core,plugins,themes,translations', t.sites.withUpdates],
+            ['core', t.updateType.core],
+            ['plugins', t.updateType.plugins],
+            ['themes', t.updateType.themes],
+          ]}
+        />
+        <Owners query={query} filter={filter} />
+        <ColumnChoice columns={columns} choose={choose} />
+      </search>
+      <Taken query={query} filter={filter} />
+      <Loaded of={found} rows={10}>
+        {(data) =>
+          data.total === 0 ? (
+            <NoSites filtered={Object.keys(query).length > 0} write={write} clear={() => change(cleared(query))} />
+          ) : (
+            <>
+              {write && (
+                <ActionBar
+                  chosen={chosen}
+                  all={allMatching ? { asked, total: data.total } : null}
+                  matching={data.total}
+                  chooseAll={() => setAllMatching(true)}
+                  clear={() => {
+                    setChosen(new Set());
+                    setAllMatching(false);
+                  }}
+                />
+              )}
+              <Table
+                rows={data.rows.map((row) => recordOf(data.columns, row))}
+                columns={columns}
+                asked={asked}
+                sort={(orderby) => change(sorting(asked, orderby))}
+                chosen={write ? chosen : null}
+                all={allMatching}
+                set={set}
+              />
+              <Pager
+                page={page}
+                perPage={PER_PAGE}
+                total={data.total}
+                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
+              />
+              {data.unknown !== undefined && data.unknown > 0 && (
+                <p class="note small">{t.sites.unknown(data.unknown)}</p>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+const cleared = (query: Query) => Object.fromEntries(Object.keys(query).map((name) => [name, undefined]));
+
+function sorting(asked: Asked, orderby: Order): Record<string, string> {
+  const first = orderby === 'updates' || orderby === 'last_sync' ? 'desc' : 'asc';
+  const order = asked.orderby === orderby ? (asked.order === 'asc' ? 'desc' : 'asc') : first;
+  return { orderby, order };
+}
+
+export type SiteRecord = Record<string, string | number | boolean | null> & { id: number; name: string; url: string };
+
+function recordOf(columns: readonly string[], row: readonly (string | number | boolean | null)[]): SiteRecord {
+  return Object.fromEntries(columns.map((column, index) => [column, row[index] ?? null])) as SiteRecord;
+}
+
+interface TableProps {
+  rows: readonly SiteRecord[];
+  columns: readonly Column[];
+  asked: Asked;
+  sort: (by: Order) => void;
+  /** null = sites cannot be chosen. */
+  chosen: ReadonlySet<number> | null;
+  all: boolean;
+  set: (ids: readonly number[], on: boolean) => void;
+}
+
+function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
+  const ids = rows.map(({ id }) => id);
+  const on = (id: number) => all || (chosen?.has(id) ?? false);
+  const heading = (by: Order, word: string) => {
+    const sorted = asked.orderby === by;
+    return (
+      <th
+        key={by}
+        scope="col"
+        class={by}
+        aria-sort={sorted ? (asked.order === 'asc' ? 'ascending' : 'descending') : 'none'}
+      >
+        <button type="button" class="sort" onClick={() => sort(by)}>
+          {word}
+          {sorted && <Icon of={asked.order === 'asc' ? ArrowUp : ArrowDown} />}
+        </button>
+      </th>
+    );
+  };
+  return (
+    <div class="scroll">
+      <table class="list sites">
+        <thead>
+          <tr>
+            {chosen && (
+              <th class="pick" scope="col">
+                <Check
+                  hidden
+                  label={t.sites.chooseAll}
+                  checked={ids.every(on)}
+                  onChange={(checked) => set(ids, checked)}
+                />
+              </th>
+            )}
+            {heading('name', t.sites.column.name)}
+            {columns.map((column) =>
+              ORDERS.includes(column as Order) ? (
+                heading(column as Order, t.sites.column[column])
+              ) : (
+                <th key={column} scope="col" class={column}>
+                  {t.sites.column[column]}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id} class={on(row.id) ? 'on' : ''}>
+              {chosen && (
+                <td class="pick">
+                  <Check
+                    hidden
+                    label={t.sites.choose(row.name)}
+                    checked={on(row.id)}
+                    onChange={(checked) => set([row.id], checked)}
+                  />
+                </td>
+              )}
+              <th scope="row">
+                <a href={`/sites/${row.id}`}>{row.name}</a>
+                <span class="address">{t.address(row.url)}</span>
+              </th>
+              {columns.map((column) => (
+                <td key={column} class={column} data-label={t.sites.column[column]}>
+                  <Cell column={column} row={row} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Choices of client and tag, where there are any. */
+function Owners({ query, filter }: { query: Query; filter: (members: Record<string, string | undefined>) => void }) {
+  const clients = useLoad('owners:clients', (signal) =>
+    answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const tags = useLoad('owners:tags', (signal) =>
+    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const options = (found: readonly { id: number; name: string }[], any: string) => [
+    ['', any] as const,
+    ...found.map(({ id, name }) => [String(id), name] as const),
+  ];
+  return (
+    <>
+      {(clients.data?.total ?? 0) > 0 && (
+        <SelectField
+          hidden
+          label={t.sites.client}
+          value={query.client_ids ?? ''}
+          onChange={(client_ids) => filter({ client_ids })}
+          options={options(clients.data?.data ?? [], t.sites.anyClient)}
+        />
+      )}
+      {(tags.data?.total ?? 0) > 0 && (
+        <SelectField
+          hidden
+          label={t.sites.tag}
+          value={query.tag_ids ?? ''}
+          onChange={(tag_ids) => filter({ tag_ids })}
+          options={options(tags.data?.data ?? [], t.sites.anyTag)}
+        />
+      )}
+    </>
+  );
+}
+
+function Taken({ query, filter }: { query: Query; filter: (members: Record<string, string | undefined>) => void }) {
+  const taken = TAGS.filter((name) => query[name] !== undefined && name !== 'has_update');
+  if (taken.length === 0) return null;
+  return (
+    <div class="taken">
+      {taken.map((name) => (
+        <Button
+          key={name}
+          small
+          onClick={() => filter({ [name]: undefined })}
+          label={t.sites.without(t.sites.filter(name, query[name] ?? ''))}
+        >
+          {`${t.sites.filter(name, query[name] ?? '')} ×`}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function NoSites({ filtered, write, clear }: { filtered: boolean; write: boolean; clear: () => void }) {
+  return filtered ? (
+    <Empty icon={Search} title={t.sites.nothingFits}>
+      <Button onClick={clear}>{t.sites.clearFilters}</Button>
+    </Empty>
+  ) : (
+    <Empty icon={Globe} title={t.now.noSites}>
+      <p>{t.now.noSitesText}</p>
+      {write && (
+        <LinkButton kind="main" href="/start" icon={Plus}>
+          {t.now.addSites}
+        </LinkButton>
+      )}
+    </Empty>
+  );
+}
+
+function ColumnChoice({
+  columns,
+  choose,
+}: {
+  columns: readonly Column[];
+  choose: (columns: readonly Column[]) => void;
+}) {
+  return (
+    <details class="menu">
+      <summary class="button plain">
+        <Icon of={Columns3} />
+        <span>{t.sites.columns}</span>
+      </summary>
+      <div class="sheet">
+        {COLUMNS.map((column) => (
+          <Check
+            key={column}
+            label={t.sites.column[column]}
+            checked={columns.includes(column)}
+            onChange={(on) => choose(COLUMNS.filter((one) => (one === column ? on : columns.includes(one))))}
+          />
+        ))}
+        <Button small onClick={() => choose(STANDARD)}>
+          {t.sites.standardColumns}
+        </Button>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,142 @@
+/** First start: bring sites, say who is told, monitor them. Each question can be skipped, and asked again later. */
+
+import { Activity, ArrowRight, BellRing, Globe } from 'lucide';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { refresh } from '../api/load.js';
+import { Button, LinkButton } from '../parts/button.js';
+import { Form, TextField } from '../parts/field.js';
+import { Card, Page } from '../parts/page.js';
+import { tell, trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import { RecipientForm } from './recipients.js';
+
+const STEPS = ['sites', 'told', 'monitor'] as const;
+
+export function Start() {
+  const { route } = useLocation();
+  const [step, setStep] = useState(0);
+  const next = () => (step + 1 < STEPS.length ? setStep(step + 1) : route('/'));
+  const current = STEPS[step];
+  return (
+    <Page title={t.start.title} about={t.start.about}>
+      <ol class="progression" aria-label={t.start.steps}>
+        {STEPS.map((one, index) => (
+          <li key={one} aria-current={index === step ? 'step' : undefined} class={index < step ? 'done' : ''}>
+            {t.start.step[one]}
+          </li>
+        ))}
+      </ol>
+      {current === 'sites' && <Bring next={next} />}
+      {current === 'told' && (
+        <Card title={t.start.told}>
+          <p>{t.start.toldText}</p>
+          <RecipientForm done={next} />
+          <p class="small muted">
+            {t.start.mailText} <a href="/settings">{t.nav.settings}</a>
+          </p>
+        </Card>
+      )}
+      {current === 'monitor' && <Monitor next={next} />}
+      <div class="row end">
+        {step > 0 && (
+          <Button kind="quiet" onClick={() => setStep(step - 1)}>
+            {t.start.back}
+          </Button>
+        )}
+        <Button icon={ArrowRight} onClick={next}>
+          {t.start.skip}
+        </Button>
+      </div>
+    </Page>
+  );
+}
+
+function Bring({ next }: { next: () => void }) {
+  const [url, setUrl] = useState('');
+  const [admin, setAdmin] = useState('');
+  const [password, setPassword] = useState('');
+  const [unique, setUnique] = useState('');
+  const [count, setCount] = useState(0);
+  const add = () =>
+    trying(async () => {
+      const address = /^https?:\/\//i.test(url) ? url : `https://${url}`;
+      const { data } = await answer(
+        api.POST('/sites/add', {
+          body: {
+            url: address,
+            admin,
+            ...(password === '' ? {} : { adminpassword: password }),
+            ...(unique === '' ? {} : { uniqueid: unique }),
+          },
+        }),
+      );
+      setCount(count + 1);
+      setUrl('');
+      setPassword('');
+      setUnique('');
+      refresh('sites:', 'now:');
+      tell(t.start.added(data.name));
+      return null;
+    });
+  return (
+    <Card title={t.start.bring}>
+      <p>{t.start.bringText}</p>
+      <Form onSubmit={() => void add()}>
+        <TextField label={t.start.url} placeholder="https://example.com/" value={url} onInput={setUrl} required />
+        <TextField label={t.start.admin} hint={t.start.adminHint} value={admin} onInput={setAdmin} required />
+        <TextField
+          label={t.start.password}
+          hint={t.start.passwordHint}
+          type="password"
+          autocomplete="new-password"
+          value={password}
+          onInput={setPassword}
+        />
+        <TextField label={t.start.unique} hint={t.start.uniqueHint} value={unique} onInput={setUnique} />
+        <div class="row end">
+          <Button kind={count === 0 ? 'main' : 'plain'} type="submit" icon={Globe}>
+            {count === 0 ? t.start.connect : t.start.another}
+          </Button>
+          {count > 0 && (
+            <Button kind="main" onClick={next}>
+              {t.start.goOn(count)}
+            </Button>
+          )}
+        </div>
+      </Form>
+      <details>
+        <summary>{t.start.many}</summary>
+        <p>{t.start.manyText}</p>
+        <pre>
+          sitefleet import mainwp &gt; export.php{'\n'}wp eval-file export.php &gt; fleet.json{'\n'}sitefleet import
+          fleet.json
+        </pre>
+      </details>
+    </Card>
+  );
+}
+
+function Monitor({ next }: { next: () => void }) {
+  const on = () =>
+    trying(async () => {
+      await answer(api.PATCH('/settings/monitoring/edit', { body: { svc_uptime_monitoring_active: 1 } }));
+      refresh('monitors:', 'now:', 'settings:');
+      next();
+      return t.monitors.nowOn;
+    });
+  return (
+    <Card title={t.start.monitor}>
+      <p>{t.start.monitorText}</p>
+      <div class="row">
+        <Button kind="main" icon={Activity} onClick={on}>
+          {t.monitors.switchOnAll}
+        </Button>
+        <LinkButton kind="quiet" icon={BellRing} href="/settings">
+          {t.nav.settings}
+        </LinkButton>
+      </div>
+    </Card>
+  );
+}
