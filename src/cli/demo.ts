@@ -38,6 +38,8 @@ function demoSettings(folder: string): Partial<Config> {
     db: fileUrl(join(folder, 'demo.db')),
     db_token: null,
     db_replica: null,
+    // Made-up sites do not belong among somebody's backups.
+    backup_dir: null,
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,
