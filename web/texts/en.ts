@@ -104,7 +104,7 @@ export const en = {
     down_after_update: 'Down soon after an update',
     down: 'Down',
     disconnected: 'Disconnected',
-    vulnerable: 'Known vulnerabilities',
+    vulnerable: 'Sites with known vulnerabilities',
     update_undone: 'Update put back',
     certificate_ends: 'Certificate ends',
     domain_ends: 'Domain ends',

@@ -32,7 +32,7 @@ const LOOK: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all
   down_after_update: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   down: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   disconnected: { tone: 'bad', icon: Unplug, all: '/sites?status=disconnected' },
-  vulnerable: { tone: 'bad', icon: ShieldAlert, all: '/updates' },
+  vulnerable: { tone: 'bad', icon: ShieldAlert, all: null },
   update_undone: { tone: 'warn', icon: Undo2, all: null },
   certificate_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?certificate_days=14' },
   domain_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?domain_days=30' },
@@ -45,7 +45,8 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
     <div class="matters">
       {matters.map((matter) => {
         const { tone, icon, all } = LOOK[matter.matter];
-        const more = matter.count - matter.cases.length;
+        // Vulnerabilities are told by item and counted by site.
+        const more = matter.matter === 'vulnerable' ? 0 : matter.count - matter.cases.length;
         return (
           <section key={matter.matter} class={`matter ${tone}`}>
             <h3>
