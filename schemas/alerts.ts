@@ -49,6 +49,13 @@ export const ALERT_KINDS = {
       items: z.string().describe('What was installed.'),
     }),
   },
+  'backup.failed': {
+    about: 'The daily backup of the database could not be made.',
+    facts: z.object({
+      reason: z.string().describe('Why, in one sentence.'),
+      last_backup: z.string().nullable().describe('ISO 8601, of the newest good one; null = there is none.'),
+    }),
+  },
 } as const;
 
 export type AlertKindName = keyof typeof ALERT_KINDS;

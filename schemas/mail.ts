@@ -63,6 +63,12 @@ export const MAIL_KINDS = {
     subject: '[site.name]: domain',
     module: 'domain-monitor',
   },
+  backup: {
+    label: 'Backups',
+    description: 'The daily backup of the database could not be made. Only where a folder for backups is set.',
+    heading: 'Backup failed',
+    subject: 'The database could not be backed up',
+  },
 } as const satisfies Record<string, MailKind>;
 
 export type MailType = keyof typeof MAIL_KINDS;

@@ -1,6 +1,7 @@
 /** Bundles the program with esbuild: one script for `sitefleet stdio`, and, for a release, everything in a few files. */
 
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { build } from 'esbuild';
 
 /** Native code cannot be bundled. */
@@ -68,4 +69,21 @@ export async function bundleProgram(entries, outdir) {
     banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
   });
   return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
+}
+
+/** Files whose code is in the page and in the reference of the interface, which have builds of their own. */
+export async function inputsOfPages() {
+  const entryPoints = ['web/main.tsx', 'web/docs/reference.js'].filter((file) => existsSync(file));
+  if (entryPoints.length === 0) return [];
+  const { metafile } = await build({
+    ...common,
+    platform: 'browser',
+    target: 'es2022',
+    entryPoints,
+    outdir: 'unwritten',
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+  });
+  return Object.keys(metafile.inputs);
 }

@@ -4,6 +4,7 @@
  *
  *   npm run release                     the package, and the .mcpb of this system
  *   npm run release -- --all-systems    the .mcpb of every system
+ *   npm run release -- --package-only   the folder of the package alone, as the image takes it
  */
 
 import { spawnSync } from 'node:child_process';
@@ -22,12 +23,13 @@ import {
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleProgram, bundleStdio } from './bundle.mjs';
+import { bundleProgram, bundleStdio, inputsOfPages } from './bundle.mjs';
 import { manifestOf, registryEntryOf, registryName, SYSTEMS, systemHere } from './release-manifests.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
-const { values: options } = parseArgs({ options: { 'all-systems': { type: 'boolean', default: false } } });
+const flag = { type: 'boolean', default: false };
+const { values: options } = parseArgs({ options: { 'all-systems': flag, 'package-only': flag } });
 
 const MCPB = '@anthropic-ai/mcpb@2.1.2';
 const facts = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -42,12 +44,14 @@ const inputs = await writeProgram();
 copyAssets();
 writeManifests();
 writeFileSync(join(folder, 'THIRD_PARTY_LICENSES'), licencesOf(inputs));
-const tarball = pack();
-const bundles = (options['all-systems'] ? Object.keys(SYSTEMS) : [systemHere()]).map(makeMcpb);
-writeFileSync(join(out, 'server.json'), `${JSON.stringify(registryEntryOf(facts, bundles), null, 2)}\n`);
-for (const file of [tarball, ...bundles.map(({ file }) => file)])
-  say(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`);
-if (facts.repository === undefined)
+if (!options['package-only']) {
+  const tarball = pack();
+  const bundles = (options['all-systems'] ? Object.keys(SYSTEMS) : [systemHere()]).map(makeMcpb);
+  writeFileSync(join(out, 'server.json'), `${JSON.stringify(registryEntryOf(facts, bundles), null, 2)}\n`);
+  for (const file of [tarball, ...bundles.map(({ file }) => file)])
+    say(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+}
+if (!options['package-only'] && facts.repository === undefined)
   say(
     `package.json names no repository. ${join(out, 'server.json')} therefore has the placeholder ${registryName(facts)}: ` +
       'set "repository" before anything is published to the MCP registry.',
@@ -71,7 +75,7 @@ async function writeProgram() {
   chmodSync(join(to, 'cli.js'), 0o755);
   const stdio = await bundleStdio(join(built, 'cli', 'stdio-entry.js'));
   writeFileSync(join(to, 'stdio.bundle.cjs'), stdio.text);
-  return new Set([...program.inputs, ...stdio.inputs]);
+  return new Set([...program.inputs, ...stdio.inputs, ...(await inputsOfPages())]);
 }
 
 /** All that is read while the program runs and is no module, at its place; and what a reader looks for. */
@@ -80,8 +84,8 @@ function copyAssets() {
     const from = join('dist', file);
     const [part] = file.split(sep);
     if (!statSync(from).isFile() || part === 'bench' || /stdio\.bundle\.cjs/.test(file)) continue;
-    // Pages and what they load are files as they are; elsewhere scripts are modules, which are bundled.
-    if (part !== 'web' && /\.(js|map)$/.test(file)) continue;
+    // Of the program the modules are bundled; pages are files as they are.
+    if (['src', 'tools', 'schemas'].includes(part) && /\.(js|map)$/.test(file)) continue;
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
   }
@@ -136,6 +140,8 @@ function makeMcpb(system) {
   const { os, cpu, libc } = SYSTEMS[system];
   const stage = join(out, `mcpb-${system}`);
   cpSync(folder, stage, { recursive: true });
+  // An assistant starts it by stdio, which shows no pages.
+  for (const pages of ['web', 'docs']) rmSync(join(stage, 'dist', pages), { recursive: true, force: true });
   const target = [`--os=${os}`, `--cpu=${cpu}`, ...(libc === undefined ? [] : [`--libc=${libc}`])];
   run('npm', ['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', ...target], {
     cwd: stage,

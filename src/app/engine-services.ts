@@ -51,6 +51,7 @@ import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import type { WebhookSender } from '../webhook/sender.js';
+import { type CopyDatabase, openBackups } from './backups.js';
 
 export interface KeyPair {
   private_key: string;
@@ -78,6 +79,8 @@ export interface EngineServiceParts {
   /** Tests: a network of their own for the monitors. */
   probe?: Probe | undefined;
   auditor?: Auditor | undefined;
+  /** Tests: how backups are copied, where no thread can be started. */
+  copyDatabase?: CopyDatabase | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
   /** The database file that must be there, when another thread has it open. */
@@ -154,6 +157,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const auditor = parts.auditor ?? (await openAuditor(config));
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
+  const backups = openBackups(config, parts.copyDatabase);
   const vulnerabilities = await openVulnerabilityFeed(config);
   // Only where it is needed: it costs a good part of the start.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
@@ -173,6 +177,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       probe,
       auditor,
       mailer,
+      backups,
       webhooks,
       vulnerabilities,
       clock,

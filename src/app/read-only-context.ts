@@ -33,6 +33,8 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
     mailer: noMailer(parts.config.smtp_url !== null),
+    // Made where everything is written.
+    backups: null,
     webhooks: unavailable<WebhookSender>('the network'),
     vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
     locks: createSiteLocks(),

@@ -2,9 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { openBackups } from '../app/backups.js';
 import { databaseFile } from '../config/config.js';
 import { presentVault } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
+import { systemClock } from '../core/clock.js';
 import { backup } from '../store/driver/files.js';
 import { openDb } from '../store/driver/open.js';
 import { surveySealed } from '../store/vault/sealed.js';
@@ -20,11 +22,15 @@ export async function migrateNow(config: Config, options: { json?: boolean }): P
 }
 
 /** Copies the database while others use it. The key file is not in it, and must be kept apart. */
-export async function backupTo(config: Config, file: string, options: { json?: boolean }): Promise<void> {
+export async function backupTo(config: Config, named: string | undefined, options: { json?: boolean }): Promise<void> {
   mustExist(config);
-  const { keys } = await withDatabase(config, async ({ db }) => {
-    await backup(db, file);
-    return surveySealed(db, presentVault(config));
+  const backups = openBackups(config);
+  if (named === undefined && backups === null)
+    throw new CommandError('Name the file, or a folder for backups in SITEFLEET_BACKUP_DIR.');
+  const { keys, file } = await withDatabase(config, async ({ db }) => {
+    const file = named ?? (await backups?.make(systemClock.now()))?.path ?? '';
+    if (named !== undefined) await backup(db, named);
+    return { file, ...(await surveySealed(db, presentVault(config))) };
   });
   const ids = keys.flatMap(({ id }) => (id === null ? [] : [id]));
   if (options.json === true) printJson({ file: resolve(file), key_ids: ids });

@@ -38,6 +38,8 @@ function demoSettings(folder: string): Partial<Config> {
     db: fileUrl(join(folder, 'demo.db')),
     db_token: null,
     db_replica: null,
+    // Made-up sites do not belong among somebody's backups.
+    backup_dir: null,
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
     base_url: null,
@@ -211,7 +213,7 @@ User      ${credentials.user}
 Password  ${credentials.password}
 API key   ${credentials.api_key}
 Log in    ${all.login_link} (works once)
-Alerts    ${inbox.url}
+Alerts    ${inbox.url} (those that were sent)
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g

@@ -1,6 +1,7 @@
 /** `sitefleet doctor`: looks at everything a working service needs, changes nothing, and says what to do. */
 
 import { createSecureContext } from 'node:tls';
+import { openBackups } from '../app/backups.js';
 import { databaseFile } from '../config/config.js';
 import { presentKeys, presentVault } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
@@ -77,11 +78,13 @@ async function lookOver(config: Config, db: Db, site: string | undefined, signal
   };
   if (database.status === 'fail')
     return [{ ...database, detail: `${place}\n${reportText(report)}` }, keyOf(config, report)];
-  if (vault === undefined) return [database, keyOf(config, report)];
+  const backups = backupsOf(config, systemClock.now());
+  if (vault === undefined) return [database, keyOf(config, report), backups];
   const store = createStore(db, vault);
   return [
     database,
     keyOf(config, report),
+    backups,
     await scheduleOf(store),
     await mailOf(config),
     await alertsOf(config, store),
@@ -117,6 +120,25 @@ async function scheduleOf(store: Store): Promise<Finding> {
         detail: 'no process runs it now: start "sitefleet serve" or "sitefleet work"',
       }
     : { what: 'Schedule', status: 'ok', detail: `run by ${owner}` };
+}
+
+/** How old the newest backup is. Those that others make are not known here. */
+function backupsOf(config: Config, now: number): Finding {
+  const what = 'Backups';
+  try {
+    const backups = openBackups(config);
+    if (backups === null)
+      return databaseFile(config.db) === null
+        ? { what, status: 'ok', detail: 'the libSQL server is backed up by its own means, if at all' }
+        : { what, status: 'warn', detail: 'no folder is set (SITEFLEET_BACKUP_DIR): none is made by the clock' };
+    const last = backups.list().at(-1);
+    if (last === undefined) return { what, status: 'warn', detail: `none yet in ${backups.folder}` };
+    const hours = Math.floor((now - last.at) / 3_600_000);
+    const detail = `the newest in ${backups.folder} is ${hours} h old`;
+    return { what, status: hours > 26 ? 'warn' : 'ok', detail };
+  } catch (error) {
+    return { what, status: 'fail', detail: messageOf(error) };
+  }
 }
 
 async function mailOf(config: Config): Promise<Finding> {

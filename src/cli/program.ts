@@ -131,9 +131,9 @@ program
 program
   .command('backup')
   .description('copy the database into a new file, also while the server runs')
-  .argument('<file>')
+  .argument('[file]', 'default: a new file in SITEFLEET_BACKUP_DIR')
   .option('--json', 'print JSON')
-  .action(async (file: string, options: { json?: boolean }) =>
+  .action(async (file: string | undefined, options: { json?: boolean }) =>
     (await import('./database.js')).backupTo(readConfig(), file, options),
   );
 

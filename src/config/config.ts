@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fileUrl } from '../store/driver/files.js';
 import type { Parser } from './parsers.js';
 import {
   anyText,
@@ -31,6 +32,8 @@ import {
 } from './parsers.js';
 import type { Config } from './types.js';
 import { CONFIRM_POLICIES, DEFAULT_TOOLSETS, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
+
+export { fileUrl };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -115,6 +118,13 @@ const VARIABLES: readonly Variable[] = [
     1000,
     integer(100, HOUR),
     'How soon the copy shows what other processes wrote. Own writes show at once.',
+  ),
+  variable(
+    'BACKUP_DIR',
+    'backup_dir',
+    null,
+    filePath,
+    'Folder for a backup of the database file each day, read through before it counts; the last 7 days and 4 weeks are kept. A folder of its own.',
   ),
   variable('HOST', 'host', '127.0.0.1', hostName, 'Address to listen on. `0.0.0.0` listens on all: put TLS in front.'),
   variable('PORT', 'port', 8787, integer(0, 65_535), 'Port to listen on. `0` takes a free one.'),
@@ -374,6 +384,13 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
       message: 'is for a libSQL server, but SITEFLEET_DB names none. Remove it, or set SITEFLEET_DB to the server.',
     });
   }
+  if (config.backup_dir !== null && databaseFile(config.db) === null) {
+    problems.push({
+      name: 'SITEFLEET_BACKUP_DIR',
+      message:
+        'is for a database in a file, but SITEFLEET_DB names none. Remove it; a libSQL server has backups of its own.',
+    });
+  }
   problems.push(...feedProblems(config), ...oauthProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
@@ -392,9 +409,9 @@ function feedProblems(config: Config): ConfigProblem[] {
     : [{ name, message: 'would be sent unencrypted: SITEFLEET_VULNERABILITY_FEED must be an https URL.' }];
 }
 
-/** Whether `NAME_FILE` may name a file with the value. The secret key has a variable of its own for that, which also makes the file. */
+/** Whether `NAME_FILE` may name a file with the value. Some secrets have a variable of their own for that, which does more. */
 function takesFile(row: Variable): boolean {
-  return row.secret === true && row.key !== 'secret_key';
+  return row.secret === true && !VARIABLES.some(({ name }) => name === `${row.name}_FILE`);
 }
 
 /** The text of a variable, or of the file that its `_FILE` names, without the line break at its end; '' when neither is set. */
@@ -487,9 +504,4 @@ function keyFileOf(config: Config, env: Environment): string | null {
 export function databaseFile(url: string): string | null {
   if (!url.startsWith('file:') || url === 'file::memory:') return null;
   return url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
-}
-
-/** The URL of a database file. */
-export function fileUrl(path: string): string {
-  return `file:${path.replace(/[%?#]/g, (char) => encodeURIComponent(char))}`;
 }

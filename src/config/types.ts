@@ -40,6 +40,7 @@ export interface Config {
   db_replica: string | null;
   /** How often the copy is brought up to date by itself. */
   db_replica_sync_ms: number;
+  backup_dir: string | null;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */

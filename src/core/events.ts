@@ -121,6 +121,8 @@ type ServiceEvents = {
   'job.timed_out': { job_id: string };
   'tool_job.queued': ToolJobFacts & { sites: number };
   'tool_job.completed': ToolJobFacts;
+  /** By the clock, see SITEFLEET_BACKUP_DIR; `last_backup` is the time of the newest good one. */
+  'backup.failed': { reason: string; last_backup: string | null };
   'network.up': NetworkFacts;
   'network.down': NetworkFacts;
   'cost.added': CostFacts;
@@ -182,7 +184,8 @@ export type AlertKind =
   | 'certificate.invalid'
   | keyof DomainEvents
   | 'site.unhealthy'
-  | 'site.http_check_failed';
+  | 'site.http_check_failed'
+  | 'backup.failed';
 
 /** An event as it is stored for delivery. */
 export type Alert<K extends AlertKind = AlertKind> = {

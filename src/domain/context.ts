@@ -13,6 +13,7 @@ import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
 import type { SiteGuards } from '../guard/guards.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Probe } from '../probe/probe.js';
+import type { Backups } from '../store/backups/folder.js';
 import type { Store } from '../store/store.js';
 import type { WebhookSender } from '../webhook/sender.js';
 
@@ -23,6 +24,8 @@ export interface Ctx {
   readonly guards: SiteGuards;
   readonly auditor: Auditor;
   readonly mailer: Mailer;
+  /** The folder of the daily backups; null where none is set. */
+  readonly backups: Backups | null;
   /** Webhooks and chat services that are told of alerts. */
   readonly webhooks: WebhookSender;
   /** Where known vulnerabilities are read from. */

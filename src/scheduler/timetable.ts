@@ -14,6 +14,7 @@ import { sendMail } from '../domain/mail/mail.js';
 import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { refreshAbandoned } from '../domain/sites/abandoned.js';
 import { expireIgnored } from '../domain/updates/ignored-everywhere.js';
+import { backUpByClock } from '../domain/upkeep/backups.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';
@@ -132,6 +133,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Offers updates again that were ignored until now.',
     pattern: '25 * * * * *',
     run: expireIgnored,
+  },
+  {
+    name: 'backup',
+    about: 'Copies the database into SITEFLEET_BACKUP_DIR, once a day.',
+    pattern: '0 25 * * * *',
+    run: backUpByClock,
   },
   {
     name: 'vulnerabilities',

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { STATUS } from '../../src/core/errors.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -204,5 +205,25 @@ describe('the documents', () => {
       expect(text, file).toMatch(/^# \d{4}\. .+\n\n20\d\d-\d\d-\d\d\n/);
       for (const part of ['Context', 'Decision', 'Consequences']) expect(text, file).toContain(`**${part}.**`);
     }
+  });
+});
+
+describe('docs/troubleshooting.md', () => {
+  const text = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8');
+  const named = [...text.matchAll(/`((?:svc|rest|ability|invalid|get|create|edit|update|delete)_[a-z_]+)`/g)].map(
+    ([, code = '']) => code,
+  );
+  const statusOf = (code: string) => (STATUS as Readonly<Record<string, number>>)[code];
+
+  it('names codes that there are', () => {
+    const fields = ['request_id'];
+    expect(named.filter((code) => statusOf(code) === undefined && !fields.includes(code))).toEqual([]);
+  });
+
+  it('says what to do about every failure that is not the fault of the input', () => {
+    const failures = Object.keys(STATUS).filter(
+      (code) => [401, 403, 429].includes(statusOf(code) ?? 0) || (statusOf(code) ?? 0) >= 500,
+    );
+    expect(failures.filter((code) => !named.includes(code))).toEqual([]);
   });
 });

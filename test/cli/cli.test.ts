@@ -358,6 +358,17 @@ describe('administration', () => {
     expect(JSON.parse((await run(fresh, ['backup', copy, '--json'])).out)).toEqual({ file: copy, key_ids: [] });
     expect((await run(fresh, ['backup', copy])).err).toContain('exists already');
     expect((await run({ ...fresh, SITEFLEET_DB: `file:${copy}` }, ['check'])).code).toBe(0);
+    // Without a name into the folder of the daily ones, by the thread that makes those.
+    expect((await run(fresh, ['backup'])).err).toContain('SITEFLEET_BACKUP_DIR');
+    const daily = { ...fresh, SITEFLEET_BACKUP_DIR: join(folder, 'daily') };
+    const { file } = JSON.parse((await run(daily, ['backup', '--json'])).out);
+    expect(file).toMatch(/daily\/sitefleet-\d{4}-\d\d-\d\dT\d{6}Z\.db$/);
+    expect((await run({ ...fresh, SITEFLEET_DB: `file:${file}` }, ['check'])).code).toBe(0);
+    const findings = JSON.parse((await run(daily, ['doctor', '--json'])).out) as { what: string; detail: string }[];
+    expect(findings.find(({ what }) => what === 'Backups')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('0 h old'),
+    });
   }, 30_000);
 
   it('says its version and helps', async () => {

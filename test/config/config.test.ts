@@ -24,6 +24,7 @@ describe('readConfig', () => {
       db_token: null,
       db_replica: null,
       db_replica_sync_ms: 1000,
+      backup_dir: null,
       host: '127.0.0.1',
       port: 8787,
       base_url: null,
@@ -141,6 +142,14 @@ describe('readConfig', () => {
       expect(problems({ ...replica, ...db }).SITEFLEET_DB_REPLICA).toMatch(/libSQL server/);
   });
 
+  it('takes a folder for backups for a database file only', () => {
+    expect(readConfig({ ...home, SITEFLEET_BACKUP_DIR: '/backups' }).backup_dir).toBe('/backups');
+    for (const db of [':memory:', 'libsql://fleet.example'])
+      expect(problems({ SITEFLEET_BACKUP_DIR: '/backups', SITEFLEET_DB: db }).SITEFLEET_BACKUP_DIR).toMatch(
+        /in a file/,
+      );
+  });
+
   it('takes a vulnerability feed as URL or file, and a key only for a URL that nobody else can read along', () => {
     const feedOf = (text: string) => readConfig({ ...home, SITEFLEET_VULNERABILITY_FEED: text }).vulnerability_feed;
     expect(feedOf('https://feed.example/v3')).toBe('https://feed.example/v3');
@@ -206,8 +215,10 @@ describe('readConfig', () => {
       SITEFLEET_SMTP_URL: ['smtp_url', 'smtp://u:p@mail.example:587'],
       SITEFLEET_METRICS_TOKEN: ['metrics_token', 'a'.repeat(20)],
     } as const;
-    // The key has its own variable for a file. A new secret belongs into the list above.
-    const secrets = describeConfig().filter(({ name, secret }) => secret && name !== 'SITEFLEET_SECRET_KEY');
+    // The key has a variable of its own for a file. A new secret belongs into the list above, unless it has one, too.
+    const names = describeConfig().map(({ name }) => name);
+    const secrets = describeConfig().filter(({ name, secret }) => secret && !names.includes(`${name}_FILE`));
+    expect(names).toContain('SITEFLEET_SECRET_KEY_FILE');
     expect(secrets.map(({ name }) => name)).toEqual(Object.keys(values));
     const feed = { SITEFLEET_VULNERABILITY_FEED: 'https://feed.example/v3' };
     for (const [name, [key, value]] of Object.entries(values)) {

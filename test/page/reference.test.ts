@@ -91,7 +91,9 @@ describe.skipIf(executablePath === null)(`the reference in a browser${missing}`,
 
   it('lists the operations and the rows by group', async () => {
     const groups = await page.locator('.opblock-tag').allTextContents();
-    expect(groups.filter((text) => text.startsWith('operations: '))).toHaveLength(8);
+    expect(groups.filter((text) => text.startsWith('operations: '))).toHaveLength(
+      new Set(operations.map(({ group }) => group)).size,
+    );
     expect(groups.some((text) => text.startsWith('monitors'))).toBe(true);
     await expect(page.locator('#session').textContent()).resolves.toContain('Log in');
   });

@@ -424,6 +424,38 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await each('DELETE', `${SITE}/guard`, site);
 }
 
+/** Known vulnerabilities of what the first site has, before the feed was read and after. */
+export async function vulnerabilities(
+  { get, send }: Recorder,
+  app: RestApp,
+  read: (entries: unknown[]) => Promise<unknown>,
+) {
+  await get('/vulnerabilities');
+  const { state } = app.fleet.site(0);
+  const plugin = state.plugins.find(({ mustUse, premium, slug }) => !mustUse && !premium && !slug.includes('mainwp'));
+  const [theme] = state.themes;
+  if (plugin === undefined || theme === undefined) throw new Error('the site has no plugin or theme');
+  for (const item of [plugin, theme]) item.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+  state.wpUpdate = '99.0';
+  await send('POST', `${SITE}/sync`, { id_or_domain: 1 });
+  const below = { affected: [['*', true, '99', false]] as Affected[], fixed: ['99'] };
+  await read([
+    entry(1, { slug: plugin.slug.split('/', 1)[0] ?? '', ...below }),
+    entry(2, { type: 'theme', slug: theme.slug, ...below, rating: null, cve: null }),
+    entry(3, { type: 'core', slug: 'wordpress', ...below }),
+    {
+      ...entry(4, { type: 'core', slug: 'wordpress', affected: [['*', true, '*', true]] }),
+      references: [],
+      published: null,
+    },
+  ]);
+  await get('/vulnerabilities', {}, '?severity=critical,medium');
+  await get('/vulnerabilities', {}, '?severity=worst');
+  await get(`${SITE}/vulnerabilities`, { id_or_domain: 1 });
+  await get(`${SITE}/vulnerabilities`, { id_or_domain: 'unknown.example' });
+  await get('/updates/{id_or_domain}', { id_or_domain: 1 });
+}
+
 /** Everything that may need a person, each once, and the lists of the page. */
 async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   const now = app.clock.now();
@@ -489,38 +521,6 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   const slug = encodeURIComponent(String(offer?.slug));
   await get('/fleet/updates/sites', {}, `?type=${words[Number(offer?.type)]}&slug=${slug}`);
   await get('/fleet/updates/sites', {}, '?type=plugin&slug=none');
-}
-
-/** Known vulnerabilities of what the first site has, before the feed was read and after. */
-export async function vulnerabilities(
-  { get, send }: Recorder,
-  app: RestApp,
-  read: (entries: unknown[]) => Promise<unknown>,
-) {
-  await get('/vulnerabilities');
-  const { state } = app.fleet.site(0);
-  const plugin = state.plugins.find(({ mustUse, premium, slug }) => !mustUse && !premium && !slug.includes('mainwp'));
-  const [theme] = state.themes;
-  if (plugin === undefined || theme === undefined) throw new Error('the site has no plugin or theme');
-  for (const item of [plugin, theme]) item.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
-  state.wpUpdate = '99.0';
-  await send('POST', `${SITE}/sync`, { id_or_domain: 1 });
-  const below = { affected: [['*', true, '99', false]] as Affected[], fixed: ['99'] };
-  await read([
-    entry(1, { slug: plugin.slug.split('/', 1)[0] ?? '', ...below }),
-    entry(2, { type: 'theme', slug: theme.slug, ...below, rating: null, cve: null }),
-    entry(3, { type: 'core', slug: 'wordpress', ...below }),
-    {
-      ...entry(4, { type: 'core', slug: 'wordpress', affected: [['*', true, '*', true]] }),
-      references: [],
-      published: null,
-    },
-  ]);
-  await get('/vulnerabilities', {}, '?severity=critical,medium');
-  await get('/vulnerabilities', {}, '?severity=worst');
-  await get(`${SITE}/vulnerabilities`, { id_or_domain: 1 });
-  await get(`${SITE}/vulnerabilities`, { id_or_domain: 'unknown.example' });
-  await get('/updates/{id_or_domain}', { id_or_domain: 1 });
 }
 
 export async function records({ get, each, send }: Recorder) {

@@ -14,13 +14,13 @@ export interface SafetyApp extends CheckedApp {
 }
 
 /** Connects the first sites, gives each a guard, and leaves no update on offer. */
-export async function safetyApp(options: TestOptions & { guards?: boolean } = {}): Promise<SafetyApp> {
+export async function safetyApp(options: TestOptions & { guards?: boolean; stepMs?: number } = {}): Promise<SafetyApp> {
   // The time of a direct call is real time, which a busy machine may use up.
   const config = { direct_call_ms: 600_000, ...options.config };
   const app = await checkedApp({ sites: 3, fleet: { plugins: 8 }, ...options, config });
   const safety: SafetyApp = Object.assign(app, {
-    running: <T>(work: Promise<T>) => running(app, work),
-    safely: (name: string, input: object) => running(app, app.call(name, input)),
+    running: <T>(work: Promise<T>) => running(app, work, options.stepMs),
+    safely: (name: string, input: object) => running(app, app.call(name, input), options.stepMs),
     offer: (site: DemoSite, nth = 0, version = '99.0') => {
       const plugin = ordinary(site)[nth];
       if (plugin === undefined) throw new Error('the site has no such plugin');
@@ -48,7 +48,7 @@ export function ordinary(site: DemoSite): PluginState[] {
 
 const STEP_MS = 500;
 
-export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>): Promise<T> {
+export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>, stepMs = STEP_MS): Promise<T> {
   let done = false;
   const ended = work.finally(() => {
     done = true;
@@ -56,7 +56,7 @@ export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>):
   ended.catch(() => undefined);
   while (!done) {
     await new Promise((resolve) => setTimeout(resolve, 2));
-    app.clock.move(STEP_MS);
+    app.clock.move(stepMs);
   }
   return ended;
 }

@@ -14,6 +14,7 @@ import type { Progress } from '../../src/core/progress.js';
 import { type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
+import { copyAndVerify } from '../../src/store/backups/copy.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { type CountingDb, countingDb } from './counting-db.js';
@@ -71,6 +72,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     db_token: null,
     db_replica: null,
     db_replica_sync_ms: 1000,
+    backup_dir: null,
     host: '127.0.0.1',
     port: 8787,
     base_url: null,
@@ -201,6 +203,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     sharedKey: await testKey,
     probe: options.probe ?? localProbe(),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    copyDatabase: copyAndVerify,
     ...(options.pageFolder === undefined ? {} : { pageFolder: options.pageFolder }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);

@@ -149,6 +149,7 @@ function testConfig(change: Partial<Config> = {}): Config {
     db_token: null,
     db_replica: null,
     db_replica_sync_ms: 1000,
+    backup_dir: null,
     host: '127.0.0.1',
     port: 0,
     base_url: null,

@@ -89,6 +89,7 @@ export interface paths {
                   | 'domain.not_found'
                   | 'site.unhealthy'
                   | 'site.http_check_failed'
+                  | 'backup.failed'
                 )[];
                 /**
                  * Ids of the sites it is told of; empty for all.
@@ -153,6 +154,7 @@ export interface paths {
                   | 'domain.not_found'
                   | 'site.unhealthy'
                   | 'site.http_check_failed'
+                  | 'backup.failed'
                 )[];
                 /**
                  * Ids of the sites it is told of; empty for all.
@@ -220,6 +222,7 @@ export interface paths {
                   | 'domain.not_found'
                   | 'site.unhealthy'
                   | 'site.http_check_failed'
+                  | 'backup.failed'
                 )[];
                 /**
                  * Ids of the sites it is told of; empty for all.

@@ -31,6 +31,7 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'domain.not_found': 'domain_expiry',
   'site.unhealthy': 'site_health',
   'site.http_check_failed': 'http_check',
+  'backup.failed': 'backup',
 };
 
 /** The mail that tells of alerts of a kind. */
@@ -98,6 +99,8 @@ function sentence(alert: MailedAlert, facts: Facts): string {
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
       return `${what} ${facts.http_status === 0 ? 'did not answer' : `answered with HTTP ${say('http_status')}`} after an update${facts.items === undefined ? '' : ` of ${say('items')}`}.`;
+    case 'backup.failed':
+      return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is of ${say('last_backup').slice(0, 10)}.`}`;
   }
 }
 
@@ -108,6 +111,7 @@ function inDays(days: unknown): string {
 }
 
 function subjectOf(alert: MailedAlert, facts: Facts): string {
+  if (alert.kind === 'backup.failed') return 'The database';
   const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
   return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
 }

@@ -37,6 +37,7 @@ async function bundle(): Promise<string> {
       cli: source('cli.ts'),
       'engine-worker': source('app/engine-worker.ts'),
       'integrity-thread': source('app/integrity-thread.ts'),
+      'backup-thread': source('app/backup-thread.ts'),
       'replica-process': source('app/replica-process.ts'),
       fleet: source('demo/process.ts'),
       'job-runner': beside('job-runner.ts'),

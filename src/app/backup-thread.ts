@@ -1,0 +1,9 @@
+/** Entry of the thread that makes one backup. A thread of its own, because copying and reading through a large file takes seconds. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '../engine/thread-priority.js';
+import { copyAndVerify } from '../store/backups/copy.js';
+
+lowerPriority();
+const { url, path } = workerData as { url: string; path: string };
+parentPort?.postMessage(await copyAndVerify(url, path));

@@ -1,0 +1,71 @@
+/** Backups by the clock: one a day, of which the last 7 days and the last 4 weeks are kept. A failure is an alert. */
+
+import { type Alert, emitAlerts } from '../../core/events.js';
+import type { BackupFile } from '../../store/backups/folder.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/times.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Looked at once an hour, so that a machine that was off catches up; half an hour less than a day keeps the time of day. */
+const DUE_MS = DAY_MS - HOUR_MS / 2;
+const KEPT = { days: 7, weeks: 4 } as const;
+
+/** Makes the day's backup when it is due, and removes those whose time is over. Answers what came of it. */
+export async function backUpByClock(ctx: Ctx): Promise<string> {
+  const { backups, clock } = ctx;
+  if (backups === null) return 'no folder for backups is set';
+  const now = clock.now();
+  let made: BackupFile;
+  let known: BackupFile[] = [];
+  try {
+    // A file of the future comes from a wrong clock; it must not stand in the way of today's.
+    known = backups.list().filter(({ at }) => at <= now);
+    const last = known.at(-1);
+    if (last !== undefined && now - last.at < DUE_MS) return `the last one is of ${isoTime(last.at)}`;
+    made = await backups.make(now);
+  } catch (error) {
+    await tell(ctx, error, known.at(-1)?.at ?? null);
+    throw error;
+  }
+  const all = [...known, made];
+  const kept = keptOf(all);
+  for (const file of all) if (!kept.has(file)) backups.remove(file);
+  return `${made.path}, ${made.bytes} bytes; ${kept.size} are kept`;
+}
+
+/** The newest of each of the last days and weeks that have one. Weeks begin on Monday; days and weeks are those of UTC. */
+export function keptOf(files: readonly BackupFile[]): Set<BackupFile> {
+  const newestFirst = [...files].sort((a, b) => b.at - a.at);
+  const newestOfEach = (period: (at: number) => number, count: number) => {
+    const found = new Map<number, BackupFile>();
+    for (const file of newestFirst) if (!found.has(period(file.at))) found.set(period(file.at), file);
+    return [...found.values()].slice(0, count);
+  };
+  const day = (at: number) => Math.floor(at / DAY_MS);
+  // 1970-01-01 was a Thursday.
+  const week = (at: number) => Math.floor((day(at) + 3) / 7);
+  return new Set([...newestOfEach(day, KEPT.days), ...newestOfEach(week, KEPT.weeks)]);
+}
+
+/** One alert a day while it goes on failing. */
+async function tell(ctx: Ctx, error: unknown, last: number | null): Promise<void> {
+  const at = ctx.clock.now();
+  const alert: Alert<'backup.failed'> = {
+    key: `backup.failed:${new Date(at).toISOString().slice(0, 10)}`,
+    kind: 'backup.failed',
+    site_id: null,
+    at,
+    facts: { reason: reasonOf(error), last_backup: isoTime(last) },
+  };
+  emitAlerts(ctx.events, await ctx.store.alerts.add([alert]));
+}
+
+/** For those who are told: without paths of this machine, which stand in the log. */
+function reasonOf(error: unknown): string {
+  const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown };
+  if (code === 'ENOSPC' || kind === 'full') return 'The disk is full.';
+  if (kind === 'corrupt') return 'The copy, or the database itself, is damaged: "sitefleet check" says where.';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'The folder for backups may not be written to.';
+  return 'The log says why.';
+}

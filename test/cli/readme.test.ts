@@ -1,0 +1,146 @@
+/** What the README shows to copy: each configuration is started, each call is sent, and nothing leads to a package that is not published. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../tools/index.js';
+import { tempFolder } from '../support/cleanup.js';
+import { type Commands, commands, type Served } from '../support/processes/commands.js';
+
+const readme = readFileSync('README.md', 'utf8');
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`^ *\`\`\`${language}\n([\\s\\S]*?)^ *\`\`\``, 'gm'))].map(([, text = '']) => text);
+
+interface Stdio {
+  command: string;
+  args: string[];
+}
+interface Http {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** Greets and lists the tools, as the program that reads the configuration would. */
+async function toolsOver(transport: StdioClientTransport | StreamableHTTPClientTransport): Promise<number> {
+  const client = new Client({ name: 'readme', version: '1' });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  await client.close();
+  return tools.length;
+}
+
+const viaStdio = ({ command, args }: Stdio) => {
+  const home = tempFolder('readme');
+  return toolsOver(
+    new StdioClientTransport({
+      command,
+      args: args.map((text) => text.replace('<folder>', resolve('.'))),
+      env: { PATH: process.env.PATH ?? '', HOME: home, XDG_DATA_HOME: home, SITEFLEET_LOG_LEVEL: 'error' },
+      stderr: 'ignore',
+    }),
+  );
+};
+
+describe('configurations of assistants', () => {
+  const shown = blocks('json').map((text) => JSON.parse(text) as { mcpServers?: object; servers?: object });
+  const ready = JSON.parse(readFileSync('mcp.json', 'utf8')) as { mcpServers: Record<string, Stdio & Http> };
+
+  it('are all JSON, two in the README', () => expect(shown).toHaveLength(2));
+
+  it.each(shown.map((config, index) => [index, config] as const))('%i starts an assistant', async (_index, config) => {
+    const servers = Object.values(config.mcpServers ?? config.servers ?? {}) as Stdio[];
+    expect(servers).toHaveLength(1);
+    for (const server of servers) expect(await viaStdio(server)).toBeGreaterThan(50);
+  });
+
+  it('mcp.json starts one in this folder', async () => {
+    expect(await viaStdio(ready.mcpServers.sitefleet as Stdio)).toBeGreaterThan(50);
+  });
+});
+
+describe('calls', () => {
+  let run: Commands;
+  let server: Served;
+  beforeAll(async () => {
+    run = await commands();
+    server = (await run.serve({ SITEFLEET_LOG_LEVEL: 'error' })).said;
+  }, 60_000);
+  afterAll(() => run?.close());
+  const here = (url: string) => url.replace('http://127.0.0.1:8787', server.url);
+  const withKey = (text: string) => text.replace(/<API_KEY>|\$\{input:\w+\}/, server.api_key ?? '');
+
+  it('by curl are answered', async () => {
+    const calls = blocks('sh').flatMap((text) =>
+      text
+        .replace(/\\\n/g, ' ')
+        .split('\n')
+        .filter((line) => line.trim().startsWith('curl ')),
+    );
+    expect(calls.length).toBeGreaterThan(3);
+    for (const line of calls) {
+      const url = /https?:\/\/[^\s"]+/.exec(line)?.[0] ?? '';
+      const headers = [...line.matchAll(/-H (["'])([^"']+): ([^"']+)\1/g)].map(([, , name = '', value = '']) => [
+        name,
+        withKey(value),
+      ]);
+      const body = /-d '([^']+)'/.exec(line)?.[1];
+      const answer = await fetch(here(url), {
+        method: /-X (\w+)/.exec(line)?.[1] ?? 'GET',
+        headers: headers as [string, string][],
+        ...(body === undefined ? {} : { body }),
+      });
+      expect(answer.ok, `${line}\n${await answer.text()}`).toBe(true);
+    }
+  });
+
+  it('by the shell take what they are given', () => {
+    const calls = [...readme.matchAll(/sitefleet call ([a-z-]+) '([^']+)'/g)];
+    expect(calls.length).toBeGreaterThan(1);
+    for (const [, name = '', input = ''] of calls) {
+      const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
+      expect(operation?.input.safeParse(JSON.parse(input)).success, `${name} ${input}`).toBe(true);
+    }
+  });
+
+  it('that the links for VS Code and Cursor set up reach the tools', async () => {
+    const [vscode = '', cursor = ''] = ['insiders.vscode.dev', 'cursor.com'].map(
+      (host) => new RegExp(`\\(https://${host.replaceAll('.', '\\.')}([^)]+)\\)`).exec(readme)?.[0].slice(1, -1) ?? '',
+    );
+    const asked = new URL(vscode).searchParams;
+    const inputs = JSON.parse(asked.get('inputs') ?? '[]') as { id: string; password: boolean }[];
+    const code = JSON.parse(asked.get('config') ?? '{}') as Http;
+    expect(inputs).toMatchObject([{ type: 'promptString', password: true }]);
+    expect(code.headers.Authorization).toBe(`Bearer \${input:${inputs[0]?.id}}`);
+    const edited = JSON.parse(
+      Buffer.from(new URL(cursor).searchParams.get('config') ?? '', 'base64').toString(),
+    ) as Http;
+    for (const { url, headers } of [code, edited]) {
+      const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withKey(value)]));
+      expect(
+        await toolsOver(new StreamableHTTPClientTransport(new URL(here(url)), { requestInit: { headers: sent } })),
+      ).toBeGreaterThan(50);
+    }
+  });
+});
+
+it('nothing tells readers to run a package by our name from the registry, where it is not published', () => {
+  const texts = [
+    'README.md',
+    'mcp.json',
+    'CONTRIBUTING.md',
+    ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name)),
+  ];
+  const found = texts.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/.*(?:npx|npm (?:i|install|exec)\b)[^\n|]*\bsitefleet\b(?!\.tgz).*/g)].map(
+      ([line]) => `${file}: ${line}`,
+    ),
+  );
+  // Copying into a folder of that name is no installation from the registry.
+  expect(found.filter((line) => !/\/sitefleet\b/.test(line))).toEqual([]);
+  expect(readme).not.toMatch(/"npx"/);
+});

@@ -1,0 +1,73 @@
+/** What is handed out to run Sitefleet elsewhere: its settings exist, its paths are those of the release, and the tools that read it accept it. */
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeConfig } from '../../src/config/config.js';
+import { tempFolder } from '../support/cleanup.js';
+
+const files = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
+  .map((name) => join('deploy', name))
+  .filter((path) => /\.|file$/.test(path.split(/[\\/]/).at(-1) ?? ''));
+const textOf = (path: string) => readFileSync(path, 'utf8');
+/** Null where the program is not installed. */
+const said = (command: string, args: string[]) => {
+  const done = spawnSync(command, args, { encoding: 'utf8' });
+  return done.error === undefined ? { code: done.status, text: done.stdout + done.stderr } : null;
+};
+
+describe('deploy/', () => {
+  test('names variables that there are', () => {
+    const rows = describeConfig();
+    const known = rows.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]));
+    const named = files.flatMap((path) => [...textOf(path).matchAll(/SITEFLEET_[A-Z_]+/g)].map(([name]) => name));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test('starts the program where the release has it', () => {
+    const programs = files.flatMap((path) =>
+      [...textOf(path).matchAll(/[\w/]*\/dist\/[\w/.-]+/g)].map(([found]) => found),
+    );
+    expect(programs.length).toBeGreaterThan(3);
+    for (const program of programs) expect(program).toMatch(/\/dist\/src\/app\/cli\.js$/);
+    // The release makes it from this folder, and one file for each thread and process beside it.
+    expect(textOf('scripts/release.mjs')).toContain("bin: { sitefleet: 'dist/src/app/cli.js' }");
+  });
+
+  const units = ['deploy/systemd/sitefleet.service', 'deploy/systemd/sitefleet-worker@.service'];
+  const systemd = said('systemd-analyze', ['--version']);
+  test.skipIf(systemd === null)(
+    `units pass systemd-analyze${systemd === null ? ' (skipped: not installed)' : ''}`,
+    () => {
+      // The unit as it is, but for the programs, which need not be installed here.
+      const folder = tempFolder('units');
+      for (const unit of units) {
+        const file = join(folder, unit.split('/').at(-1) ?? '');
+        writeFileSync(file, textOf(unit).replaceAll('/usr/bin/node', process.execPath));
+        const verdict = said('systemd-analyze', ['verify', file]);
+        expect(verdict?.code, verdict?.text).toBe(0);
+        // It warns of members that it does not know, too.
+        expect(verdict?.text).not.toContain('sitefleet');
+      }
+    },
+  );
+
+  const nginx = said('nginx', ['-v']);
+  test.skipIf(nginx === null)(`nginx takes its file${nginx === null ? ' (skipped: not installed)' : ''}`, () => {
+    const folder = tempFolder('nginx');
+    const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
+    const made = said('openssl', [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=fleet.example.com'],
+      ...['-keyout', key, '-out', certificate],
+    ]);
+    expect(made?.code).toBe(0);
+    mkdirSync(join(folder, 'logs'));
+    const site = join(folder, 'site.conf');
+    writeFileSync(site, textOf('deploy/nginx.conf').replaceAll('/etc/ssl/fleet.example.com', folder));
+    const main = join(folder, 'nginx.conf');
+    writeFileSync(main, `events {}\npid ${folder}/pid;\nhttp { access_log off; include ${site}; }\n`);
+    expect(said('nginx', ['-t', '-e', join(folder, 'error.log'), '-c', main])?.text).toContain('test is successful');
+  });
+});
