@@ -156,6 +156,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await expect.poll(() => items.count()).toBe(1);
     await items.click();
     await page.getByRole('button', { name: `Update ${total} sites` }).waitFor();
+    await expect.poll(() => page.locator('.picks li').count()).toBe(total);
     for (const box of await page
       .locator('.picks li', { hasNotText: nameOf(2) })
       .getByRole('checkbox')
