@@ -172,6 +172,25 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await page.context().close();
   });
 
+  it('opens wp-admin in one click where the guard allows it, and says why not elsewhere', async () => {
+    app.fleet.site(3).installGuard(true);
+    await app.call('get-site-guard', { site_id_or_domain: 4 });
+    const page = await served.open();
+    await visit(page, '/sites/4', 'Overview');
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('button', { name: 'Open wp-admin' }).click();
+    await (await opened).waitForURL(`${app.fleet.site(3).url}wp-admin/**`);
+    await (await opened).close();
+    await visit(page, '/sites/3', 'Overview');
+    await page.getByRole('button', { name: 'Open wp-admin' }).click();
+    const link = page.getByRole('dialog').getByRole('link', { name: 'Go to its login page' });
+    expect(await link.getAttribute('href')).toBe(`${app.fleet.site(2).url}wp-login.php`);
+    await page.context().close();
+    // The site itself was called, by a tab of its own.
+    const site = new URL(app.fleet.site(3).url).origin;
+    expect(served.complaints.splice(0).filter((one) => !one.startsWith(site))).toEqual([]);
+  });
+
   it('shows a login that may only look no button that changes something', async () => {
     const page = await served.open(['read']);
     for (const [address, text] of VIEWS.filter(([address]) => address !== '/start')) {
