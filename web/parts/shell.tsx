@@ -176,6 +176,10 @@ function Running() {
       new Map(before).set(id, { done, failed, total, open: status === 'queued' || status === 'processing' }),
     ),
   );
+  // The list is newer than what the events said before it: one that was missed would keep a job running for ever.
+  useEffect(() => {
+    if (data !== undefined) setLive(new Map());
+  }, [data]);
   const jobs = new Map(
     (data?.data ?? []).map((job) => [
       job.job_id,

@@ -33,7 +33,8 @@ interface Job {
 
 /** A job as the newer of both says. */
 export function withEvent<T extends Job>(job: T, event: JobEvent | undefined): T {
-  if (event === undefined || event.done + event.failed < job.processed) return job;
+  const over = job.status === 'completed' || job.status === 'failed';
+  if (event === undefined || over || event.done < job.processed) return job;
   return { ...job, status: event.status, processed: event.done, failed: event.failed };
 }
 
