@@ -47,8 +47,8 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
   const { path, route } = useLocation();
   const [broken, setBroken] = useState<Error | null>(null);
   useEffect(() => {
-    if (path === '/login') route('/', true);
-    else if (firstStart && !asked && path === '/') route('/start', true);
+    if (path === '/login') return route('/', true);
+    if (firstStart && !asked && path === '/') route('/start', true);
     asked = true;
   }, [path, firstStart, route]);
   // A part of the page that cannot be loaded any more belongs to a version that was replaced.

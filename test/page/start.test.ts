@@ -1,0 +1,51 @@
+/** The first start in a real browser: three questions, and a fleet of one site. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestApp, testApp } from '../support/harness.js';
+import { builtPage, executablePath, missing, type ServedPage, servePage } from './browser.js';
+
+let app: TestApp;
+let served: ServedPage;
+
+describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
+  beforeAll(async () => {
+    app = await testApp({ sites: 1, pageFolder: await builtPage() });
+    served = await servePage(app);
+  });
+  afterAll(() => served.close());
+
+  it('asks what to bring, who is told and whether to monitor, and each can be skipped', async () => {
+    const page = await served.open();
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+    for (const title of ['Which sites?', 'Who is told when a site goes down?', 'Monitor them?']) {
+      await page.getByRole('heading', { name: title }).waitFor();
+      await page.getByRole('button', { name: 'Skip' }).click();
+    }
+    await page.getByText('No site yet').waitFor();
+    expect((await app.call('count-sites')).total).toBe(0);
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+
+  it('connects a site, says why another could not be, and monitors it', async () => {
+    const { url, admin, password, uniqueId } = app.fleet.site(0);
+    const page = await served.open();
+    await page.getByLabel('Address of the site').fill(url);
+    await page.getByLabel('Login name of an administrator').fill(admin);
+    await page.getByLabel('Password of the administrator').fill('not the password');
+    await page.getByLabel('Unique security ID').fill(uniqueId);
+    await page.getByRole('button', { name: 'Connect site' }).click();
+    await page.locator('.toast.bad').waitFor();
+    await page.getByLabel('Password of the administrator').fill(password);
+    await page.getByRole('button', { name: 'Connect site' }).click();
+    await page.getByRole('button', { name: 'Go on with 1 site' }).click();
+    await page.getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('button', { name: 'Monitor all sites' }).click();
+    await page.getByText('1 site, 1 connected').waitFor();
+    await page.getByRole('link', { name: 'Monitors', exact: true }).first().click();
+    await page.getByText('1 monitor', { exact: true }).waitFor();
+    await page.getByText('Monitors are off').waitFor({ state: 'detached' });
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+});
