@@ -3,7 +3,7 @@
 import { siteWord } from '../../schemas/site-text.js';
 import { detailOf, objectName, textAt } from './change-objects.js';
 import { actionOfType, contextOfType, isNoChange, phraseOf, settingOf } from './change-phrases.js';
-import type { SnapshotChange } from './child.js';
+import { PROMOTED, type SnapshotChange } from './child.js';
 import { exactText, plainText } from './text.js';
 import { countOf, entriesOf, get, numberOf } from './values.js';
 
@@ -122,7 +122,7 @@ function promotion(meta: unknown): string {
   const administers = (path: string) => /(^|,)\s*administrator\s*(,|$)/i.test(textAt(meta, path, 200));
   // The default role of new users has these keys as well, and no user.
   if (textAt(meta, 'changeusername', 100) === '') return '';
-  if (administers('newrole') && !administers('oldrole')) return 'Promoted to administrator';
+  if (administers('newrole') && !administers('oldrole')) return PROMOTED;
   const known = textAt(meta, 'newrole', 100) !== '';
   return known && administers('oldrole') && !administers('newrole') ? 'Demoted from administrator' : '';
 }

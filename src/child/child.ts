@@ -30,6 +30,9 @@ import type { WireAnswer, WireRequest } from './exchange.js';
 
 export type * from './content-types.js';
 export type { WireAnswer, WireRequest } from './exchange.js';
+/** `summary` of a change of role that makes an administrator: it must not read like any edit. */
+export const PROMOTED = 'Promoted to administrator';
+
 export type { ExtensionKind, Snapshot, SnapshotAbandoned, SnapshotChange, SnapshotExtension, SnapshotOffer };
 
 /** Where a child site answers and how to get there. */

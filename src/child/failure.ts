@@ -35,7 +35,7 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
     return make(
       'tls',
       `The TLS connection to ${host} failed (${code}).`,
-      "Renew or correct the site's certificate, or switch certificate verification off for this site if you accept the risk.",
+      "Renew or correct the site's certificate, or switch certificate verification off for this site if you accept the risk: ssl_verify of update-site-v1.",
     );
   }
   if (ENDED.has(code)) return make('cancelled', 'The call was ended: the service is stopping.', '');
@@ -73,7 +73,7 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
       loginSent
         ? 'The site refuses the HTTP user name and password that were sent.'
         : 'The site asks for an HTTP user name and password.',
-      'Set http_user and http_pass of the site to the HTTP Basic login that protects it.',
+      'Send the HTTP Basic login that protects the site as http_user and http_pass: with update-site-v1, or with add-site-v1 while it is not added yet.',
       false,
     );
   }
@@ -127,7 +127,8 @@ function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
   }
   return new ChildFailure('redirected', sentences('The site redirects instead of answering.', target), {
     httpStatus: answer.status,
-    advice: 'If the site has moved, change its URL to the new one, but only to one that you know to be its own.',
+    advice:
+      'If the site has moved, change its URL to the new one with update-site-v1, but only to one that you know to be its own.',
   });
 }
 

@@ -162,6 +162,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   501: 'The module is switched off.',
   502: 'The site answered with an error.',
   503: 'The site or the storage does not answer.',
+  504: 'The site is slow. The job in `data.job_id` does the rest; the same call finds it until it has ended.',
 };
 
 const header = (description: string, schema: JsonSchema) => ({ description, schema });

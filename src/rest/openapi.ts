@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ALERT_KIND_NAMES, ALERT_KINDS, webhookBody } from '../../schemas/alerts.js';
 import { type JsonSchema, jsonSchema } from '../operation/contract.js';
-import { GROUPS, type Naming, nameRecords, PARAMETERS, RESPONSES, SECURITY_SCHEMES } from './openapi-components.js';
+import { GROUPS, nameRecords, PARAMETERS, RESPONSES, SECURITY_SCHEMES } from './openapi-components.js';
 import type { HttpMethod, Route } from './route.js';
 
 export interface OpenApi {
@@ -45,7 +45,7 @@ const DESCRIPTION = `Manages a fleet of WordPress sites. Every call carries \`Au
 
 Answers are \`{"success": 1, "message", "total", "data", …}\`; errors \`{"success": 0, "code", "message", "data": {"status", …}}\` with the same HTTP status. \
 Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
-Stored reads carry an \`ETag\`. With \`_fields=id,name\` a read answers only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`. \
+Stored reads carry an \`ETag\`. With \`_fields=id,name\` in the query an answer has only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`. \
 \`GET /v2/events\` tells what happens as server-sent events: \`job\`, \`site\`, \`alert\`, \`updates\`.`;
 
 /** Made row by row in turns, so that other requests are answered meanwhile. @param version of the program */
@@ -57,8 +57,10 @@ export async function openApi(routes: readonly Route[], version: string): Promis
     paths[route.path] = path;
     // Once for all methods of the row: converting schemas is what takes the time here.
     const params = describedParams(route);
-    const answers = responses(route, params, naming);
-    for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, answers);
+    const answer = answerSchema(route);
+    const answers = responses(route, params, naming.named(answer));
+    const shared = [...(hasData(answer) ? [FIELDS] : []), ...(route.needs === 'write' ? [REPEAT] : [])];
+    for (const method of route.on) path[method.toLowerCase()] = operation(route, method, params, shared, answers);
     await nextTurn();
   }
   return {
@@ -138,14 +140,19 @@ export function groupOf(route: Route): string {
   return route.path.split('/')[1] ?? '';
 }
 
-function operation(route: Route, method: HttpMethod, schema: JsonSchema, answers: Operation['responses']): Operation {
+function operation(
+  route: Route,
+  method: HttpMethod,
+  schema: JsonSchema,
+  shared: readonly object[],
+  answers: Operation['responses'],
+): Operation {
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
   const required = new Set((schema.required as string[] | undefined) ?? []);
   const own = Object.keys(properties).filter((name) => !route.pathParams.includes(name));
   const inBody = method !== 'GET' && method !== 'DELETE';
   const path = route.pathParams.map((name) => parameter(name, 'path', properties[name] ?? {}, true));
   const query = inBody ? [] : own.map((name) => parameter(name, 'query', properties[name] ?? {}, required.has(name)));
-  const shared = route.needs === 'write' ? [REPEAT] : [FIELDS];
   return {
     operationId: operationId(route, method),
     summary: route.summary,
@@ -194,10 +201,9 @@ function requestBody(
   };
 }
 
-function responses(route: Route, params: JsonSchema, naming: Naming): Operation['responses'] {
+function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operation['responses'] {
   const cacheable = !route.engine && route.on.includes('GET');
   const example = route.example === undefined ? {} : { example: envelope(route.example) };
-  const schema = naming.named(answerSchema(route));
   return {
     '200': {
       description: 'Done.',
@@ -238,6 +244,12 @@ function answerSchema(route: Route): JsonSchema {
   const own = jsonSchema(route.returns());
   const { anyOf, ...rest } = own;
   return Array.isArray(anyOf) ? { ...rest, anyOf: (anyOf as JsonSchema[]).map(enveloped) } : enveloped(own);
+}
+
+/** Whether an answer has `data`, of which `_fields` chooses members. */
+function hasData({ anyOf, properties }: JsonSchema): boolean {
+  if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).some(hasData);
+  return (properties as JsonSchema | undefined)?.data !== undefined;
 }
 
 /** Not `allOf` with the envelope: each side would refuse the members of the other as undeclared. */

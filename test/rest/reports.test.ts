@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../schemas/report.js';
+import { logEntry } from '../../src/demo/change-log.js';
 import { phpDate } from '../../src/domain/common/php-date.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -635,6 +636,49 @@ describe('the contract', () => {
       ['Sitefleet', '2026-11-10T08:00:00Z'],
     ]);
     expect(data.counts.activated).toBe(2);
+  });
+
+  test('a promotion to administrator reads as one in every format', async () => {
+    const { state } = app.fleet.site(0);
+    const role = (changeusername: string, oldrole: string, newrole: string, seconds: number) =>
+      logEntry(900 + seconds, {
+        type: 1615,
+        context: 'user',
+        action: 'modified',
+        user: 'ada',
+        created: app.clock.now() / 1000 + seconds,
+        meta: { changeusername, oldrole, newrole },
+      });
+    state.actions.clear();
+    state.changeLog = [role('jane', 'Editor', 'Administrator', 1), role('tom', 'Author', 'Editor', 2)];
+    app.clock.move(60_000);
+    await app.call('sync-sites');
+    const said = 'Promoted to administrator, from Editor to Administrator';
+    const note = 'Promoted to administrator: jane by ada.';
+    const { data, meta } = await normal('users');
+    expect(data.rows).toMatchObject([
+      { action: 'updated', name: 'tom', role: 'Editor', detail: 'Changed role of user, from Author to Editor' },
+      { action: 'updated', name: 'jane', author: 'ada', role: 'Administrator', detail: said },
+    ]);
+    expect(data.counts).toEqual({ created: 0, updated: 2, deleted: 0 });
+    expect(meta.notes[0]).toBe(note);
+    const raw = (await get('users')).body;
+    expect(raw.data.sections_data[1][1]).toMatchObject({ '[user.name]': 'jane', '[user.updated.detail]': said });
+    expect(raw.meta.notes[0]).toBe(note);
+    expect((await get('users', '&format=csv')).body).toContain(`updated,jane,ada,Administrator,"${said}",2026-11-20`);
+    const page = (await get('users', '&format=html')).body;
+    expect(page).toContain(`<td>${said}</td>`);
+    expect(page).toContain(`<p class="note">${note}</p>`);
+    const { reports } = await app.call('build-report', {
+      site_id_or_domain: site,
+      segments: ['users'],
+      start_date: '2026-11-01',
+      end_date: '2026-11-20',
+    });
+    expect(reports[0].text).toContain(`jane · ada · Administrator · "${said}"`);
+    expect(reports[0].text).toContain(`Note: ${note}`);
+    // Not of what was not asked for.
+    expect((await normal('users', '&action=deleted')).meta.notes.join()).not.toContain('Promoted');
   });
 
   test('words of the child that are not of the segment are left out', async () => {

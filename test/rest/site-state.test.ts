@@ -49,6 +49,22 @@ describe('a visit of the front page', () => {
     expect((await app.rest('GET /sites/1/security')).status).toBe(200);
   });
 
+  it('follows a redirect within the site to the page that answers', async () => {
+    const { url } = (await app.rest('GET /sites/1')).body.data;
+    const before = site.requests;
+    // A language or a login page of its own: only the front page redirects.
+    Object.defineProperty(site.faults, 'redirect', {
+      configurable: true,
+      get: () => (site.requests === before + 1 ? { to: `${url}de/`, status: 302 } : undefined),
+    });
+    app.clock.move(60_000);
+    const outcome = { reachable: true, http_status: 200 };
+    expect(await app.call('check-site', ONE)).toMatchObject(outcome);
+    expect(site.requests - before).toBe(2);
+    const { data } = (await app.rest('GET /sites/1')).body;
+    expect(data).toMatchObject({ last_check: { ...outcome, checked_at: '2026-11-20T12:01:00Z' }, http_code: 200 });
+  });
+
   it('knows the maintenance page of a site in another language', async () => {
     site.state.language = 'de_DE';
     site.faults = { maintenance: true };
@@ -291,6 +307,8 @@ describe('what an error advises to change', () => {
   it('is changed by update-site: the login in front of the site, the check of its certificate', async () => {
     site.faults = { httpAuth: { user: 'web', pass: 'secret' } };
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_errors).toBe(1);
+    const { advice } = (await app.rest('POST /sites/1/sync')).body.data;
+    expect(advice).toMatch(/http_user and http_pass.*update-site-v1/);
     const changed = await app.call('update-site', { ...ONE, http_user: 'web', http_pass: 'secret', ssl_verify: false });
     expect(JSON.stringify(changed)).not.toContain('secret');
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_synced).toBe(1);

@@ -117,7 +117,11 @@ export interface paths {
   };
   '/alerts/recipients/add': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody: {
         content: {
           [k: string]: unknown;
@@ -187,6 +191,9 @@ export interface paths {
   '/alerts/recipients/{recipient_id}/delete': {
     delete: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           recipient_id: number;
         };
@@ -251,6 +258,9 @@ export interface paths {
   '/alerts/recipients/{recipient_id}/test': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           recipient_id: number;
         };
@@ -324,7 +334,11 @@ export interface paths {
   };
   '/clients/add': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody: {
         content: {
           [k: string]: unknown;
@@ -373,6 +387,9 @@ export interface paths {
   '/clients/{id_or_email}/edit': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_email: string;
         };
@@ -632,7 +649,6 @@ export interface paths {
           order?: 'asc' | 'desc';
           page?: number;
           per_page?: number;
-          _fields?: string[];
         };
       };
       responses: {
@@ -837,7 +853,6 @@ export interface paths {
         query?: {
           page?: number;
           per_page?: number;
-          _fields?: string[];
         };
         path: {
           job_id: string;
@@ -1055,6 +1070,9 @@ export interface paths {
   '/monitors/{id_or_domain}/check': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -1151,6 +1169,9 @@ export interface paths {
   '/monitors/{id_or_domain}/settings': {
     patch: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -1221,6 +1242,7 @@ export interface paths {
           type: 'core' | 'plugin' | 'theme' | 'translation';
           slug: string;
           version: string;
+          _fields?: string[];
         };
       };
       responses: {
@@ -1252,7 +1274,11 @@ export interface paths {
   };
   '/rest-api/add-key': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody: {
         content: {
           [k: string]: unknown;
@@ -1281,6 +1307,9 @@ export interface paths {
   '/rest-api/delete-key/{key_identifier}': {
     delete: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           key_identifier: string;
         };
@@ -1303,6 +1332,9 @@ export interface paths {
   '/rest-api/edit-key/{key_identifier}': {
     patch: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           key_identifier: string;
         };
@@ -1381,6 +1413,9 @@ export interface paths {
   '/settings/emails/{mail_type}/edit': {
     patch: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           mail_type: string;
         };
@@ -1483,7 +1518,11 @@ export interface paths {
   };
   '/settings/monitoring/edit': {
     patch: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody: {
         content: {
           [k: string]: unknown;
@@ -1625,7 +1664,11 @@ export interface paths {
   };
   '/sites/add': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody: {
         content: {
           [k: string]: unknown;
@@ -2048,7 +2091,11 @@ export interface paths {
   };
   '/sites/check': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody?: {
         content: {
           [k: string]: unknown;
@@ -2089,7 +2136,11 @@ export interface paths {
   };
   '/sites/suspend': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody?: {
         content: {
           [k: string]: unknown;
@@ -2130,7 +2181,11 @@ export interface paths {
   };
   '/sites/sync': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody?: {
         content: {
           [k: string]: unknown;
@@ -2171,7 +2226,11 @@ export interface paths {
   };
   '/sites/unsuspend': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody?: {
         content: {
           [k: string]: unknown;
@@ -2239,6 +2298,9 @@ export interface paths {
   '/sites/{id_or_domain}/admin-login': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2279,6 +2341,9 @@ export interface paths {
   '/sites/{id_or_domain}/check': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2301,6 +2366,9 @@ export interface paths {
   '/sites/{id_or_domain}/edit': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2380,6 +2448,9 @@ export interface paths {
     };
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2413,6 +2484,9 @@ export interface paths {
     };
     delete: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2522,6 +2596,9 @@ export interface paths {
   '/sites/{id_or_domain}/plugins/activate': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2553,6 +2630,9 @@ export interface paths {
   '/sites/{id_or_domain}/plugins/deactivate': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2584,6 +2664,9 @@ export interface paths {
   '/sites/{id_or_domain}/reconnect': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2606,6 +2689,9 @@ export interface paths {
   '/sites/{id_or_domain}/rollback': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2646,6 +2732,9 @@ export interface paths {
   '/sites/{id_or_domain}/safe-update': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2812,6 +2901,9 @@ export interface paths {
   '/sites/{id_or_domain}/suspend': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2835,6 +2927,9 @@ export interface paths {
   '/sites/{id_or_domain}/sync': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2890,6 +2985,9 @@ export interface paths {
   '/sites/{id_or_domain}/themes/activate': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -2920,6 +3018,9 @@ export interface paths {
   '/sites/{id_or_domain}/unsuspend': {
     post: {
       parameters: {
+        query?: {
+          _fields?: string[];
+        };
         path: {
           id_or_domain: string;
         };
@@ -3097,7 +3198,11 @@ export interface paths {
   };
   '/updates/update': {
     post: {
-      parameters: {};
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
       requestBody?: {
         content: {
           [k: string]: unknown;

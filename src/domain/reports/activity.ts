@@ -1,5 +1,6 @@
 /** Activity segments: what was done to plugins, themes, WordPress itself, and to the content (REST §6.8.2). */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { ACTIVITIES, type Activity } from './activity-words.js';
@@ -29,9 +30,26 @@ export async function activityFindings(ctx: Ctx, question: ReportRequest): Promi
   return {
     sections,
     values: [],
-    notes: notesOf(activity, childTells, present),
+    notes: [...promotionsOf(shown), ...notesOf(activity, childTells, present)],
     truncated: truncated || shown.length < events.length,
   };
+}
+
+/** Most that one note names. */
+const MAX_NAMED = 20;
+
+/** Said apart from the rows: among other changes of users, one that makes an administrator is easily overlooked. */
+function promotionsOf(events: readonly SiteEvent[]): string[] {
+  const promoted = events.filter((event) => event.promoted);
+  if (promoted.length === 0) return [];
+  const named = promoted.slice(0, MAX_NAMED).map(({ name, author }) =>
+    [name, author]
+      .filter((text) => text !== '')
+      .map((text) => siteWord(text))
+      .join(' by '),
+  );
+  const more = promoted.length > MAX_NAMED ? `, and ${promoted.length - MAX_NAMED} more` : '';
+  return [`Promoted to administrator: ${named.join(', ')}${more}.`];
 }
 
 function notesOf(activity: Activity, childTells: boolean, present: readonly Section[]): string[] {

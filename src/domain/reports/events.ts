@@ -1,5 +1,6 @@
 /** What happened on a site, from our own history and from its child's logs, as one list without duplicates. */
 
+import { PROMOTED } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { MAX_ROWS, type ReportRequest } from './types.js';
 
@@ -16,6 +17,8 @@ export interface SiteEvent {
   role: string;
   /** What became of it, beyond the action. */
   detail: string;
+  /** A user became an administrator. */
+  promoted: boolean;
 }
 
 /** Where a segment finds its events, and what the words of a child mean to it. */
@@ -67,6 +70,7 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
         current_version: new_version,
         role: '',
         detail,
+        promoted: false,
       },
     })),
     ...logged.map(({ row, action }) => ({
@@ -81,6 +85,7 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
         current_version: row.new_value,
         role: row.new_value,
         detail: [row.summary, row.detail].filter((text) => text !== '').join(', '),
+        promoted: row.summary === PROMOTED,
       },
     })),
   ].filter(({ event }) => wanted.has(event.action));
