@@ -21,6 +21,8 @@ export interface ChildCall {
   door?: Door | undefined;
   /** Asking twice does no harm, so the second URL is tried after any failure that it might avoid. */
   read: boolean;
+  /** It changes the site, and the second URL is tried all the same: a repetition comes to the same. */
+  repeatable?: boolean;
   timeoutMs: number;
   /** Which limit it counts against beside the one for all. */
   kind?: CallKind | undefined;

@@ -59,8 +59,8 @@ export class ChildClient {
   }
 
   /**
-   * The decoded JSON of the answer, and which address gave it. The other address is tried where that can do no harm: for a read, or
-   * when a firewall refused the call before WordPress saw it.
+   * The decoded JSON of the answer, and which address gave it. The other address is tried where that can do no harm: for a read, for a
+   * call that may be repeated, or when a firewall refused the call before WordPress saw it.
    */
   async run(call: ChildCall): Promise<{ value: unknown; door: Door }> {
     return this.#travel(call, async (url, trip) => {
@@ -68,7 +68,7 @@ export class ChildClient {
       const door: Door = call.door ?? 'ajax';
       const first = await this.#post(call, addressOf(door, url), body, trip);
       if ('value' in first) return { value: first.value, door };
-      const again = first.refused || (call.read && first.again);
+      const again = first.refused || ((call.read || call.repeatable === true) && first.again);
       if (!again || this.#parts.now() - trip.began > FALLBACK_WITHIN_MS) throw first.failure;
       const other: Door = door === 'ajax' ? 'root' : 'ajax';
       const second = await this.#post(call, addressOf(other, url), body, trip);

@@ -22,6 +22,8 @@ export interface Faults {
   http500?: boolean | undefined;
   /** HTTP 403 page for protocol calls; `wp-admin` lets calls to the plain site URL pass. */
   firewall?: boolean | 'wp-admin' | undefined;
+  /** What the firewall answers in place of its page: a word, a 404, or nothing before it cuts the connection. */
+  firewallAnswer?: 'word' | 'not_found' | 'cut' | undefined;
   /** The body dribbles in. */
   slowBody?: boolean | { bytes: number; everyMs: number } | undefined;
   /** The body never ends until the client hangs up. */
@@ -86,6 +88,7 @@ const NAMES: Record<keyof Faults, true> = {
   refused: true,
   http500: true,
   firewall: true,
+  firewallAnswer: true,
   slowBody: true,
   oversizedBody: true,
   outdated: true,

@@ -1,4 +1,5 @@
 import { type Answer, page } from './answer.js';
+import type { Faults } from './faults.js';
 import type { DemoSite } from './site.js';
 
 /** What a visitor sees. A site whose active theme does not exist shows nothing (child protocol §6.3). */
@@ -50,7 +51,9 @@ export function maintenancePage(site: DemoSite, ajax: boolean): Answer {
   return page(503, `<!DOCTYPE html>\n<html>\n<head><title>${title}</title></head>\n${body}\n</html>\n`, headers);
 }
 
-export function firewallPage(): Answer {
+export function firewallPage(answer?: Faults['firewallAnswer']): Answer {
+  if (answer === 'word') return page(403, 'Forbidden');
+  if (answer === 'not_found') return page(404, '<h1>404 Not Found</h1>');
   const body = '<!DOCTYPE html>\n<html><head><title>403</title></head><body><h1>Request blocked</h1></body></html>\n';
   return page(403, body);
 }

@@ -8,7 +8,7 @@ import { UPDATES } from './functions/index.js';
 import type { Place } from './listeners.js';
 import type { CompleteOptions } from './options.js';
 import { type Params, parseForm, text } from './params.js';
-import { respond } from './respond.js';
+import { blocked, respond } from './respond.js';
 import type { DemoSite } from './site.js';
 
 /** PHP's usual post_max_size. */
@@ -82,6 +82,10 @@ export class FleetHandler {
       site.record(name, params);
     }
     if (site.faults.hang) return;
+    if (name !== '' && site.faults.firewallAnswer === 'cut' && blocked(site, rest.slice(1))) {
+      request.socket.destroy();
+      return;
+    }
     const question = rest.indexOf('?');
     const path = question < 0 ? rest : rest.slice(0, question);
     const answer = (): Answer => {

@@ -44,7 +44,7 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   if (faults.http500) return crashPage();
   const isCall = text(request.params, 'function') !== '';
   if (faults.refuseCode && text(request.params, 'function') === 'code_snippet') return firewallPage();
-  if (isCall && blocked(site, request)) return firewallPage();
+  if (isCall && blocked(site, request.path)) return firewallPage(faults.firewallAnswer);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   if (inMaintenance(site)) return maintenancePage(site, ajax);
   if (text(request.query, 'rest_route') === '/') return restIndex(site);
@@ -63,9 +63,10 @@ function inMaintenance({ faults }: DemoSite): boolean {
   return faults.maintenance-- > 0;
 }
 
-function blocked(site: DemoSite, request: SiteRequest): boolean {
+/** Whether a firewall keeps protocol calls from this path. */
+export function blocked(site: DemoSite, path: string): boolean {
   const { firewall } = site.faults;
-  return firewall === true || (firewall === 'wp-admin' && request.path.startsWith('wp-admin'));
+  return firewall === true || (firewall === 'wp-admin' && path.startsWith('wp-admin'));
 }
 
 function basic(login: { user: string; pass: string }): string {

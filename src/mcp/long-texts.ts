@@ -10,7 +10,7 @@ import { cleanText } from './untrusted-text.js';
 export const TEXT_FROM = { type: 'integer' };
 
 /** Texts that people write at length. */
-const LONG = new Set(['note', 'notes']);
+const LONG = new Set(['note', 'notes', 'post_content', 'post_excerpt']);
 
 /** Whether its answer is read, and holds texts that people write at length. */
 export function takesTextFrom(operation: GroupedOperation): boolean {

@@ -53,6 +53,19 @@ describe('the catalogue', () => {
     });
   });
 
+  it('calls every update destructive, and those of the whole fleet say first what an empty list means', () => {
+    const named = (name: string) => tools.find((tool) => tool.name === `svc-${name}-v1`);
+    const ofFleet = ['run-updates', 'update-all'];
+    const ofSite = ['core', 'plugins', 'themes', 'translations'].map((what) => `update-site-${what}`);
+    for (const name of [...ofFleet, ...ofSite, 'safe-update-site'])
+      expect([name, named(name)?.annotations]).toEqual([
+        name,
+        expect.objectContaining({ readOnlyHint: false, destructiveHint: true }),
+      ]);
+    for (const name of ofFleet) expect(named(name)?.description).toMatch(/^Empty site list = ALL /);
+    expect(named('sync-sites')?.annotations?.destructiveHint).toBe(false);
+  });
+
   it('spells alternatives so that every model API takes them', () => {
     const text = JSON.stringify(tools);
     for (const refused of ['"type":[', '"type":"null"', '"format":']) expect(text).not.toContain(refused);
@@ -291,6 +304,20 @@ describe('large answers', () => {
     expect(wrong).toMatchObject({ isError: true });
     expect(textOf(wrong as never)).toContain('Field: text_from');
     await app.call('delete-client', { client_id_or_email: id, confirm: true });
+  });
+
+  it('reads on in a post, which could be written back', async () => {
+    const content = Array.from({ length: 2000 }, (_, i) => `word${i}`).join(' ');
+    const of = { site_id_or_domain: 1 };
+    const { post_id } = await mcp.app.call('create-post', { ...of, post_title: 'Long', post_content: content });
+    let whole = '';
+    let from: string | undefined = '0';
+    for (let calls = 0; from !== undefined && calls < 100; calls += 1) {
+      const answer = await call('svc-get-post-v1', { ...of, post_id, text_from: Number(from) });
+      whole += String(answer.post_content).replace(/^…/, '').replace(/…$/, '');
+      from = /Never write a cut text back: .* text_from: (\d+)\.$/.exec(String(answer.truncated))?.[1];
+    }
+    expect(whole).toBe(content);
   });
 });
 

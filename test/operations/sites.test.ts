@@ -35,6 +35,29 @@ describe('add-site and get-site', () => {
     return { url, admin, admin_password: password, unique_id: uniqueId };
   };
 
+  it('ends in time on a slow site: one that has registered is stored, and the next sync reads the rest', async () => {
+    Object.assign(app.service.config, { direct_call_ms: 300 });
+    app.site(0).faults.latencyMs = (name) => (name === 'stats' ? 2_000 : 0);
+    expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
+      id: 1,
+      last_sync: null,
+      wp_version: '',
+    });
+    app.site(0).faults = {};
+    expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1, errors: [] });
+    expect(await app.call('get-site', { site_id_or_domain: 1 })).toMatchObject({
+      status: 'connected',
+      wp_version: app.site(0).state.wpVersion,
+    });
+    app.site(1).faults.latencyMs = (name) => (name === 'register' ? 2_000 : 0);
+    const late = await app.fail('add-site', login(1));
+    expect(late).toMatchObject({ code: 'svc_connection_failed', field: 'url' });
+    expect(late.advice).toContain('add it again');
+    app.site(1).faults = {};
+    expect(await app.call('add-site', login(1))).toMatchObject({ status: 'connected', last_sync: expect.any(String) });
+    expect(await app.call('count-sites')).toMatchObject({ total: 2 });
+  });
+
   it('stores what was given and what the site told', async () => {
     await app.call('add-client', { name: 'Ada' });
     await app.call('add-tag', { name: 'blue' });

@@ -364,6 +364,52 @@ describe('a call on a slow site', () => {
     expect(asked('plugin_action')).toHaveLength(1);
   });
 
+  it('holds for reconnect-site', async () => {
+    await app.call('disconnect-site', OF);
+    site.faults.latencyMs = (name) => (name === 'stats' ? 2 * LIMIT : 0);
+    const first = await app.fail('reconnect-site', OF);
+    expect(first).toMatchObject({ code: 'svc_still_running', status: 504 });
+    const { job_id } = first.data;
+    expect((await app.fail('reconnect-site', OF)).data.job_id).toBe(job_id);
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ type: 'reconnect', succeeded: 1 });
+    expect((await app.call('get-site', OF)).status).toBe('connected');
+  });
+
+  it('holds for safe-update-site', async () => {
+    const input = { ...OF, types: ['plugins'], least_protection: 'none' };
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    const first = await app.fail('safe-update-site', input);
+    expect(first).toMatchObject({ code: 'svc_still_running', status: 504 });
+    const { job_id } = first.data;
+    expect((await app.fail('safe-update-site', input)).data.job_id).toBe(job_id);
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+    site.faults = {};
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({
+      type: 'update',
+      status: 'completed',
+      summary: { total_updated: 3, total_errors: 0 },
+    });
+    // One item at a time, each of them once.
+    expect(asked('upgradeplugintheme')).toHaveLength(3);
+    for (const slug of slugs) expect(plugin(slug)?.version).toBe('2.0');
+  });
+
+  it('gives up a plan of safe-update-site whose time is up, and starts no job for it', async () => {
+    const { signal } = new AbortController();
+    const { locks } = app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
+    let release = () => {};
+    const busy = locks.exclusive(1, signal, () => new Promise<void>((resolve) => (release = resolve)));
+    const error = await app.fail('safe-update-site', { ...OF, dry_run: true });
+    expect(error).toMatchObject({ code: 'svc_site_offline', advice: expect.stringContaining('Nothing was changed') });
+    expect(await app.cell('SELECT count(*) FROM job')).toBe(0);
+    release();
+    await busy;
+    expect(await app.call('safe-update-site', { ...OF, dry_run: true })).toMatchObject({ dry_run: true, updated: [] });
+  });
+
   it('keeps a slow site in the summary of check-sites, and does not call it offline', async () => {
     site.faults.latencyMs = 2 * LIMIT;
     const answer = await app.call('check-sites');

@@ -280,6 +280,18 @@ it('lists what suspended sites are offered on both surfaces, each with the statu
 });
 
 describe('a firewall in front of wp-admin', () => {
+  it.each(['word', 'not_found', 'cut'] as const)(
+    'does not stop the registration with "%s" for its page',
+    async (as) => {
+      await app.call('delete-site', { ...ONE, confirm: true });
+      site.faults = { firewall: 'wp-admin', firewallAnswer: as };
+      const before = calls('register');
+      const id = await app.connect(0);
+      expect(calls('register') - before).toBe(2);
+      expect((await get(id)).last_sync).not.toBeNull();
+    },
+  );
+
   it('stops neither the registration nor a change, and nothing is sent twice once the way is known', async () => {
     await app.call('delete-site', { ...ONE, confirm: true });
     site.faults = { firewall: 'wp-admin' };

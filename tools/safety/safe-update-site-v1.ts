@@ -16,6 +16,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
+  replaces: true,
 
   input: z.object({
     site_id_or_domain: siteRef,

@@ -9,6 +9,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { type ActionResult, actOnExtensions, type ExtensionParams, finishExtensions } from '../extensions/act.js';
+import { type SafeUpdateSettings, safeUpdateHandler } from '../safety/safe-update.js';
 import { settleBeforeResume } from '../safety/unsettled.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import { reconnectSite } from '../sites/connection.js';
@@ -63,6 +64,8 @@ export interface UpdateParams {
   limits?: OfferLimits;
   /** Also offers on an ignore list: the caller named them. */
   even_ignored?: boolean;
+  /** The rest of a call of `safe-update-site`, to be done as that does it. */
+  safe?: SafeUpdateSettings;
 }
 
 export interface SyncParams {
@@ -162,7 +165,11 @@ async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): P
 export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
-  async run(ctx, target, params) {
+  async run(ctx, target, { safe, ...params }) {
+    if (safe !== undefined) {
+      const result = await safeUpdateHandler.run(ctx, target, { ...params, safe });
+      return { ...result, updated: result.updated.map(({ protection: _, ...item }) => item) };
+    }
     requireNotOnTrial(target);
     requireContactable(target);
     requireVersion(target);

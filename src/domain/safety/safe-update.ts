@@ -4,11 +4,13 @@ import { ServiceError } from '../../core/errors.js';
 import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
+import type { JobHandler, UpdateParams } from '../jobs/handlers.js';
 import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
+import { runOnOne } from '../sites/run-on-sites.js';
 import { inspectSite } from '../updates/after-update.js';
 import { applyInOrder } from '../updates/apply.js';
-import { type Applied, type ApplyError, UPDATE_TYPES } from '../updates/results.js';
+import { type Applied, type ApplyError, failed, UPDATE_TYPES } from '../updates/results.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
 import { holdBack } from './held-back.js';
 import { type OpenGuard, openGuard } from './open-guard.js';
@@ -45,21 +47,84 @@ export interface SafeUpdateAnswer {
   notices: string[];
 }
 
-/** Updates what is on offer for a site. Items with less than `least_protection` are left as they are, and said so. */
+/**
+ * Updates what is on offer for a site. Items with less than `least_protection` are left as they are, and said so. What is not done
+ * within the time of a direct call goes on as a job, which the same call finds: told in `errors`, or thrown as `svc_still_running`
+ * when there is no part of a result. A plan that is not finished by then is given up.
+ */
 export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
-  const { paths } = input;
+  const { types, specific_items, on_suspect, least_protection, paths, dry_run } = input;
   for (const [index, path] of paths.entries()) requirePath(path, index);
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
   requireWritable(target);
-  return ctx.locks.exclusive(site.id, ctx.signal, (held) =>
-    update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, input),
-  );
+  const params: SafeUpdateParams = {
+    types: types.map((group) => TYPE_GROUPS.indexOf(group)),
+    specific_items: [...new Set(specific_items)].sort(),
+    safe: { on_suspect, least_protection, paths },
+  };
+  if (dry_run) return planInTime(ctx, target, params);
+  const { result, unfinished } = await runOnOne(ctx, safeUpdateHandler, site, params);
+  const { interrupted: _, ...answer } = result;
+  if (unfinished === undefined) return answer;
+  const open = failed(target, 'site', '', unfinished.code, unfinished.message);
+  return { ...answer, errors: [...answer.errors, open] };
 }
 
-async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
-  const { least_protection: least, on_suspect, paths } = input;
-  const plan = await planOf(ctx, target, input);
+/** How a safe update is to be done; stored with the job that goes on with it. */
+export type SafeUpdateSettings = Pick<SafeUpdateInput, 'on_suspect' | 'least_protection' | 'paths'>;
+
+type SafeUpdateParams = UpdateParams & { safe: SafeUpdateSettings };
+
+interface SafeUpdateResult extends SafeUpdateAnswer {
+  interrupted?: boolean;
+}
+
+/** Its work; the handler of update jobs goes on with it. */
+export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> = {
+  type: 'update',
+  failure: 'svc_update_failed',
+  async run(ctx, target, params) {
+    requireWritable(target);
+    return ctx.locks.exclusive(target.site.id, ctx.signal, (held) =>
+      update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, false),
+    );
+  },
+  interrupted: (result) => result.interrupted === true,
+};
+
+/** A plan changes nothing, so there is nothing to go on with when its time is up. */
+async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<SafeUpdateAnswer> {
+  const timeUp = AbortSignal.timeout(ctx.config.direct_call_ms);
+  const signal = AbortSignal.any([ctx.signal, timeUp]);
+  try {
+    return await ctx.locks.exclusive(target.site.id, signal, (held) =>
+      update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, true),
+    );
+  } catch (error) {
+    if (!timeUp.aborted || ctx.signal.aborted) throw error;
+    throw new ServiceError(
+      'svc_site_offline',
+      `The plan for site ${target.site.id} was not finished within the time that one call may take.`,
+      {
+        advice: 'Nothing was changed. Plan fewer items by specific_items, or try again later.',
+        data: { site_id: target.site.id },
+        cause: error,
+      },
+    );
+  }
+}
+
+async function update(
+  ctx: Ctx,
+  target: LoadedSite,
+  params: SafeUpdateParams,
+  dryRun: boolean,
+): Promise<SafeUpdateResult> {
+  const { least_protection: least, on_suspect, paths } = params.safe;
+  const plan = await planOf(ctx, target, params);
+  // What could not be asked in time would read as unprotected.
+  ctx.signal.throwIfAborted();
   const planned = plan.wanted.map((offer) => ({
     type: UPDATE_TYPES[offer.type] ?? 'plugin',
     slug: offer.slug,
@@ -71,18 +136,19 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
   const answer: SafeUpdateAnswer = {
     site_id: target.site.id,
     site_url: target.site.url,
-    dry_run: input.dry_run,
+    dry_run: dryRun,
     planned,
     updated: [],
     suspects: [],
     errors: plan.errors,
     notices: noticesOf(planned, plan.open?.hello.multisite === true),
   };
-  if (input.dry_run || plan.wanted.length === 0) return answer;
+  if (dryRun || plan.wanted.length === 0) return answer;
   const settings = { on_suspect, paths, least: { extensions: least, core: least } };
   const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
   const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
-  const found = await inspectSite(ctx, target, result.updated, null);
+  const interrupted = result.interrupted === true;
+  const found = interrupted ? [] : await inspectSite(ctx, target, result.updated, null);
   const protectionFor = ({ type, slug }: Applied) =>
     planned.find((item) => item.type === type && item.slug === slug)?.protection ?? 'none';
   return {
@@ -90,6 +156,7 @@ async function update(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Pro
     updated: result.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
     suspects: result.suspects,
     errors: [...plan.errors, ...result.errors, ...found],
+    ...(interrupted ? { interrupted } : {}),
   };
 }
 
@@ -103,9 +170,9 @@ interface Plan {
 }
 
 /** What would be done. Asks the guard and the archive, changes nothing. */
-async function planOf(ctx: Ctx, target: LoadedSite, input: SafeUpdateInput): Promise<Plan> {
-  const { least_protection: least, specific_items: named } = input;
-  const types = input.types.map((group) => TYPE_GROUPS.indexOf(group));
+async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
+  const { types, specific_items: named } = params;
+  const { least_protection: least } = params.safe;
   const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
     ({ slug }) => named.length === 0 || named.includes(slug),
   );

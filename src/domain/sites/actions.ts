@@ -16,17 +16,13 @@ import type { CheckResult } from './check.js';
 import { siteSecurity } from './findings.js';
 import { type LoadedSite, loadSite, requireConnection, requireNotSuspended, siteCallError } from './load.js';
 import { removeSite } from './notify-child.js';
+import { runOnOne } from './run-on-sites.js';
 import { loadRecord } from './sites.js';
 import { storeSnapshot } from './sync.js';
 
-/** Runs a handler; failures carry its error code. */
-async function run<P, R>(ctx: Ctx, site: SiteRow, handler: JobHandler<P, R>, params: P): Promise<R> {
-  const target = await loadSite(ctx, site.id);
-  try {
-    return await handler.run(ctx, target, params);
-  } catch (error) {
-    throw siteCallError(error, site.id, handler.failure);
-  }
+/** Runs a handler within the time of a direct call; failures carry its error code. Throws as `runOnOne` does. */
+async function run<P extends object, R>(ctx: Ctx, site: SiteRow, handler: JobHandler<P, R>, params: P): Promise<R> {
+  return (await runOnOne(ctx, handler, site, params)).result;
 }
 
 /** Throws as `syncHandler` does; a site that is disconnected is contacted all the same. */

@@ -29,9 +29,14 @@ export interface NewSiteInput {
 
 /**
  * Registers with the child, proves the key by a signed call, and stores the site with its first inventory. Nothing is
- * stored unless all of it worked. Errors: operations §8 S4.
+ * stored unless all of it worked, within the time of a direct call: a site that has registered and is slow is stored without what
+ * it has not told in time (`last_sync` null), which the next sync reads. Errors: operations §8 S4.
  */
-export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> {
+export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteView> {
+  const timeUp = AbortSignal.timeout(caller.config.direct_call_ms);
+  const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, timeUp]) };
+  /** The site is slow; the caller still waits. */
+  const isLate = () => timeUp.aborted && !caller.signal.aborted;
   for (const field of ['url', 'admin'] as const) {
     if (input[field].trim() === '')
       throw new ServiceError('svc_invalid_input', `${field} must not be blank.`, {
@@ -50,9 +55,9 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
     ipv4_only: input.ipv4_only,
   };
   const key = await ctx.child.generateKey();
-  const { registered, snapshot } = await handshake(ctx, at, key, input);
-  const stored = withChildsWww(address.url, snapshot.site_url) ?? address;
-  const name = input.name || (await firstTitle(ctx, at));
+  const { registered, snapshot } = await handshake(ctx, at, key, input, isLate);
+  const stored = withChildsWww(address.url, snapshot?.site_url) ?? address;
+  const name = input.name || (await firstTitle(ctx, at).catch(unlessLate(isLate, '')));
   const now = ctx.clock.now();
   let id: number | undefined;
   try {
@@ -67,12 +72,12 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
         ssl_verify: input.ssl_verify,
         unique_id: registered.unique_id === '' ? (input.unique_id ?? '') : registered.unique_id,
         private_key: key.private_key,
-        regverify: snapshot.regverify ?? registered.regverify,
+        regverify: snapshot?.regverify ?? registered.regverify,
         http_user: at.http_user,
         http_pass: at.http_pass,
       },
       now,
-      (siteId) => ctx.store.inventory.first(siteId, stored.url_key, snapshot, now),
+      (siteId) => (snapshot === null ? [] : ctx.store.inventory.first(siteId, stored.url_key, snapshot, now)),
     );
   } catch (error) {
     throw linkError(error);
@@ -83,6 +88,14 @@ export async function addSite(ctx: Ctx, input: NewSiteInput): Promise<SiteView> 
   const added = await loadRecord(ctx, id);
   await firstCertificateLook(ctx, added);
   return siteView(ctx, added);
+}
+
+/** Makes a value of the failure of what had no time left. */
+function unlessLate<T>(isLate: () => boolean, value: T): (error: unknown) => T {
+  return (error) => {
+    if (isLate()) return value;
+    throw error;
+  };
 }
 
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {
@@ -101,28 +114,44 @@ async function handshake(
   at: ChildAddress,
   key: { private_key: string; public_key: string },
   input: NewSiteInput,
-): Promise<{ registered: Registered; snapshot: Snapshot }> {
+  isLate: () => boolean,
+): Promise<{ registered: Registered; snapshot: Snapshot | null }> {
   const options = { signal: ctx.signal };
   try {
-    const registered = await ctx.child.register(
-      at,
-      {
-        user: input.admin,
-        public_key: key.public_key,
-        unique_id: input.unique_id ?? '',
-        password: input.admin_password,
-      },
-      options,
-    );
-    const snapshot = await ctx.child.stats(
-      { ...at, site_id: 0, user: input.admin, private_key: key.private_key },
-      { abandonedAfterDays: await abandonedAfterDays(ctx), changesAfter: 0, parts: STORED_PARTS },
-      options,
-    );
+    const registration = {
+      user: input.admin,
+      public_key: key.public_key,
+      unique_id: input.unique_id ?? '',
+      password: input.admin_password,
+    };
+    const registered = await ctx.child.register(at, registration, options).catch((error: unknown) => {
+      throw isLate() ? registeredLate(error) : error;
+    });
+    const snapshot = await ctx.child
+      .stats(
+        { ...at, site_id: 0, user: input.admin, private_key: key.private_key },
+        { abandonedAfterDays: await abandonedAfterDays(ctx), changesAfter: 0, parts: STORED_PARTS },
+        options,
+      )
+      // The child has our key by now: without it here, nobody could reach the site.
+      .catch(unlessLate(isLate, null));
     return { registered, snapshot };
   } catch (error) {
     throw addError(error);
   }
+}
+
+function registeredLate(error: unknown): ChildFailure {
+  return new ChildFailure(
+    'timed_out',
+    'The site did not answer the registration within the time that one call may take.',
+    {
+      advice:
+        'It may have taken effect all the same. When the site is quicker, add it again with the same login and password.',
+      mayHaveRun: true,
+      cause: error,
+    },
+  );
 }
 
 /** Refusals that a caller can mend by sending another login, password or id (child protocol §3.2). */

@@ -2,20 +2,14 @@
 
 import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
-import { loadSite, siteCallError } from './load.js';
 import { getSite, type SiteRef } from './resolve.js';
-import { NO_PARAMS } from './run-on-sites.js';
+import { NO_PARAMS, runOnOne } from './run-on-sites.js';
 import { loadRecord } from './sites.js';
 
-/** Runs the handler and returns its result. */
+/** Runs the handler within the time of a direct call and returns its result. Throws as `runOnOne` does. */
 export async function resultOnSite<R>(ctx: Ctx, handler: JobHandler<NoParams, R>, ref: SiteRef): Promise<R> {
-  const site = await getSite(ctx, ref);
-  const loaded = await loadSite(ctx, site.id);
-  try {
-    return await handler.run(ctx, loaded, NO_PARAMS);
-  } catch (error) {
-    throw siteCallError(error, site.id, handler.failure);
-  }
+  const { result } = await runOnOne(ctx, handler, await getSite(ctx, ref), NO_PARAMS);
+  return result;
 }
 
 /** Runs the handler and returns the site's status afterwards. */
