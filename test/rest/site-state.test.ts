@@ -279,6 +279,20 @@ it('lists what suspended sites are offered on both surfaces, each with the statu
   for (const entry of entries) expect(entry).toMatchObject({ site_status: 'suspended' });
 });
 
+it.each(['sync', 'reconnect'])(
+  '%s of a slow site answers 504 with the job, and names it when asked again',
+  async (action) => {
+    if (action === 'reconnect') await app.call('disconnect-site', ONE);
+    Object.assign(app.service.config, { direct_call_ms: 200 });
+    site.faults.latencyMs = (name) => (name === 'stats' ? 500 : 0);
+    const first = await app.rest(`POST /sites/1/${action}`);
+    expect([first.status, first.body.code]).toEqual([504, 'svc_still_running']);
+    const { job_id } = first.body.data;
+    expect((await app.rest(`POST /sites/1/${action}`)).body.data).toMatchObject({ job_id });
+    expect((await app.rest(`GET /jobs/${job_id}`)).body).toMatchObject({ type: action });
+  },
+);
+
 describe('a firewall in front of wp-admin', () => {
   it.each(['word', 'not_found', 'cut'] as const)(
     'does not stop the registration with "%s" for its page',
