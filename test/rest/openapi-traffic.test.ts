@@ -238,7 +238,7 @@ describe('the interface description', () => {
     }
     expect(wrong).toEqual([]);
     expect(recorded.length).toBeGreaterThan(400);
-  });
+  }, 120_000);
 
   it('names nothing that no answer of the run had', () => {
     const { see, gaps } = schemaCoverage((ref) => openapi.components.schemas[ref.split('/').at(-1) ?? '']);

@@ -129,6 +129,7 @@ export const safetyExtra: readonly Route[] = [
     on: 'POST',
     path: '/sites/{id_or_domain}/safe-update',
     needs: 'write',
+    fails: [504],
     summary: 'Update a site item by item and undo what breaks it',
     description: 'Looks at the site before and after. Without a guard the protection is weaker; dry_run tells.',
     params: z.object({

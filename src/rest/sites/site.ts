@@ -48,7 +48,7 @@ const marked = (suspended: 0 | 1) => ({
 function action(
   name: string,
   facts: Pick<RouteFacts<z.AnyZodObject>, 'summary'> &
-    Partial<Pick<RouteFacts<z.AnyZodObject>, 'description' | 'live' | 'returns' | 'example'>>,
+    Partial<Pick<RouteFacts<z.AnyZodObject>, 'description' | 'live' | 'returns' | 'example' | 'fails'>>,
   act: (ctx: Ctx, site: SiteRow) => Promise<RouteAnswer>,
 ): Route {
   return route({
@@ -106,6 +106,7 @@ export const site: readonly Route[] = [
     'sync',
     {
       live: true,
+      fails: [504],
       example: { message: 'The site was synchronised.', data: exampleFullSite },
       summary: 'Fetch fresh data from a site',
       description: 'Also from one that is disconnected or was down.',
@@ -136,6 +137,7 @@ export const site: readonly Route[] = [
     'reconnect',
     {
       live: true,
+      fails: [504],
       summary: 'Reconnect a site',
       description:
         'A sync first; when the child refuses the key, a fresh one is registered. A connected site stays as it is.',
@@ -150,7 +152,12 @@ export const site: readonly Route[] = [
   ),
   action(
     'disconnect',
-    { live: true, summary: 'Disconnect a site', description: 'The child forgets this dashboard; the record stays.' },
+    {
+      live: true,
+      fails: [504],
+      summary: 'Disconnect a site',
+      description: 'The child forgets this dashboard; the record stays.',
+    },
     async (ctx, found) => {
       const { site: now, childConfirmed } = await disconnectOne(ctx, found);
       const message = childConfirmed
@@ -177,6 +184,7 @@ export const site: readonly Route[] = [
     'check',
     {
       live: true,
+      fails: [504],
       example: {
         message: 'The site answers.',
         data: {
