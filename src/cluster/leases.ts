@@ -65,15 +65,22 @@ export function createLeases(shared?: SharedLeases): Leases {
     });
     const tail = before === undefined ? mine : before.then(() => mine);
     tails.set(name, tail);
+    const forget = () => {
+      if (tails.get(name) === tail) tails.delete(name);
+    };
+    let itsTurn = before === undefined;
     try {
       if (before !== undefined) {
         const waitEnded = onWait?.();
         await orAborted(before, signal).finally(waitEnded);
+        itsTurn = true;
       }
       return await work(before !== undefined);
     } finally {
       release();
-      if (tails.get(name) === tail) tails.delete(name);
+      // Who gave up waiting leaves others at work: the next one still waits for those.
+      if (itsTurn) forget();
+      else void tail.then(forget);
     }
   };
   return {
