@@ -249,7 +249,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #late(): ChildFailure {
     const { url, deadlineMs } = this.#request;
-    return new ChildFailure('timed_out', `${url.host} did not answer within ${deadlineMs} ms.`, {
+    return new ChildFailure('timed_out', `${url.host} did not answer within ${Math.round(deadlineMs)} ms.`, {
       httpStatus: this.#status,
       advice: 'Try again later, or raise the time limit.',
       mayHaveRun: this.#sent,

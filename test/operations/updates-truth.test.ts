@@ -275,6 +275,24 @@ describe('a call on a slow site', () => {
   const LIMIT = 250;
   beforeEach(() => Object.assign(app.service.config, { direct_call_ms: LIMIT }));
 
+  it('tells in its job that an update renamed a main file, and what is off now', async () => {
+    const [a = ''] = ordinary(site).flatMap(({ slug, update }) => (update === null ? [] : [slug]));
+    Object.assign(plugin(a) ?? {}, { active: true });
+    await app.call('sync-sites');
+    const renamed = `${a.split('/')[0]}/other-main.php`;
+    site.faults.renames = { [a]: renamed };
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    await work();
+    expect(plugin(renamed)).toMatchObject({ version: '2.0', active: false });
+    const status = await app.call('get-batch-job-status', { job_id, per_page: 10 });
+    expect(status.summary).toMatchObject({ total_updated: 1, sites_updated: 1 });
+    expect(status.items).toContainEqual(expect.objectContaining({ slug: a, old_version: '1.0', new_version: '2.0' }));
+    expect(status.items).toContainEqual(expect.objectContaining({ slug: renamed, code: 'svc_activation_failed' }));
+    expect(status.errors).toMatchObject([{ message: expect.stringContaining('is inactive now') }]);
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
   it('ends in time and goes on as a job, which the same call finds; what had been applied is told', async () => {
     site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
     const first = await app.call('update-site-plugins', OF);

@@ -3,12 +3,13 @@
 import type { Snapshot } from '../../child/child.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
+import { installedExtensions } from '../extensions/inventory.js';
 import { readUntil } from '../sites/attempt.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
 import { emitOutcomes, notTried } from './apply.js';
-import { offeredIn } from './judge.js';
-import { type Applied, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
+import { type Inventories, offeredIn, shownUpdate } from './judge.js';
+import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES } from './results.js';
 import { listOf, shows } from './send.js';
 
 /**
@@ -26,6 +27,7 @@ export async function finishCutOff(
     type,
     offers.filter((offer) => UPDATE_TYPES[offer.type] === type),
   );
+  const [plugins, themes] = await Promise.all([before(ctx, target, 'plugin'), before(ctx, target, 'theme')]);
   const fresh = { ...target, site: { ...target.site, content_hash: '' } };
   const { snapshot, silence } = await readUntil(ctx, fresh, expected);
   if (silence?.code === 'svc_cancelled') throw silence;
@@ -40,24 +42,43 @@ export async function finishCutOff(
     emitOutcomes(ctx, type, { updated: [], errors: errors.filter((error) => error.type === type) });
     return { updated: [], errors, silent: true };
   }
-  const updated = offers.flatMap((offer) => appliedIn(snapshot, target, offer));
+  const found = offers.flatMap((offer) => appliedIn(snapshot, target, offer, { plugin: plugins, theme: themes }));
+  const updated = found.map(({ item }) => item);
+  const aside = found.flatMap((one) => one.aside ?? []);
   for (const word of UPDATE_TYPES)
     emitOutcomes(ctx, word, { updated: updated.filter((item) => item.type === word), errors: [] });
-  return { updated, errors: await inspectSite(ctx, target, updated, null), silent: false };
+  return { updated, errors: [...aside, ...(await inspectSite(ctx, target, updated, null))], silent: false };
 }
 
-function appliedIn(snapshot: Snapshot, target: LoadedSite, offer: FleetOffer): Applied[] {
+/** What was installed when the run began, by slug. */
+async function before(ctx: Ctx, { site }: LoadedSite, kind: 'plugin' | 'theme'): Promise<Inventories['before']> {
+  return new Map((await installedExtensions(ctx, site.id, kind)).map((row) => [row.slug, row]));
+}
+
+function appliedIn(
+  snapshot: Snapshot,
+  target: LoadedSite,
+  offer: FleetOffer,
+  installed: Readonly<Record<'plugin' | 'theme', Inventories['before']>>,
+): { item: Applied; aside?: ApplyError }[] {
   const type = UPDATE_TYPES[offer.type];
   if (type === undefined) return [];
-  const now = versionIn(snapshot, type, offer);
-  if (now === '' || now === offer.current_version) return [];
   const { slug, name, current_version: old_version } = offer;
-  return [{ ...siteFields(target), type, slug, name, old_version, new_version: now }];
+  const appliedAs = (new_version: string): Applied => {
+    return { ...siteFields(target), type, slug, name, old_version, new_version };
+  };
+  if (type === 'plugin' || type === 'theme') {
+    const shown = shownUpdate(offer, { before: installed[type], after: listOf(snapshot, type) });
+    if (shown === null) return [];
+    const { version, aside } = shown;
+    const error = aside && failed(target, type, aside.slug, aside.code, aside.message);
+    return [{ item: appliedAs(version), ...(error === undefined ? {} : { aside: error }) }];
+  }
+  const now = type === 'core' ? (snapshot.wp_version ?? '') : translationIn(snapshot, offer);
+  return now === '' || now === old_version ? [] : [{ item: appliedAs(now) }];
 }
 
-/** The version of an item as the site shows it; '' when it does not tell. */
-function versionIn(snapshot: Snapshot, type: UpdateType, { slug, new_version }: FleetOffer): string {
-  if (type === 'core') return snapshot.wp_version ?? '';
-  if (type === 'translation') return offeredIn(snapshot)?.get(slug) === new_version ? '' : new_version;
-  return listOf(snapshot, type)?.find((item) => item.slug === slug)?.version ?? '';
+/** Its new version when the site does not offer it any more; '' = it does. */
+function translationIn(snapshot: Snapshot, { slug, new_version }: FleetOffer): string {
+  return offeredIn(snapshot)?.get(slug) === new_version ? '' : new_version;
 }

@@ -40,8 +40,7 @@ export function judgeExtension(
   { before, after }: Inventories,
 ): Verdict {
   const said = call.answer?.verdicts.find(({ slug }) => slug === offer.slug);
-  const item = after?.find(({ slug }) => slug === offer.slug);
-  const moved = item === undefined ? movedTo(offer, before, after) : undefined;
+  const { item, moved } = placeOf(offer, { before, after });
   // The inventory decides; when the site did not answer again, the version the update itself reported.
   const now = after === undefined ? (said?.version ?? '') : ((item ?? moved)?.version ?? '');
   if (now !== '' && now !== offer.current_version) {
@@ -54,6 +53,20 @@ export function judgeExtension(
   const failure = notSeen(offer, call.failure, after === undefined ? seen : null);
   // An error of the child that is not about one item was said of the whole call.
   return { failure, unexplained: failure.data.failure === 'child_error' };
+}
+
+/** What a site shows of an update, without the answer of the call that made it; null while it shows the old version, or nothing. */
+export function shownUpdate(offer: FleetOffer, inventories: Inventories): Extract<Verdict, { version: string }> | null {
+  const { item, moved } = placeOf(offer, inventories);
+  const version = (item ?? moved)?.version ?? '';
+  if (version === '' || version === offer.current_version) return null;
+  return { version, ...switchedOff(offer, version, inventories.before, item, moved) };
+}
+
+/** The item as it is afterwards: under its slug, or under the one that the update gave it. */
+function placeOf(offer: FleetOffer, { before, after }: Inventories) {
+  const item = after?.find(({ slug }) => slug === offer.slug);
+  return { item, moved: item === undefined ? movedTo(offer, before, after) : undefined };
 }
 
 /** The call had an answer and the site shows the old version. */
