@@ -1,6 +1,6 @@
 /** What is said of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main file. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
@@ -402,6 +402,8 @@ describe('a call on a slow site', () => {
     const { job_id } = first.data;
     expect((await app.fail('safe-update-site', input)).data.job_id).toBe(job_id);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
+    // The update that was under way has ended.
+    await vi.waitFor(() => expect(slugs.map((slug) => plugin(slug)?.version)).toContain('2.0'), { timeout: 10_000 });
     site.faults = {};
     await work();
     const status = await app.call('get-batch-job-status', { job_id });
