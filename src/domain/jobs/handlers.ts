@@ -179,10 +179,11 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params) {
+    // As they were offered when the run was cut off: settling reads the site, and what was done would be on offer no more.
+    const asked = await offersOf(ctx, target, params);
     // A site that an update has broken must be put right before it can be read.
     await settleBeforeResume(ctx, target);
     requireContactable(target);
-    const asked = await offersOf(ctx, target, params);
     const before = asked.length === 0 ? null : await finishCutOff(ctx, target, asked);
     if (before?.silent === true) return before;
     const rest = await this.run(ctx, target, params);
