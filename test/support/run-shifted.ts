@@ -16,6 +16,9 @@ import { SHIFTS, shiftOf } from './shifts.js';
  */
 const WITHOUT_DATES = [
   'test/{robustness,store,cli,conformance,bench,engine,guard,import,architecture,validation}/**',
+  // A browser under libfaketime stands still.
+  'test/page/**',
+  'test/safety/kills.test.ts',
   'test/jobs/crash.test.ts',
   'test/audits/browser.test.ts',
   'test/cluster/process-id.test.ts',
