@@ -9,8 +9,8 @@ export type Level = (typeof LEVELS)[number];
 
 export const MONITOR_STATES = ['up', 'down', 'pending', 'paused', 'unknown'] as const;
 
-/** Columns of every row. */
-const SITE_FIELDS = [
+/** Columns of every row, known without a feed. */
+export const SITE_FIELDS = [
   'id',
   'url',
   'name',
@@ -28,11 +28,10 @@ const SITE_FIELDS = [
   'monitor',
   'certificate',
   'domain',
-  'vulnerabilities',
 ] as const;
 /** Columns of the plugin or theme that is searched for. */
 export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
-const SEARCH_FIELDS = [...SITE_FIELDS, ...ITEM_FIELDS] as const;
+const SEARCH_FIELDS = [...SITE_FIELDS, 'vulnerabilities', ...ITEM_FIELDS] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
 export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] as const;

@@ -1,7 +1,9 @@
 /** Labelled fields of forms. */
 
+import { Search } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { Icon } from './icon.js';
 
 interface Common {
   label: string;
@@ -52,6 +54,16 @@ export function TextField({
           {hint}
         </p>
       )}
+    </div>
+  );
+}
+
+/** What a list is searched for, with the label inside. */
+export function SearchField({ label, value, onInput }: Pick<TextProps, 'label' | 'value' | 'onInput'>) {
+  return (
+    <div class="search">
+      <Icon of={Search} />
+      <TextField hidden type="search" label={label} placeholder={label} value={value} onInput={onInput} />
     </div>
   );
 }

@@ -40,5 +40,9 @@ export function useTyped(value: string, commit: (value: string) => void): [strin
   ];
 }
 
+type Change = ReturnType<typeof useQuery>[1];
+
 export const pageOf = (query: Query) => Math.max(1, Math.trunc(Number(query.page)) || 1);
+/** Goes to a page of a list; the first one needs no word in the address. */
+export const pageIn = (change: Change) => (page: number) => change({ page: page === 1 ? undefined : String(page) });
 export const listOf = (text: string | undefined) => (text ?? '').split(',').filter((member) => member !== '');

@@ -1,6 +1,6 @@
 /** Clients: whose sites these are. */
 
-import { Building2, CirclePause, Pencil, Plus, Search } from 'lucide';
+import { Building2, CirclePause, Pencil, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -8,11 +8,10 @@ import { useMayWrite } from '../api/session.js';
 import { Badge, SiteStatus } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { Form, TextField } from '../parts/field.js';
-import { Icon } from '../parts/icon.js';
+import { Form, SearchField, TextField } from '../parts/field.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
-import { pageOf, useQuery, useTyped } from '../parts/query.js';
+import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
@@ -47,17 +46,7 @@ export function Clients() {
     >
       {query.id !== undefined && <Client id={query.id} key={query.id} close={() => change({ id: undefined })} />}
       <search class="filters">
-        <div class="search">
-          <Icon of={Search} />
-          <TextField
-            hidden
-            label={t.clients.search}
-            placeholder={t.clients.search}
-            type="search"
-            value={typed}
-            onInput={setTyped}
-          />
-        </div>
+        <SearchField label={t.clients.search} value={typed} onInput={setTyped} />
       </search>
       <Loaded of={clients}>
         {({ data, total }) =>
@@ -96,12 +85,7 @@ export function Clients() {
                   </tbody>
                 </table>
               </div>
-              <Pager
-                page={page}
-                perPage={PER_PAGE}
-                total={total}
-                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
-              />
+              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
             </>
           )
         }

@@ -11,7 +11,7 @@ import { Dialog } from '../parts/dialog.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';
-import { pageOf, useQuery } from '../parts/query.js';
+import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
@@ -83,12 +83,7 @@ export function Jobs() {
                   </tbody>
                 </table>
               </div>
-              <Pager
-                page={page}
-                perPage={PER_PAGE}
-                total={total}
-                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
-              />
+              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
             </>
           )
         }

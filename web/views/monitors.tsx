@@ -1,17 +1,16 @@
 /** Monitors and incidents: how every site was in the last day, and what was told to whom. */
 
-import { Activity, BellRing, Search } from 'lucide';
+import { Activity, BellRing } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
-import { SelectField, TextField } from '../parts/field.js';
-import { Icon } from '../parts/icon.js';
+import { SearchField, SelectField } from '../parts/field.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
-import { pageOf, useQuery, useTyped } from '../parts/query.js';
+import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
 import { number, Time } from '../parts/time.js';
@@ -43,17 +42,7 @@ export function Monitors() {
     <Page title={t.nav.monitors} about={monitors.data && t.monitors.count(number(monitors.data.total))}>
       <Switch />
       <search class="filters">
-        <div class="search">
-          <Icon of={Search} />
-          <TextField
-            label={t.sites.search}
-            hidden
-            type="search"
-            placeholder={t.sites.search}
-            value={typed}
-            onInput={setTyped}
-          />
-        </div>
+        <SearchField label={t.sites.search} value={typed} onInput={setTyped} />
         <SelectField
           hidden
           label={t.inventory.state}
@@ -108,12 +97,7 @@ export function Monitors() {
                   </tbody>
                 </table>
               </div>
-              <Pager
-                page={page}
-                perPage={PER_PAGE}
-                total={total}
-                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
-              />
+              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
             </>
           )
         }

@@ -6,7 +6,7 @@ import { useLoad } from '../api/load.js';
 import { SelectField } from '../parts/field.js';
 import { Card } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
-import { pageOf, useQuery } from '../parts/query.js';
+import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
@@ -61,12 +61,7 @@ export function Activity({ site }: { site: SiteRecord }) {
                   </li>
                 ))}
               </ul>
-              <Pager
-                page={page}
-                perPage={PER_PAGE}
-                total={total}
-                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
-              />
+              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
             </>
           )
         }

@@ -1,14 +1,13 @@
 /** Plugins and themes of a site, with what is offered for each, and switching them on and off. */
 
-import { CheckCircle2, CircleDashed, Package, Search } from 'lucide';
+import { CheckCircle2, CircleDashed, Package } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Badge } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
-import { TextField } from '../parts/field.js';
-import { Icon } from '../parts/icon.js';
+import { SearchField } from '../parts/field.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { trying } from '../parts/toast.js';
@@ -44,17 +43,7 @@ export function Inventory({ site }: { site: SiteRecord }) {
   return (
     <>
       <div class="filters">
-        <div class="search">
-          <Icon of={Search} />
-          <TextField
-            hidden
-            label={t.inventory.search}
-            placeholder={t.inventory.search}
-            type="search"
-            value={search}
-            onInput={setSearch}
-          />
-        </div>
+        <SearchField label={t.inventory.search} value={search} onInput={setSearch} />
       </div>
       <Card title={t.updateType.plugins}>
         <Loaded of={plugins} rows={8}>

@@ -7,11 +7,11 @@ import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button, LinkButton } from '../parts/button.js';
-import { Check, SelectField, TextField } from '../parts/field.js';
+import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
-import { listOf, pageOf, type Query, useQuery, useTyped } from '../parts/query.js';
+import { listOf, pageIn, pageOf, type Query, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
@@ -113,17 +113,7 @@ export function Sites() {
       }
     >
       <search class="filters">
-        <div class="search">
-          <Icon of={Search} />
-          <TextField
-            label={t.sites.search}
-            hidden
-            type="search"
-            placeholder={t.sites.search}
-            value={typed}
-            onInput={setTyped}
-          />
-        </div>
+        <SearchField label={t.sites.search} value={typed} onInput={setTyped} />
         <SelectField
           hidden
           label={t.sites.status}
@@ -180,12 +170,7 @@ export function Sites() {
                 all={allMatching}
                 set={set}
               />
-              <Pager
-                page={page}
-                perPage={PER_PAGE}
-                total={data.total}
-                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
-              />
+              <Pager page={page} perPage={PER_PAGE} total={data.total} go={pageIn(change)} />
               {data.unknown !== undefined && data.unknown > 0 && (
                 <p class="note small">{t.sites.unknown(data.unknown)}</p>
               )}

@@ -1,6 +1,6 @@
 /** Updates across the fleet: one line for each item, opened into its sites, with a preview before anything is done. */
 
-import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, Search, ShieldAlert } from 'lucide';
+import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, ShieldAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -10,11 +10,11 @@ import { useMayWrite } from '../api/session.js';
 import { Badge, Level, Protection } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { Check, SelectField, TextField } from '../parts/field.js';
+import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
-import { pageOf, useQuery, useTyped } from '../parts/query.js';
+import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
@@ -48,17 +48,7 @@ export function Updates() {
   return (
     <Page title={t.nav.updates} about={found.data && t.updates.items(number(found.data.total))}>
       <search class="filters">
-        <div class="search">
-          <Icon of={Search} />
-          <TextField
-            label={t.updates.search}
-            hidden
-            type="search"
-            placeholder={t.updates.search}
-            value={typed}
-            onInput={setTyped}
-          />
-        </div>
+        <SearchField label={t.updates.search} value={typed} onInput={setTyped} />
         <SelectField
           hidden
           label={t.updates.kind}
@@ -93,12 +83,7 @@ export function Updates() {
                   <ItemLine key={`${item.type} ${item.slug}`} item={item} />
                 ))}
               </ul>
-              <Pager
-                page={page}
-                perPage={PER_PAGE}
-                total={total}
-                go={(to) => change({ page: to === 1 ? undefined : String(to) })}
-              />
+              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
             </>
           )
         }

@@ -1,6 +1,6 @@
 /** Routes over the whole fleet, as the page shows it: what needs a person, sites by any filter, updates by item (REST §7). */
 
-import { LEVELS, MONITOR_STATES, searchAnswer } from '../../../schemas/search.js';
+import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../schemas/search.js';
 import { z } from '../../../schemas/zod.js';
 import { fleetAttention } from '../../domain/fleet/attention.js';
 import { offeredItems, offeredSites } from '../../domain/fleet/offers.js';
@@ -13,25 +13,6 @@ import { listOf, recordOf } from '../schemas/records.js';
 
 const version = () => text(100, 1).optional();
 const days = () => int(0, 36_500).optional();
-const FIELDS = [
-  'id',
-  'url',
-  'name',
-  'status',
-  'reason',
-  'since',
-  'wp',
-  'php',
-  'child',
-  'last_sync',
-  'client',
-  'tags',
-  'updates',
-  'health',
-  'monitor',
-  'certificate',
-  'domain',
-] as const;
 
 /** Besides the routes document. */
 export const fleet: readonly Route[] = [
@@ -66,7 +47,7 @@ export const fleet: readonly Route[] = [
       certificate_days: days().describe('TLS ends within, or has ended.'),
       domain_days: days().describe('Domain ends within, or has ended.'),
       monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
-      columns: csv(z.enum(FIELDS)).default([]).describe('Empty = six that fit.'),
+      columns: csv(z.enum(SITE_FIELDS)).default([]).describe('Empty = six that fit.'),
       orderby: z.enum(['name', 'url', 'status', 'client', 'last_sync', 'updates']).default('name'),
       order: z.enum(['asc', 'desc']).default('asc').describe('What is not known comes last.'),
       ...paging(50, 500),
