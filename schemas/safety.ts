@@ -102,7 +102,7 @@ export const removedGuard = z.object({ site_id: z.number().int(), removed: z.boo
 
 /** An address that logs a browser in on a site, once. */
 export const adminLogin = z.object({
-  url: z.string().describe('Open it in a browser: it logs in whoever opens it first. A secret.'),
+  url: z.string().describe('Open it in a browser: the first person to open it is logged in. A secret.'),
   expires_at: timestamp.describe('A minute later, or once it was opened, it is worth nothing.'),
   user: z.string().describe('The administrator of the site whom it logs in.'),
 });

@@ -100,7 +100,7 @@ function earlier(version: string): string {
   return last < 0 ? '0.0.1' : parts.map((part, i) => (i === last ? part - 1 : part)).join('.');
 }
 
-/** A domain that could be the site's: under `.example`, which nobody can register. */
+/** A domain that could be the site's: under `.example`, which cannot be registered. */
 export function domainOf(site: DemoSite): string {
   const business = BUSINESSES.find((each) => site.name.endsWith(each)) ?? 'site';
   const family = site.name.slice(0, -business.length);

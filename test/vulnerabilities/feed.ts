@@ -27,7 +27,7 @@ export const DEFIANT = {
 export const MITRE = {
   notice: 'Copyright 1999-2026 The Example Registry',
   license: 'A perpetual licence to reproduce.',
-  license_url: 'https://registry.example/terms',
+  license_url: 'https://vulnerabilities.example/terms',
 };
 
 export const uid = (n: number) => `0000000${n}-aaaa-4bbb-8ccc-${String(n).padStart(12, '0')}`.slice(-36);
@@ -66,7 +66,7 @@ export function entry(n: number, made: Made) {
     cwe: { id: 79, name: 'Cross-site Scripting', description: 'Text.' },
     cvss: rating === null ? null : { vector: 'CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N', score, rating },
     cve,
-    cve_link: cve === null ? null : `https://registry.example/${cve}`,
+    cve_link: cve === null ? null : `https://vulnerabilities.example/${cve}`,
     researchers: ['Nobody'],
     published: '2026-11-01 08:30:00',
     updated: '2026-11-02 00:00:00',

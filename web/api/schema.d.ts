@@ -2320,7 +2320,7 @@ export interface paths {
               site: SiteSummary;
               data: {
                 /**
-                 * Open it in a browser: it logs in whoever opens it first. A secret.
+                 * Open it in a browser: the first person to open it is logged in. A secret.
                  */
                 url: string;
                 /**

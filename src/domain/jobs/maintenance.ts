@@ -9,7 +9,7 @@ import { syncHandler } from './handlers.js';
 /** Runs of the daily sync per day: it is called every five minutes. */
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
-/** Longest run: nobody waits for it as for a call, and it has ended when the next one is due. */
+/** Longest run: no caller waits for it, and it has ended when the next one is due. */
 const RUN_MS = 270_000;
 
 /** Syncs a share of the sites whose last sync is older than the settings allow. */

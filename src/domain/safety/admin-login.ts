@@ -17,7 +17,7 @@ import { writableSite } from './site-guard.js';
 const TOKEN_MS = 60_000;
 
 export interface AdminLogin {
-  /** A secret: it logs in whoever opens it first. */
+  /** A secret: the first person to open it is logged in. */
   url: string;
   /** Not later than the guard holds it to be. */
   expires_at: string;
