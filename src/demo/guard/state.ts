@@ -58,7 +58,7 @@ export interface GuardState {
   logins: Map<string, { user: string; until: number }>;
 }
 
-export const GUARD_SLUG = 'sitefleet-guard.php';
+const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
 export function putGuard(site: DemoSite, version = '1.0.0', login = false): GuardState {
