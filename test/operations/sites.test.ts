@@ -114,6 +114,23 @@ describe('add-site and get-site', () => {
     expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
   });
 
+  it('keeps brackets and ampersands of a title, and of the names of plugins, which WordPress sends as entities', async () => {
+    const title = 'Bäcker & Söhne <Test>';
+    const [site] = [app.site(0)];
+    site.state.title = title;
+    const [plugin] = site.state.plugins;
+    if (plugin) plugin.name = 'Tables &amp; &lt;Charts&gt;';
+    const { id } = await app.call('add-site', login(0));
+    expect(await app.call('get-site', { site_id_or_domain: id })).toMatchObject({ name: title });
+    const { plugins } = await app.call('get-site-plugins', { site_id_or_domain: id });
+    expect(plugins.map(({ name }: { name: string }) => name)).toContain('Tables & <Charts>');
+    const renamed = await app.call('update-site', { site_id_or_domain: id, notes: 'x' });
+    expect(renamed).toMatchObject({ name: title });
+    // The log of actions keeps the name of a client likewise.
+    await app.call('add-client', { name: 'A &amp; B <Ltd>' });
+    await expect.poll(() => app.cell("SELECT name FROM action_log WHERE context = 'client'")).toBe('A &amp; B <Ltd>');
+  });
+
   it('asks again after each sync for a title that was unknown, seven times at most, and never over a given name', async () => {
     const untitled = [0, 1, 2].map((i) => app.site(i));
     const titles = untitled.map(({ state }) => state.title);
