@@ -1,6 +1,7 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
@@ -56,6 +57,21 @@ describe('add-site and get-site', () => {
     app.site(1).faults = {};
     expect(await app.call('add-site', login(1))).toMatchObject({ status: 'connected', last_sync: expect.any(String) });
     expect(await app.call('count-sites')).toMatchObject({ total: 2 });
+  });
+
+  it('stores a site that has registered, too, when the time of a single request is up first', async () => {
+    const signal = new AbortController().signal;
+    app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child.configure({ callTimeoutMs: 300 });
+    app.site(0).faults.latencyMs = (name) => (name === 'stats' ? 2_000 : 0);
+    expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
+      status: 'connected',
+      last_sync: null,
+    });
+    app.site(0).faults = {};
+    expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1, errors: [] });
+    app.site(1).faults.latencyMs = (name) => (name === 'register' ? 2_000 : 0);
+    expect((await app.fail('add-site', login(1))).advice).toContain('add it again');
+    expect(await app.call('count-sites')).toMatchObject({ total: 1 });
   });
 
   it('stores what was given and what the site told', async () => {
