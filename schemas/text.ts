@@ -77,15 +77,24 @@ function withoutMarkup(text: string): string {
   return bare.replace(TAG, ' ');
 }
 
-/** One line of plain text: entities decoded, markup, control and bidi characters gone, blanks collapsed, at most `max` characters. */
+/**
+ * One line of plain text, as a visitor of the site would read it: markup gone, entities decoded once, then as `cleanLine`. Brackets
+ * that were sent as entities are text (`&lt;Test&gt;`), so the result must be escaped where it becomes a part of HTML.
+ */
 export function plainText(value: unknown, max: number): string {
-  const text = raw(value, max);
-  let bare = withoutMarkup(decodeEntities(withoutMarkup(text)));
+  // Twice: what is left around a nested tag may be one.
+  let bare = withoutMarkup(withoutMarkup(raw(value, max)));
   // What is left of a cut or nested tag must not read as the beginning of one.
   if (bare.includes('<')) bare = bare.replace(/<(?=[A-Za-z/!?])/g, ' ');
-  if (!PRINTABLE.test(bare)) bare = bare.replace(/\s+/g, ' ').replace(INVISIBLE, '');
-  if (bare.includes('  ')) bare = bare.replace(/ {2,}/g, ' ');
-  return cut(bare.trim(), max);
+  return cleanLine(decodeEntities(bare), max);
+}
+
+/** One line, with every visible character as it is given: control and bidi characters gone, blanks collapsed, at most `max` characters. */
+export function cleanLine(text: string, max: number): string {
+  let line = text;
+  if (!PRINTABLE.test(line)) line = line.replace(/\s+/g, ' ').replace(INVISIBLE, '');
+  if (line.includes('  ')) line = line.replace(/ {2,}/g, ' ');
+  return cut(line.trim(), max);
 }
 
 /** Text whose markup and line breaks belong to it (comments, excerpts): only invisible characters are removed, and the length is capped. */
