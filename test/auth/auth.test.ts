@@ -485,9 +485,9 @@ describe('stored users and keys', () => {
   });
 
   it('changes a password', async () => {
-    expect(await surfaces.users.setPassword('admin', quickHash('another one'))).toBe(true);
+    expect(await surfaces.users.change('admin', { password_hash: quickHash('another one') })).toBe('done');
     expect(await asUser(basic('admin', 'another one'))).toBe('admin');
-    expect(await surfaces.users.setPassword('nobody', 'x')).toBe(false);
+    expect(await surfaces.users.change('nobody', { password_hash: 'x' })).toBe('absent');
   });
 
   it('lists legacy keys first, then the newest, and pages', async () => {

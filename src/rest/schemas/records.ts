@@ -265,6 +265,15 @@ export const keyShape = z.object({
   last_access: textOrNull(),
 });
 
+export const userShape = z.object({
+  id: int(),
+  name: z.string(),
+  right: z.enum(['read', 'write']).describe('write may also read.'),
+  active: z.boolean(),
+  has_password: z.boolean().describe('false = only a login link lets this user in, until a password is chosen.'),
+  created: z.string(),
+});
+
 const verdict = z.string().describe('Y is good, N an issue.');
 
 export const securityShape = z
