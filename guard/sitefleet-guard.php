@@ -128,7 +128,7 @@ class Sitefleet_Guard {
 		$nonce     = $field( 'NONCE', '/^[0-9a-f]{32}\z/' );
 		$signature = base64_decode( (string) $field( 'SIGNATURE', '#^[A-Za-z0-9+/]{256,2048}={0,2}\z#' ), true );
 		if ( ! isset( $id, $site, $time, $nonce ) || ! $signature || strlen( $body ) > self::MAX_BODY ) return 'unsigned';
-		$key     = '' === $pem ? false : openssl_pkey_get_public( $pem );
+		$key     = '' === $pem ? false : openssl_pkey_get_public( self::as_spki( $pem ) );
 		$details = $key ? openssl_pkey_get_details( $key ) : false;
 		if ( ! $details || OPENSSL_KEYTYPE_RSA !== $details['type'] || $details['bits'] < 2048 ) return 'unsigned';
 		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
@@ -142,6 +142,18 @@ class Sitefleet_Guard {
 	public static function key_id( string $spki_pem ): string {
 		$der = base64_decode( preg_replace( '/-----[^-]+-----|\s/', '', $spki_pem ) );
 		return substr( hash( 'sha256', $der ), 0, 32 );
+	}
+
+	/** PHP before 8.0 does not read the older form of a public key (PKCS#1): it is wrapped into the one that all read. */
+	private static function as_spki( string $pem ): string {
+		if ( ! preg_match( '/-----BEGIN RSA PUBLIC KEY-----([^-]+)-----END/', $pem, $found ) ) return $pem;
+		$part = static function ( string $tag, string $value ): string {
+			$length = ltrim( pack( 'N', strlen( $value ) ), "\0" );
+			return $tag . ( strlen( $value ) < 128 ? $length : chr( 128 + strlen( $length ) ) . $length ) . $value;
+		};
+		$bits = $part( "\x03", "\0" . base64_decode( preg_replace( '/\s/', '', $found[1] ) ) );
+		$rsa  = hex2bin( '300d06092a864886f70d0101010500' );
+		return "-----BEGIN PUBLIC KEY-----\n" . chunk_split( base64_encode( $part( "\x30", $rsa . $bits ) ), 64, "\n" ) . "-----END PUBLIC KEY-----\n";
 	}
 
 	/** A site's address as it is signed: host without www., port unless it is standard, path between slashes. */

@@ -39,7 +39,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
     if (missing !== '') throw new Error(`these tests need ${missing}`);
     await host.start();
     [key, other] = await Promise.all([generateKey(), generateKey()]);
-    site = await host.site('single');
+    site = await host.site('single', { log: true });
     site.trust(key.public_key);
     for (const slug of ['alpha', 'beta']) writePlugin(site, slug, '1.0');
     site.write('plugins/single.php', plugin('1.0'));
@@ -497,6 +497,12 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
       expect(await codeOf(guard.login('admin'))).toBe('login_not_allowed');
       expect((await visit(allowed.url)).cookies).toEqual([]);
     });
+  });
+
+  it('has given PHP nothing to complain about', () => {
+    // The log works: this is said of the test's own plugin.
+    expect(site.complaints('alpha.php')).not.toEqual([]);
+    expect(site.complaints('sitefleet-guard.php')).toEqual([]);
   });
 
   describe('uninstall', () => {

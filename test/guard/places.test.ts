@@ -37,7 +37,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       const content = join(host.folder, 'elsewhere');
       symlinkSync(join(host.folder, 'network-content'), content);
       mkdirSync(join(host.folder, 'network-content'));
-      site = await host.site('network', { multisite: true, content });
+      site = await host.site('network', { multisite: true, content, log: true });
       writePlugin(site, 'alpha', '1.0');
       site.installGuard(true);
       site.activate('alpha/alpha.php');
@@ -75,6 +75,8 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       expect(await status(`${site.url}wp-admin/network/`)).toBe(302);
       expect((await visit(`${site.url}wp-admin/network/`, { cookie })).status).toBe(200);
     });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
   describe('folders that cannot be written', () => {
@@ -83,7 +85,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
     const folder = (name: string) => join(site.content, name);
 
     beforeAll(async () => {
-      site = await host.site('readonly');
+      site = await host.site('readonly', { log: true });
       site.trust(key.public_key);
       writePlugin(site, 'alpha', '1.0');
       site.installGuard();
@@ -191,6 +193,8 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       expect(snapshot.bytes).toBeGreaterThan(10_000_000);
       expect(ms).toBeLessThan(30_000);
     });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
   describe.skipIf(noVolume !== '')(`a full disk${noVolume && ` (skipped: ${noVolume})`}`, () => {
@@ -203,7 +207,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       // PHP is another user, and has to come through the folders above.
       chmodSync(join(volume.folder, '..'), 0o755);
       chmodSync(volume.folder, 0o755);
-      site = await host.site('small', { content: join(volume.folder, 'wp-content') });
+      site = await host.site('small', { content: join(volume.folder, 'wp-content'), log: true });
       site.trust(key.public_key);
       writePlugin(site, 'alpha', '1.0', 20, 100_000);
       site.installGuard();
@@ -241,5 +245,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       expect(readdirSync(join(site.content, store)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
       expect(readFileSync(join(site.content, 'plugins/alpha/alpha.php'), 'utf8')).toBe(plugin('1.0'));
     });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 });
