@@ -65,7 +65,32 @@ describe('an update that breaks the site', () => {
 
     const facts = () => app.cell("SELECT facts FROM alert WHERE kind = 'site.http_check_failed'");
     await expect.poll(facts).toBeDefined();
-    expect(JSON.parse(String(await facts()))).toMatchObject({ http_status: 500, items: expect.stringContaining(name) });
+    expect(JSON.parse(String(await facts()))).toEqual({
+      http_status: 500,
+      part: 'front_page',
+      items: expect.stringContaining(name),
+    });
+  });
+
+  it('is told apart from an update after which the child plugin alone does not answer', async () => {
+    const [a = ''] = slugs;
+    const name = plugin(a)?.name ?? '';
+    Object.defineProperty(site.faults, 'pluginMissing', { get: () => plugin(a)?.version === '2.0' });
+    const { errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    expect(errors).toContainEqual(
+      expect.objectContaining({
+        type: 'site',
+        message: expect.stringContaining('the child plugin does not answer since'),
+      }),
+    );
+    const alert = () => app.db.one<{ id: number; facts: string }>('SELECT id, facts FROM alert');
+    await expect.poll(alert).toBeDefined();
+    // The front page answers 200: that is not what is wrong.
+    expect(JSON.parse((await alert())?.facts ?? '')).toEqual({
+      http_status: 400,
+      part: 'child_plugin',
+      items: expect.stringContaining(name),
+    });
   });
 
   it('stops there: what was left is not sent, and said so', async () => {

@@ -35,7 +35,7 @@ export async function inspectSite(
     ctx.events.emit({
       name: 'site.http_check_failed',
       site_id: target.site.id,
-      facts: { http_status: shownStatus(visit, silence), items: itemsOf([...updated, ...unseen]) },
+      facts: { ...badAnswer(visit, silence), items: itemsOf([...updated, ...unseen]) },
     });
   }
   return wrong === null || known ? [] : [failed(target, 'site', '', OFFLINE, wrong)];
@@ -92,6 +92,15 @@ function problem(
   if (silence === null) return dead ? `${what}, but the front page of the site ${sinceThen(status)}: ${guess}` : null;
   if (visit === null || dead) return `${what}, but the site ${sinceThen(status)}: ${guess}`;
   return `${what}, but the child plugin does not answer since, although the front page is shown. ${silence.message}`;
+}
+
+/** What is wrong, as facts: the answer of the child when it is the child alone that does not work. */
+function badAnswer(visit: FrontPage | null, silence: ServiceError | null) {
+  const isChild =
+    silence !== null && !inMaintenance(silence) && visit?.maintenance !== true && !(visit && isDead(visit));
+  return isChild
+    ? { http_status: statusOf(silence), part: 'child_plugin' as const }
+    : { http_status: shownStatus(visit, silence), part: 'front_page' as const };
 }
 
 function shownStatus(visit: FrontPage | null, silence: ServiceError | null): number {
