@@ -407,6 +407,68 @@ describe('a call on a slow site', () => {
     expect(asked('plugin_action')).toHaveLength(1);
   });
 
+  /** The site answers everything, and needs longer for it than a sync may take. */
+  function slow(ms: number): void {
+    const { signal } = new AbortController();
+    Object.assign(app.service.config, { site_timeout_ms: LIMIT });
+    app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child.configure({ callTimeoutMs: LIMIT });
+    site.faults.latencyMs = ms;
+  }
+
+  it('waits for the look at a change as for the change, and does not disconnect a site for being slow', async () => {
+    const inactive = ordinary(site).slice(0, 2);
+    for (const each of inactive) Object.assign(each, { active: false, breaksOnActivation: false });
+    const wanted = inactive.map(({ slug }) => slug);
+    await app.call('sync-sites');
+    slow(2 * LIMIT);
+    const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'completed',
+      succeeded: 1,
+      errors: [],
+      items: wanted.map((slug) => ({ slug })),
+    });
+    const update = await app.call('update-site-plugins', { ...OF, slugs: slugs.slice(0, 1) });
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id: update.job_id })).toMatchObject({
+      status: 'completed',
+      summary: { total_updated: 1, total_errors: 0 },
+    });
+    expect(await app.call('get-site', OF)).toMatchObject({ status: 'connected' });
+  });
+
+  it('disconnects a site whose syncs get no answer in time only at the second in a row', async () => {
+    Object.assign(app.service.config, { direct_call_ms: 10_000 });
+    const status = async () => (await app.call('get-site', OF)).status;
+    slow(2 * LIMIT);
+    expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([{ site_id: 1 }]);
+    expect(await status()).toBe('connected');
+    // Any answer of the child in between shows that it is there.
+    site.faults = {};
+    await app.call('deactivate-site-plugins', {
+      ...OF,
+      slugs: ordinary(site)
+        .slice(0, 1)
+        .map(({ slug }) => slug),
+    });
+    slow(2 * LIMIT);
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await status()).toBe('connected');
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await app.call('get-site', OF)).toMatchObject({
+      status: 'disconnected',
+      status_reason: expect.stringContaining('did not answer within'),
+    });
+    // One that takes no connection is not slow.
+    site.faults = {};
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await status()).toBe('connected');
+    site.faults.offline = true;
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await status()).toBe('disconnected');
+  });
+
   it('holds for reconnect-site', async () => {
     await app.call('disconnect-site', OF);
     site.faults.latencyMs = (name) => (name === 'stats' ? 2 * LIMIT : 0);
