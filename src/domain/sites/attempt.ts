@@ -58,8 +58,12 @@ export function sinceThen(httpStatus: number): string {
   return httpStatus === 0 ? 'has not answered since' : `has answered HTTP ${httpStatus} since`;
 }
 
-/** A look after a change has as many times the time of a sync: a site that needs a minute for a change may need one for it, too. */
 const PATIENCE = 4;
+
+/** The time of a look after a change: a site that needs a minute for the change may need one for the look, too. */
+export function patienceMs(ctx: Ctx): number {
+  return PATIENCE * ctx.config.site_timeout_ms;
+}
 
 /**
  * Stores the inventory that came along with an answer; without one the site is asked.
@@ -68,8 +72,8 @@ const PATIENCE = 4;
 export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
   try {
-    const patienceMs = (patient ? PATIENCE : 1) * ctx.config.site_timeout_ms;
-    return { snapshot: await fetchSnapshot(ctx, target, undefined, patienceMs), silence: null };
+    const timeMs = patient ? patienceMs(ctx) : ctx.config.site_timeout_ms;
+    return { snapshot: await fetchSnapshot(ctx, target, undefined, timeMs), silence: null };
   } catch (error) {
     if (error instanceof ServiceError && !OURS.has(error.code)) return { snapshot: null, silence: error };
     throw error;

@@ -5,7 +5,7 @@ import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { checksAfterUpdate } from '../settings/effects.js';
-import { inMaintenance, sinceThen, statusOf } from '../sites/attempt.js';
+import { inMaintenance, patienceMs, sinceThen, statusOf } from '../sites/attempt.js';
 import { checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from './results.js';
@@ -59,7 +59,8 @@ async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage |
     const pause = Math.min(SECOND_LOOK_MS, ctx.config.update_wait_ms);
     if (!isDead(first) || pause === 0) return first;
     await ctx.clock.sleep(pause, ctx.signal);
-    return await checkSite(ctx, target);
+    // A site that takes long for its answers may take long for this one.
+    return await checkSite(ctx, target, patienceMs(ctx));
   } catch (error) {
     ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be visited after its update');
     return null;
