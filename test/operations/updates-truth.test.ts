@@ -343,6 +343,41 @@ describe('a call on a slow site', () => {
     expect(await app.call('update-site-plugins', OF)).not.toHaveProperty('job_id');
   });
 
+  it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
+    expect(first.updated).toMatchObject([{ type: 'core', old_version: '7.0', new_version: '7.1' }]);
+    const { job_id } = first;
+    const core = {
+      site_id: 1,
+      type: 'core',
+      slug: 'platform',
+      name: 'WordPress',
+      old_version: '7.0',
+      new_version: '7.1',
+    };
+    expect((await app.call('get-batch-job-status', { job_id })).items).toEqual([core]);
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({
+      status: 'completed',
+      succeeded: 1,
+      summary: { total_updated: 4, total_errors: 0, sites_updated: 1 },
+      items_total: 4,
+    });
+    expect(status.items[0]).toEqual(core);
+  });
+
+  it('counts a site by what the call had done, when its job could do no more', async () => {
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
+    site.faults = { offline: true };
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 1, failed: 0, summary: { total_updated: 1 } });
+    expect(status.errors).toMatchObject([{ site_id: 1, code: 'svc_site_offline' }]);
+  });
+
   it('does not hang up on the site, whose WordPress would die in the middle of the update', async () => {
     site.faults = { flushesUpdates: true, latencyMs: (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0) };
     const { job_id } = await app.call('update-site-plugins', OF);
