@@ -3851,7 +3851,7 @@ export interface SiteSecurity {
   }[];
   ssl_status: {
     /**
-     * null = no certificate was seen yet.
+     * null = no certificate was seen.
      */
     valid: boolean | null;
     expires: string | null;
@@ -3869,7 +3869,7 @@ export interface SiteSecurity {
       }[]
     | {
         /**
-         * null = no certificate was seen yet.
+         * null = no certificate was seen.
          */
         valid: boolean | null;
         expires: string | null;

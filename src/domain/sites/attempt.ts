@@ -58,11 +58,22 @@ export function sinceThen(httpStatus: number): string {
   return httpStatus === 0 ? 'has not answered since' : `has answered HTTP ${httpStatus} since`;
 }
 
-/** Stores the inventory that came along with an answer; without one the site is asked. */
-export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Seen> {
+const PATIENCE = 4;
+
+/** The time of a look after a change: a site that needs a minute for the change may need one for the look, too. */
+export function patienceMs(ctx: Ctx): number {
+  return PATIENCE * ctx.config.site_timeout_ms;
+}
+
+/**
+ * Stores the inventory that came along with an answer; without one the site is asked.
+ * @param patient a slow site is waited for; otherwise for as long as a sync
+ */
+export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
   try {
-    return { snapshot: await fetchSnapshot(ctx, target), silence: null };
+    const timeMs = patient ? patienceMs(ctx) : ctx.config.site_timeout_ms;
+    return { snapshot: await fetchSnapshot(ctx, target, undefined, timeMs), silence: null };
   } catch (error) {
     if (error instanceof ServiceError && !OURS.has(error.code)) return { snapshot: null, silence: error };
     throw error;
@@ -75,16 +86,18 @@ const LONGEST_PAUSE_MS = 5000;
 /**
  * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
  * or `expected` says that it may still be at work. Answers the last look.
+ * @param longest also shortens the single look to the time of a sync
  */
 export async function readUntil(
   ctx: Ctx,
   target: LoadedSite,
   expected: (seen: Snapshot) => boolean,
-  longest = ctx.config.update_wait_ms,
+  longest?: number,
 ): Promise<Seen> {
-  const end = ctx.clock.elapsed() + Math.min(longest, ctx.config.update_wait_ms);
+  const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
+  const end = ctx.clock.elapsed() + wait;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    const seen = await readBack(ctx, target, null);
+    const seen = await readBack(ctx, target, null, longest === undefined);
     if (seen.snapshot === null ? !mayComeBack(seen.silence) : expected(seen.snapshot)) return seen;
     if (ctx.clock.elapsed() + pause > end) return seen;
     try {

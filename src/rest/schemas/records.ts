@@ -280,7 +280,7 @@ export const securityShape = z
   .object({
     security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
     ssl_status: z.object({
-      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      valid: z.boolean().nullable().describe('null = no certificate was seen.'),
       expires: textOrNull(),
       checked_at: textOrNull(),
     }),
