@@ -89,13 +89,13 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
   });
 
   for (const [path, allow] of [
-    ['/session', 'GET, HEAD, POST, DELETE'],
-    ['/session/password', 'PUT'],
+    ['/session', ['GET', 'HEAD', 'POST', 'DELETE']],
+    ['/session/password', ['PUT']],
   ] as const)
     app.all(path, (c) => {
-      c.header('Allow', allow);
       throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
-        advice: `Use ${allow}.`,
+        advice: `Use ${allow.join(' or ')}.`,
+        data: { allow },
       });
     });
   return app;
