@@ -727,6 +727,12 @@ class Sitefleet_Guard {
 		// request in it; the plain function for requests that do not come that far.
 		add_action( 'shutdown', $look, PHP_INT_MIN );
 		register_shutdown_function( $look );
+		// Its page may raise notices and deprecations, after which PHP's last error is theirs: here it still names the fatal one.
+		$told = function ( $args, $error = null ) {
+			if ( is_array( $error ) && isset( $error['type'], $error['message'], $error['file'], $error['line'] ) && $error['type'] & self::FATAL ) $this->watch( $error );
+			return $args;
+		};
+		add_filter( 'wp_php_error_args', $told, PHP_INT_MIN, 2 );
 		if ( $this->armed() ) {
 			// Most fatal errors are exceptions: seen here first, before anything can hide them or end the request.
 			$before = set_exception_handler(

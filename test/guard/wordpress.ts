@@ -171,7 +171,7 @@ export class WordPress {
     this.write('themes/plain/404.php', page('Not here'));
     const log =
       this.#log &&
-      `define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${this.#log}');`;
+      `defined('WP_DEBUG') || define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${this.#log}');`;
     writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log));
     if (!this.#copied) this.#runInstaller();
     if (this.#multisite) {
