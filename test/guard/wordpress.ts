@@ -222,6 +222,8 @@ export class WordPress {
 
   /** `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
   async serve({ timestamps = true, confined = false } = {}): Promise<void> {
+    // Workers that were killed may still hold the port.
+    await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
     const cache = [
       'opcache.enable=1',
