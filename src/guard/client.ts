@@ -97,11 +97,7 @@ export class GuardClient {
   }
 
   /** Puts a snapshot back. Refused as `updating` while WordPress is at work on the item. */
-  restore(
-    snapshot: string,
-    settings: RestoreSettings = {},
-    options?: GuardCallOptions,
-  ): Promise<GuardRestored> {
+  restore(snapshot: string, settings: RestoreSettings = {}, options?: GuardCallOptions): Promise<GuardRestored> {
     return this.#call('restore', { snapshot, ...settings }, SLOW_MS, restoredOf, options);
   }
 

@@ -19,6 +19,18 @@ export async function isUnfinished(run: SafeRun): Promise<boolean> {
   return (await greeted(run))?.maintenance ?? false;
 }
 
+const LOOK_MS = 2_000;
+/** One that is still running then is taken to hang. */
+const LONGEST_MS = 5 * 60_000;
+
+/** Waits for an update that another process has sent, and that is known to be running. */
+export async function updateEnded(run: SafeRun, item: SafeItem): Promise<void> {
+  const { clock, signal } = run.ctx;
+  const began = clock.elapsed();
+  while ((await fateOf(run, item)) === 'running' && clock.elapsed() - began < LONGEST_MS)
+    await clock.sleep(LOOK_MS, signal);
+}
+
 async function greeted({ guard, ctx }: SafeRun): Promise<GuardHello | null> {
   if (guard === null) return null;
   try {
