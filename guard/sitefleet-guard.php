@@ -734,6 +734,8 @@ class Sitefleet_Guard {
 		add_filter( 'upgrader_pre_download', fn( $reply, $package = '', $upgrader = null, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MAX, 4 );
 		// Again when the download is there, and before WordPress switches the plugin off.
 		add_filter( 'upgrader_pre_install', fn( $reply, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MIN, 2 );
+		// The last moment before the old version is removed.
+		add_filter( 'upgrader_source_selection', fn( $source, $from = '', $upgrader = null, $about = array() ) => is_wp_error( $source ) ? $source : $begins( $source, (array) $about ), PHP_INT_MAX, 4 );
 		$failed = array();
 		add_filter(
 			'upgrader_install_package_result',
