@@ -171,7 +171,7 @@ export class WordPress {
     this.write('themes/plain/404.php', page('Not here'));
     const log =
       this.#log &&
-      `define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${this.#log}');`;
+      `defined('WP_DEBUG') || define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${this.#log}');`;
     writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log));
     if (!this.#copied) this.#runInstaller();
     if (this.#multisite) {
@@ -222,6 +222,8 @@ export class WordPress {
 
   /** `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
   async serve({ timestamps = true, confined = false } = {}): Promise<void> {
+    // Workers that were killed may still hold the port.
+    await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
     const cache = [
       'opcache.enable=1',

@@ -82,10 +82,16 @@ export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot |
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
+/** An update that is known to run is waited for, but not for ever. */
+const RUNNING_MS = 5 * 60_000;
+
+/** What is known of a change whose answer was lost. */
+export type Fate = 'running' | 'killed' | 'unknown';
 
 /**
  * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
- * or `expected` says that it may still be at work. Answers the last look.
+ * or `expected` says that it may still be at work. Answers the last look. A change that is known to run is waited for longer, one that
+ * was twice seen to be killed is not waited for.
  * @param longest also shortens the single look to the time of a sync
  */
 export async function readUntil(
@@ -93,13 +99,20 @@ export async function readUntil(
   target: LoadedSite,
   expected: (seen: Snapshot) => boolean,
   longest?: number,
+  fateOf: () => Promise<Fate> = async () => 'unknown',
 ): Promise<Seen> {
+  const began = ctx.clock.elapsed();
   const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
-  const end = ctx.clock.elapsed() + wait;
+  let last: Fate = 'unknown';
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     const seen = await readBack(ctx, target, null, longest === undefined);
     if (seen.snapshot === null ? !mayComeBack(seen.silence) : expected(seen.snapshot)) return seen;
-    if (ctx.clock.elapsed() + pause > end) return seen;
+    const fate = await fateOf();
+    const limit = fate === 'running' ? RUNNING_MS : wait;
+    // One that has just ended is looked at once more.
+    const over = ctx.clock.elapsed() + pause > began + limit && (last !== 'running' || fate === 'running');
+    if (over || (fate === 'killed' && last === 'killed')) return seen;
+    last = fate;
     try {
       await ctx.clock.sleep(pause, ctx.signal);
     } catch {
