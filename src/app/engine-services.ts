@@ -371,6 +371,7 @@ function openMonitoringMembers(
     join: () => sharedLimits.join(),
     count: () => sharedLimits.members(),
     slots: (limit) => sharedLimits.slots(kind, limit),
+    part: () => sharedLimits.part(),
   };
   return { members, close: () => sharedLimits.close() };
 }
