@@ -11,7 +11,7 @@ const ROWS = 20_000;
 const LATEST_MS = 600_000;
 
 export interface Done {
-  /** Came due within the time that is counted. */
+  /** Came due in the time that is counted; of syncs, until the timetable asked for them last. */
   due: number;
   /** Of these, those that were done. */
   done: number;
@@ -34,7 +34,7 @@ export async function outcomeOf(
   { from, until, start, pace }: { from: number; until: number; start: number; pace: Pace },
 ): Promise<Outcome> {
   const { checks, up } = await checksDone(db, { from, until, pace });
-  const { syncs, failed } = await syncsDone(db, { from, until, start, pace });
+  const { syncs, failed } = await syncsDone(db, { until, start, pace });
   const size = await db.one('SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()');
   return { checks, up, syncs, failed, databaseBytes: Number(size?.bytes ?? Number.NaN) };
 }
@@ -64,10 +64,9 @@ async function checksDone(db: Db, { from, until, pace }: { from: number; until: 
   return { checks: { due, done: late.length, late }, up };
 }
 
-async function syncsDone(
-  db: Db,
-  { from, until, start, pace }: { from: number; until: number; start: number; pace: Pace },
-) {
+/** Those that were due when the timetable asked for them last, whatever was left before the counting began. */
+async function syncsDone(db: Db, { until, start, pace }: { until: number; start: number; pace: Pace }) {
+  const asked = turnBefore(patternOf('daily-sync') ?? '', until);
   const rows = await db.all(
     'SELECT d.site_id, d.last_attempt, s.sync_error FROM site_detail d JOIN site s ON s.id = d.site_id WHERE d.site_id <= ?',
     [dueWithin(pace).syncs],
@@ -76,7 +75,7 @@ async function syncsDone(
   let failed = 0;
   for (const row of rows) {
     const due = syncDueAt(Number(row.site_id), start, pace) ?? 0;
-    if (due <= from || due > until) continue;
+    if (asked < start || due > asked) continue;
     syncs.due++;
     if (Number(row.last_attempt) < due) continue;
     syncs.done++;
@@ -108,6 +107,11 @@ export class Ticks {
     return [...this.#seen.values()];
   }
 
+  /** Whether a run of this task is under way. */
+  isRunning(name: string): boolean {
+    return this.all.some((tick) => tick.name === name && tick.took === null);
+  }
+
   async look(): Promise<void> {
     const [runs = [], parts = []] = await this.#db.read([
       {
@@ -117,7 +121,7 @@ export class Ticks {
       { sql: 'SELECT name, owner, last_started, last_finished, last_outcome FROM schedule_part', args: [] },
     ]);
     for (const { name, owner, last_started, last_finished, last_outcome } of [...runs, ...parts]) {
-      const pattern = timetable.find((task) => task.name === name)?.pattern;
+      const pattern = patternOf(name);
       if (pattern === undefined) continue;
       const started = Number(last_started);
       const finished = last_finished !== null && Number(last_finished) >= started ? Number(last_finished) : null;
@@ -129,6 +133,10 @@ export class Ticks {
       });
     }
   }
+}
+
+function patternOf(name: unknown): string | undefined {
+  return timetable.find((task) => task.name === name)?.pattern;
 }
 
 /** The last turn of a pattern at or before an instant. */

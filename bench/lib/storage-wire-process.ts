@@ -2,7 +2,8 @@
 
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
-import { cpuMs, serveCommands } from './process.js';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { serveCommands } from './process.js';
 import { count, noTraffic, type WireCounts, type WireReady, type WireSpec } from './storage-wire.js';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -15,6 +16,8 @@ async function start({ target, wires: number }: WireSpec): Promise<WireReady> {
       const server = createServer((request, response) => {
         pass(target, at, request, response).catch(() => response.destroy());
       });
+      // The server behind it never closes a quiet connection, either.
+      server.keepAliveTimeout = 0;
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       const address = server.address();
@@ -42,7 +45,7 @@ async function pass(target: string, at: number, request: IncomingMessage, respon
   counts.bytesUp += asked.length;
   counts.bytesDown += answered.length;
   counts.waits.push(wait);
-  if (answer.statusCode === 200) count(counts, asked.toString(), answered.toString());
+  if (answer.statusCode === 200) count(counts, asked.toString(), plain(answered, answer.headers['content-encoding']));
   else counts.errors.push(`HTTP ${answer.statusCode}`);
 }
 
@@ -50,6 +53,13 @@ async function read(stream: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+/** Answers are compressed where the client takes it. */
+function plain(body: Buffer, encoding: string | undefined): string {
+  if (encoding === 'gzip') return gunzipSync(body).toString();
+  if (encoding === 'br') return brotliDecompressSync(body).toString();
+  return (encoding === 'deflate' ? inflateSync(body) : body).toString();
 }
 
 function nothing(): WireCounts {
@@ -63,4 +73,4 @@ function counts(): WireCounts[] {
   return told;
 }
 
-serveCommands({ start, counts, cpu: cpuMs }, async () => agent.destroy());
+serveCommands({ start, counts }, async () => agent.destroy());
