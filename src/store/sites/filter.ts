@@ -74,7 +74,7 @@ export function pageStatement(
   return sql(
     `SELECT ${LIST_COLUMNS}, ${place} ${skip <= NEAR ? keys : rows}`,
     ...args,
-    // What is missing in a sort key is null, behind which nothing comes.
+    // A sort key that is too short, which only a caller can have made up, is filled up.
     ...(after === undefined ? [] : [0, ...columns.keys()].map((index) => after[index] ?? null)),
     perPage,
     skip,
