@@ -80,6 +80,9 @@ export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
 export const page = () => int(1).default(1).describe('Page.');
 export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Per page.');
 
+/** Where a list goes on, as an earlier page answered it. The longest name and address fit. */
+export const cursorText = () => z.string().max(8192).optional();
+
 /** ISO 8601 UTC, always with `Z` (operations §5.3). */
 export const timestamp = z.string();
 /** `YYYY-MM-DD`. */

@@ -1726,6 +1726,7 @@ export interface paths {
         query?: {
           page?: number;
           per_page?: number;
+          cursor?: string;
           search?: string;
           /**
            * @maxItems 5000
@@ -1779,6 +1780,10 @@ export interface paths {
                     }[];
                   }
               )[];
+              /**
+               * For the page behind this one, if there is one.
+               */
+              next_cursor?: string;
             };
           };
         };
