@@ -19,10 +19,10 @@ interface SiteTexts {
   active_theme: string | null;
   plugins: Uint8Array;
   themes: Uint8Array;
-  recent_posts: Uint8Array;
-  recent_pages: Uint8Array;
-  recent_comments: Uint8Array;
-  categories: Uint8Array;
+  recent_posts: string;
+  recent_pages: string;
+  recent_comments: string;
+  categories: string;
 }
 
 interface WantedTexts {
@@ -78,7 +78,7 @@ const COLUMNS: Readonly<Record<keyof WantedTexts, readonly string[]>> = {
     bytes(`coalesce(t.themes, ${themesOf(SITE)})`, 'themes'),
     `iif(t.site_id IS NULL, ${activeThemeOf(SITE)}, t.active_theme) AS active_theme`,
   ],
-  documents: DOCUMENTS.map((kind) => bytes(documentOf(kind), kind)),
+  documents: DOCUMENTS.map((kind) => `${documentOf(kind)} AS ${kind}`),
 };
 
 const NONE = Buffer.from('[]');
@@ -86,10 +86,10 @@ const EMPTY: SiteTexts = {
   active_theme: null,
   plugins: NONE,
   themes: NONE,
-  recent_posts: NONE,
-  recent_pages: NONE,
-  recent_comments: NONE,
-  categories: NONE,
+  recent_posts: '[]',
+  recent_pages: '[]',
+  recent_comments: '[]',
+  categories: '[]',
 };
 
 export function createInventoryLists(db: Db) {
