@@ -344,7 +344,9 @@ describe('a call on a slow site', () => {
   });
 
   it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    // Time enough for the core, also on a busy machine.
+    Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     expect(first.updated).toMatchObject([{ type: 'core', old_version: '7.0', new_version: '7.1' }]);
     const { job_id } = first;
@@ -366,10 +368,33 @@ describe('a call on a slow site', () => {
       items_total: 4,
     });
     expect(status.items[0]).toEqual(core);
+    // Longer under way than a silent site is waited for: the job knows that it is, and sends nothing a second time.
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
+  it('does not look for long for what will not come, once the site has answered the call', async () => {
+    const [a = '', b = ''] = slugs;
+    Object.assign(plugin(a)?.update ?? {}, { requiresPhp: '9.9' });
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a, b] });
+    await expect.poll(() => plugin(b)?.version).toBe('2.0');
+    const { signal } = new AbortController();
+    const { child } = app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
+    await expect.poll(() => child.leftRunning(1)).toBe('answered');
+    site.faults = {};
+    const before = asked('stats').length;
+    await work();
+    // One look at what was done, one at what was sent again.
+    expect(asked('stats').length - before).toBeLessThanOrEqual(2);
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 1, total_errors: 1 } });
+    expect(status.items).toContainEqual(expect.objectContaining({ slug: a, code: 'svc_update_failed' }));
   });
 
   it('counts a site by what the call had done, when its job could do no more', async () => {
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    // Time enough for the core, also on a busy machine.
+    Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     site.faults = { offline: true };
     await work();

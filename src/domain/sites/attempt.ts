@@ -82,10 +82,13 @@ export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot |
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
+/** Between looks at a site that is known to be at work. */
+const WORKING_PAUSE_MS = 20_000;
 
 /**
  * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
- * or `expected` says that it may still be at work. Answers the last look.
+ * or `expected` says that it may still be at work. Answers the last look. Where this process has sent the change, it knows more: it
+ * waits for as long as the change is under way, and for nothing once the site has answered it.
  * @param longest also shortens the single look to the time of a sync
  */
 export async function readUntil(
@@ -95,17 +98,21 @@ export async function readUntil(
   longest?: number,
 ): Promise<Seen> {
   const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
-  const end = ctx.clock.elapsed() + wait;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  let end = ctx.clock.elapsed() + wait;
+  for (let pause = FIRST_PAUSE_MS; ; ) {
+    const left = ctx.child.leftRunning(target.site.id);
     const seen = await readBack(ctx, target, null, longest === undefined);
-    if (seen.snapshot === null ? !mayComeBack(seen.silence) : expected(seen.snapshot)) return seen;
-    if (ctx.clock.elapsed() + pause > end) return seen;
+    const isOver = seen.snapshot === null ? !mayComeBack(seen.silence) : left === 'answered' || expected(seen.snapshot);
+    if (isOver) return seen;
+    if (left === 'running') end = ctx.clock.elapsed() + wait;
+    else if (ctx.clock.elapsed() + pause > end) return seen;
     try {
       await ctx.clock.sleep(pause, ctx.signal);
     } catch {
       const message = 'The call ended before it was seen whether the update took effect.';
       return { ...seen, silence: new ServiceError('svc_cancelled', message) };
     }
+    pause = Math.min(2 * pause, left === 'running' ? WORKING_PAUSE_MS : LONGEST_PAUSE_MS);
   }
 }
 
