@@ -57,7 +57,7 @@ export interface CallsOptions {
 }
 
 /** The typed calls of the port over a client. */
-export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk' | 'expedite'> {
+export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk' | 'expedite' | 'leftRunning'> {
   const { client, live, server, updateTimeoutMs, onAnswer, close } = parts;
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,

@@ -27,6 +27,7 @@ import type {
   SavedPost,
 } from './content-types.js';
 import type { WireAnswer, WireRequest } from './exchange.js';
+import type { Leftover } from './leftovers.js';
 
 export type * from './content-types.js';
 export type { WireAnswer, WireRequest } from './exchange.js';
@@ -359,6 +360,11 @@ export interface ChildSites extends ChildContent, ChildPackages {
    * @returns a function that ends it
    */
   expedite(siteId: number): () => void;
+  /**
+   * The last change of a site whose caller gave up: still under way, or ended with the site's own answer. Null = there is none, or
+   * this process does not know what became of it.
+   */
+  leftRunning(siteId: number): Leftover | null;
   configure(settings: Partial<ChildSettings>): void;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { WireAnswer, WireRequest } from './exchange.js';
 import { unframedFailure } from './failure.js';
 import { encodeForm } from './form.js';
 import { readFrame } from './frame.js';
+import type { Leftovers } from './leftovers.js';
 import type { Pacer } from './pace.js';
 import type { ResolvedAddress, Resolver } from './resolve.js';
 import { hostOf, siteUrl } from './safety.js';
@@ -30,6 +31,7 @@ export interface ChildClientParts {
   transport: Transport;
   signer: Signer;
   sessions: Sessions;
+  leftovers: Leftovers;
   now: () => number;
   onCall: ((facts: CallFacts) => void) | undefined;
 }
@@ -181,6 +183,7 @@ export class ChildClient {
   }
 
   async #post(call: ChildCall, url: URL, body: string, trip: Trip): Promise<Posted> {
+    const change = call.read ? null : this.#parts.leftovers.begin(call.site_id);
     let answer: WireAnswer;
     try {
       answer = await this.#parts.transport.exchange({
@@ -198,10 +201,11 @@ export class ChildClient {
         atLimit: 'fail',
         ...this.#wire(call, url, trip),
         // WordPress sends its headers when an update begins, is silent while it works, and dies in the middle when its client hangs up.
-        ...(call.read ? {} : { bodyTimeoutMs: call.timeoutMs, finish: true }),
+        ...(change === null ? {} : { bodyTimeoutMs: call.timeoutMs, finish: true, onOver: change.over }),
       });
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;
+      if (error.kind === 'cancelled' && error.mayHaveRun) change?.abandoned();
       // A connection cut in the middle is often a firewall's answer to wp-admin, or a stale keep-alive.
       return { failure: error, again: error.kind === 'unreachable' && error.mayHaveRun, refused: false };
     }

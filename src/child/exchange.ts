@@ -24,6 +24,8 @@ export interface WireRequest {
   deadlineMs: number;
   /** Once sent, it goes on until its deadline, also when its caller gives up: nothing hangs up on a site in the middle of a change. */
   finish?: boolean;
+  /** Called when the exchange has ended, also after its caller gave up: with the status of a whole answer, else with 0. */
+  onOver?: (status: number) => void;
   signal?: AbortSignal | undefined;
 }
 
@@ -47,12 +49,13 @@ export interface WireAnswer {
 
 /**
  * Sends the request and decompresses what came, within the limits of the request. Rejects with ChildFailure.
- * @param over called when the connection is free again: later than the rejection when a caller gave up on what is to `finish`
+ * @param over called when the connection is free again: later than the rejection when a caller gave up on what is to `finish`;
+ *   as `WireRequest.onOver`
  */
 export async function perform(
   dispatcher: Dispatcher,
   request: WireRequest,
-  over: () => void = () => undefined,
+  over: (status: number) => void = () => undefined,
 ): Promise<WireAnswer> {
   const { answer, encoding } = await new Promise<{ answer: WireAnswer; encoding: string }>((resolve, reject) => {
     new Exchange(request, { resolve, reject, over }).start(dispatcher, request);
@@ -71,7 +74,7 @@ export async function perform(
 interface Outcome {
   resolve: (value: { answer: WireAnswer; encoding: string }) => void;
   reject: (error: ChildFailure) => void;
-  over: () => void;
+  over: (status: number) => void;
 }
 
 /**
@@ -86,7 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Null once it has settled. */
   #outcome: Outcome | null;
   /** Null once it was called. */
-  #over: (() => void) | null;
+  #over: ((status: number) => void) | null;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -175,7 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#succeed();
-    this.#release();
+    this.#release(this.#status);
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -236,11 +239,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     return outcome;
   }
 
-  #release(): void {
+  #release(status = 0): void {
     clearTimeout(this.#timer);
     const over = this.#over;
     this.#over = null;
-    over?.();
+    over?.(status);
   }
 
   #cancelled(): ChildFailure {

@@ -4,6 +4,7 @@ import { createCalls } from './calls.js';
 import type { ChildSettings, ChildSites } from './child.js';
 import { ChildClient, type ChildClientSettings } from './client.js';
 import { LatencyBook } from './latency.js';
+import { Leftovers } from './leftovers.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
 import { type Lookup, Resolver } from './resolve.js';
@@ -72,6 +73,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     new LatencyBook(),
     sharedLimits,
   );
+  const leftovers = new Leftovers();
   const client = new ChildClient(clientSettings(options), {
     resolver,
     transport,
@@ -79,6 +81,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     sharedLimits,
     signer: new Signer(),
     sessions: new Sessions(),
+    leftovers,
     now,
     onCall: options.onCall,
   });
@@ -118,6 +121,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
     bulk: (): ChildSites => bulk,
+    leftRunning: (siteId: number) => leftovers.of(siteId),
     expedite: (siteId: number) => pacer.expedite(siteId),
   };
   const bulk: ChildSites = { ...createCalls({ ...parts, live: false }), ...shared };

@@ -67,12 +67,16 @@ export class Transport {
   async exchange(request: WireRequest): Promise<WireAnswer> {
     const { single, pool, taken } = this.#way(request);
     const { origin } = request.url;
-    const over = request.finish === true ? this.#beginChange() : () => undefined;
+    const changed = request.finish === true ? this.#beginChange() : () => undefined;
+    const over = (status: number) => {
+      changed();
+      request.onOver?.(status);
+    };
     if (taken.has(origin)) return perform(pool, request, over);
     taken.add(origin);
-    return perform(single, request, () => {
+    return perform(single, request, (status) => {
       taken.delete(origin);
-      over();
+      over(status);
     });
   }
 

@@ -207,6 +207,8 @@ export type Alert<K extends AlertKind = AlertKind> = {
 }[K];
 
 export interface Events {
+  /** Whose calls these events belong to; left out for what the service does by itself. */
+  readonly origin?: Origin;
   emit(event: NewEvent): void;
   /** @returns the same bus, whose events belong to this call */
   from(origin: Origin): Events;
@@ -236,7 +238,7 @@ export function createEvents(clock: Clock, log: Log): EventBus {
       }
     }
   };
-  const from = (origin: Origin): Events => ({ emit: (event) => emit(event, origin), from });
+  const from = (origin: Origin): Events => ({ emit: (event) => emit(event, origin), from, origin });
   return {
     subscribe: (listener) => {
       listeners.push(listener);

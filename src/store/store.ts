@@ -46,6 +46,7 @@ import { createFindings } from './sites/findings.js';
 import { createSiteImport } from './sites/import.js';
 import { createInventory } from './sites/inventory.js';
 import { createInventoryLists } from './sites/inventory-lists.js';
+import { createOpenChanges } from './sites/open-changes.js';
 import { createSiteRecords } from './sites/records.js';
 import { createSiteSettings } from './sites/settings.js';
 import { createSites } from './sites/sites.js';
@@ -91,6 +92,7 @@ export function createStore(db: Db, vault: Vault) {
     tags: createTags(db),
     audits: createAudits(db),
     actionLog: createActionLog(db),
+    openChanges: createOpenChanges(db),
     changes: createChangeList(db),
     mail: createMail(db),
     reportData: createReportData(db),

@@ -160,7 +160,7 @@ describe('activate and deactivate', () => {
     });
     const answer = await app.call('activate-site-plugins', { ...OF, slugs: [a, b] });
     expect(answer.activated).toEqual([]);
-    const unverified = { code: 'svc_activation_failed', message: expect.stringContaining('could not be verified') };
+    const unverified = { code: 'svc_site_offline', message: expect.stringContaining('not known yet') };
     expect(answer.errors).toMatchObject([
       { slug: a, ...unverified },
       { slug: b, ...unverified },

@@ -141,7 +141,8 @@ describe('a connection that breaks while an update runs', () => {
     const began = app.clock.now();
     const { updated, errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
     expect(updated).toEqual([]);
-    expect(errors).toMatchObject([{ slug: a, code: 'svc_update_failed' }]);
+    expect(errors).toMatchObject([{ slug: a, code: 'svc_still_running' }]);
+    expect(errors[0]).not.toHaveProperty('unknown');
     expect(errors[0].message).toMatch(/^The connection broke while the update ran .*version 1\.0/);
     expect(app.clock.now() - began).toBeGreaterThanOrEqual(WAIT / 2);
   });
@@ -296,6 +297,111 @@ describe('an update job', () => {
   });
 });
 
+describe('a change that is not known yet when its job ends', () => {
+  const inLog = (action: string) =>
+    app.db.all<{ slug: string; actor: string; operation: string }>(
+      "SELECT slug, actor, operation FROM action_log WHERE action = ? AND code = '' AND site_id = 1",
+      [action],
+    );
+  const sync = () => app.call('sync-sites', { site_ids_or_domains: [1] });
+
+  it('is told as updated by the sync that shows it, in the job and in the log of actions', async () => {
+    const [a = ''] = slugs;
+    Object.assign(app.service.config, { batch_threshold: 0 });
+    const { job_id } = await app.call('run-updates', {
+      site_ids_or_domains: [1],
+      types: ['plugins'],
+      specific_items: [a],
+    });
+    // PHP goes on behind the gateway, for longer than anyone looks.
+    site.faults = { gatewayTimeout: 1_000 };
+    await work();
+    clearInterval(ticking);
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'failed',
+      summary: { total_updated: 0, total_errors: 1, sites_updated: 0 },
+      items: [{ slug: a, code: 'svc_still_running', message: expect.stringContaining('next sync') }],
+    });
+    Object.assign(app.service.config, { batch_threshold: 10 });
+    await sync();
+    expect((await app.call('get-batch-job-status', { job_id })).status).toBe('failed');
+
+    Object.assign(plugin(a) ?? {}, { version: '2.0', update: null });
+    await sync();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({
+      status: 'completed',
+      succeeded: 1,
+      failed: 0,
+      errors: [],
+      summary: { total_updated: 1, total_errors: 0, sites_updated: 1 },
+    });
+    expect(status.items).toEqual([
+      { site_id: 1, type: 'plugin', slug: a, name: plugin(a)?.name, old_version: '1.0', new_version: '2.0' },
+    ]);
+    await expect.poll(() => inLog('updated')).toHaveLength(1);
+    expect(await inLog('updated')).toMatchObject([{ slug: a, operation: 'svc/run-updates-v1' }]);
+    await sync();
+    expect(await inLog('updated')).toHaveLength(1);
+  });
+
+  it('is told once when a second call does it', async () => {
+    const [a = ''] = slugs;
+    site.faults = { gatewayTimeout: 1_000 };
+    await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    site.faults = {};
+    expect(await app.call('update-site-plugins', { ...OF, slugs: [a] })).toMatchObject({ total_updated: 1 });
+    await sync();
+    await expect.poll(() => inLog('updated')).toHaveLength(1);
+    expect(await app.cell('SELECT count(*) FROM open_change')).toBe(0);
+  });
+
+  it('has failed when the site shows the old version still after the longest time a call may take', async () => {
+    const [a = ''] = slugs;
+    Object.assign(app.service.config, { batch_threshold: 0 });
+    const { job_id } = await app.call('run-updates', {
+      site_ids_or_domains: [1],
+      types: ['plugins'],
+      specific_items: [a],
+    });
+    site.faults = { gatewayTimeout: 1_000 };
+    await work();
+    app.clock.move(10 * 60_000);
+    Object.assign(app.service.config, { batch_threshold: 10 });
+    await sync();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'failed',
+      errors: [{ site_id: 1, code: 'svc_update_failed' }],
+      items: [{ slug: a, code: 'svc_update_failed', message: expect.stringContaining('not shown the change since') }],
+    });
+    expect(await app.cell('SELECT count(*) FROM open_change')).toBe(0);
+  });
+
+  it('holds for an activation after which the site was silent', async () => {
+    Object.assign(app.service.config, { direct_call_ms: 250 });
+    const [each] = ordinary(site);
+    const slug = each?.slug ?? '';
+    Object.assign(each ?? {}, { active: false, breaksOnActivation: false });
+    await sync();
+    site.faults.latencyMs = (name) => (name === 'plugin_action' ? 500 : 0);
+    const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: [slug] });
+    await expect.poll(() => each?.active).toBe(true);
+    site.faults = { offline: true };
+    await work();
+    clearInterval(ticking);
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'failed',
+      items: [{ slug, code: 'svc_site_offline', message: expect.stringContaining('not known yet') }],
+    });
+    site.faults = {};
+    await sync();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 1, errors: [] });
+    expect(status.items).toEqual([{ site_id: 1, slug }]);
+    await expect.poll(() => inLog('activated')).toMatchObject([{ slug, operation: 'svc/activate-site-plugins-v1' }]);
+  });
+});
+
 describe('a call on a slow site', () => {
   const LIMIT = 250;
   beforeEach(() => Object.assign(app.service.config, { direct_call_ms: LIMIT }));
@@ -344,7 +450,9 @@ describe('a call on a slow site', () => {
   });
 
   it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    // Time enough for the core, also on a busy machine.
+    Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     expect(first.updated).toMatchObject([{ type: 'core', old_version: '7.0', new_version: '7.1' }]);
     const { job_id } = first;
@@ -366,10 +474,33 @@ describe('a call on a slow site', () => {
       items_total: 4,
     });
     expect(status.items[0]).toEqual(core);
+    // Longer under way than a silent site is waited for: the job knows that it is, and sends nothing a second time.
+    expect(asked('upgradeplugintheme')).toHaveLength(1);
+  });
+
+  it('does not look for long for what will not come, once the site has answered the call', async () => {
+    const [a = '', b = ''] = slugs;
+    Object.assign(plugin(a)?.update ?? {}, { requiresPhp: '9.9' });
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a, b] });
+    await expect.poll(() => plugin(b)?.version).toBe('2.0');
+    const { signal } = new AbortController();
+    const { child } = app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
+    await expect.poll(() => child.leftRunning(1)).toBe('answered');
+    site.faults = {};
+    const before = asked('stats').length;
+    await work();
+    // One look at what was done, one at what was sent again.
+    expect(asked('stats').length - before).toBeLessThanOrEqual(2);
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 1, total_errors: 1 } });
+    expect(status.items).toContainEqual(expect.objectContaining({ slug: a, code: 'svc_update_failed' }));
   });
 
   it('counts a site by what the call had done, when its job could do no more', async () => {
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    // Time enough for the core, also on a busy machine.
+    Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     site.faults = { offline: true };
     await work();

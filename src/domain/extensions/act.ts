@@ -4,8 +4,9 @@ import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/chi
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { Ctx } from '../context.js';
-import { attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
-import { type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
+import { attempt, connectionBroke, readBack, readUntil, type Seen, wasRefused } from '../sites/attempt.js';
+import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
+import { closeOpen, keepOpen, TOLD_LATER } from '../sites/open-changes.js';
 import { fetchSnapshot } from '../sites/sync.js';
 import { installedExtensions } from './inventory.js';
 
@@ -36,6 +37,8 @@ export interface SlugError {
   slug: string;
   code: string;
   message: string;
+  /** It was sent, and what became of it is not known yet. */
+  unknown?: true;
 }
 
 export interface ActionResult {
@@ -80,7 +83,11 @@ export function finishExtensions(
     const { snapshot, silence } = await readUntil(ctx, fresh, (seen) =>
       slugs.every((slug) => isDone(seen, kind, action, slug)),
     );
-    if (silence !== null) throw silence;
+    if (silence?.code === 'svc_cancelled') throw silence;
+    if (silence !== null) {
+      const unknown = notKnownYet(silence);
+      return told(ctx, target, kind, action, slugs, new Map(slugs.map((slug) => [slug, unknown])));
+    }
     const before = slugs.filter((slug) => isDone(snapshot, kind, action, slug));
     const left = slugs.filter((slug) => !before.includes(slug));
     const { done, errors } = left.length === 0 ? { done: [], errors: [] } : await act(ctx, target, kind, action, left);
@@ -103,21 +110,55 @@ async function act(
     if (refusal !== null) failures.set(slug, refusal);
   }
   const sent = slugs.filter((slug) => !failures.has(slug));
-  for (const [slug, failure] of await change(ctx, target, kind, action, sent)) {
-    failures.set(slug, failure);
+  const changes = await change(ctx, target, kind, action, sent);
+  const { done, errors } = await told(ctx, target, kind, action, sent, changes);
+  const refused = [...failures].map(([slug, { code, message }]) => ({ slug, code, message }));
+  const order = ({ slug }: SlugError) => slugs.indexOf(slug);
+  return { done, errors: [...refused, ...errors].sort((a, b) => order(a) - order(b)) };
+}
+
+/** Tells what became of changes that were sent, and keeps those of which it is not known yet. */
+async function told(
+  ctx: Ctx,
+  { site }: LoadedSite,
+  kind: ExtensionKind,
+  action: ExtensionAction,
+  slugs: readonly string[],
+  failures: Failures,
+): Promise<ActionResult> {
+  const done = slugs.filter((slug) => !failures.has(slug));
+  const errors = [...failures].map(([slug, { code, message, data }]): SlugError => {
+    return { slug, code, message, ...(data.unknown === true ? { unknown: true } : {}) };
+  });
+  for (const { slug, code } of errors)
     ctx.events.emit({
       name: `${kind}.${action}_failed`,
-      site_id: target.site.id,
-      facts: { slug, code: failure.code },
+      site_id: site.id,
+      facts: { slug, code: code as ErrorCode },
     });
-  }
-  const done = slugs.filter((slug) => !failures.has(slug));
-  for (const slug of done) ctx.events.emit({ name: `${kind}.${action}d`, site_id: target.site.id, facts: { slug } });
-  const errors = slugs.flatMap((slug) => {
-    const failure = failures.get(slug);
-    return failure === undefined ? [] : [{ slug, code: failure.code, message: failure.message }];
-  });
+  for (const slug of done) ctx.events.emit({ name: `${kind}.${action}d`, site_id: site.id, facts: { slug } });
+  const open = { context: kind, action: `${action}d` as const, name: '', old_version: '', new_version: '' };
+  const unknown = errors.filter((error) => error.unknown === true);
+  await keepOpen(
+    ctx,
+    site.id,
+    unknown.map(({ slug }) => ({ ...open, slug })),
+  );
+  await closeOpen(
+    ctx,
+    site,
+    done.map((slug) => ({ ...open, slug, version: '' })),
+  );
   return { done, errors };
+}
+
+/** As it is said of what may take effect still: never as a failure. */
+function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
+  return new ServiceError(
+    code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
+    `It is not known yet whether it took effect. ${message} ${TOLD_LATER}`,
+    { data: { unknown: true }, cause },
+  );
 }
 
 /**
@@ -204,11 +245,13 @@ async function send(
     if (seen.silence?.code === 'svc_cancelled') throw seen.silence;
     const unread = listOf(seen.snapshot, kind) === undefined;
     const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, kind, action, slug));
+    const unknown = connectionBroke(call.failure) || (unread && !wasRefused(call.failure));
     const failures = open.map((slug) => {
       const failure = unread
-        ? (call.failure ?? unverified(action))
+        ? (call.failure ?? seen.silence ?? unverified(action))
         : (call.failure ?? notDone(call.answer, action, slug));
-      return [slug, typed(ctx, target, action, failure)] as const;
+      const named = typed(ctx, target, action, failure);
+      return [slug, unknown ? notKnownYet(named) : named] as const;
     });
     return { failures: new Map(failures), died: !unread && call.failure !== null && !connectionBroke(call.failure) };
   } catch (error) {

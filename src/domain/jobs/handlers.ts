@@ -211,7 +211,10 @@ export const extensionHandler: JobHandler<ExtensionParams, ActionResult> = {
     const [first] = errors;
     const items = [
       ...done.map((slug) => ({ done: true, facts: { slug } })),
-      ...errors.map((error) => ({ done: false, facts: { ...error } })),
+      ...errors.map(({ slug, code, message, unknown }) => ({
+        done: unknown === true ? null : false,
+        facts: { slug, code, message },
+      })),
     ];
     return {
       failed: done.length === 0 && first !== undefined,

@@ -16,6 +16,7 @@ import {
   requireContactable,
   siteCallError,
 } from './load.js';
+import { settleOpenChanges } from './open-changes.js';
 import { nameByTitle } from './title.js';
 import { withChildsWww } from './urls.js';
 
@@ -68,6 +69,8 @@ export async function fetchSnapshot(
   try {
     const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after, patienceMs);
     await storeFetched(ctx, target, snapshot, since);
+    // A look after a change is told by the call that made it.
+    if (patienceMs === undefined) await settleOpenChanges(ctx, site, snapshot);
     return snapshot;
   } catch (error) {
     const failure = siteCallError(error, site.id, 'svc_sync_failed');

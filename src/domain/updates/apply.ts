@@ -3,11 +3,12 @@
  * the child answers success for slugs without an update and even for ones that are not installed (child protocol §6.8).
  */
 
-import type { ServiceError } from '../../core/errors.js';
+import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { type Apply, applySafely } from '../safety/run.js';
 import type { LoadedSite } from '../sites/load.js';
+import { closeOpen, keepOpen, TOLD_LATER } from '../sites/open-changes.js';
 import { inspectSite } from './after-update.js';
 import { type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
 import { isCancelled, type Judged, type Sending, sendAndJudge, updateError } from './send.js';
@@ -92,7 +93,9 @@ async function applyType(
     ctx.events.emit({ name: `${type}.update_started`, site_id: target.site.id, facts: { slug: offer.slug } });
   let result: TypeResult;
   try {
-    result = resultOf(target, type, await sendAndJudge(ctx, target, type, offers, sending));
+    // What a guard can put back is settled by the run that it guards.
+    const guarded = sending.waitMs !== undefined;
+    result = resultOf(target, type, await sendAndJudge(ctx, target, type, offers, sending), guarded);
   } catch (error) {
     const failure = updateError(ctx, target, type, error);
     if (isCancelled(failure)) throw failure;
@@ -105,7 +108,32 @@ async function applyType(
     result.updated.map((item) => ({ slug: item.slug, version: item.new_version })),
   );
   emitOutcomes(ctx, type, result);
+  await keepUnknown(ctx, target, type, offers, result.errors);
+  await closeOpen(
+    ctx,
+    target.site,
+    result.updated.map(({ slug, new_version: version }) => ({ context: type, action: 'updated', slug, version })),
+  );
   return result;
+}
+
+/** Keeps those of the offers of which is not known yet what became of them. */
+export async function keepUnknown(
+  ctx: Ctx,
+  target: LoadedSite,
+  context: UpdateType,
+  offers: readonly FleetOffer[],
+  errors: readonly ApplyError[],
+): Promise<void> {
+  const slugs = new Set(errors.flatMap(({ slug, unknown }) => (unknown === true ? [slug] : [])));
+  const open = offers.filter(({ slug }) => slugs.has(slug));
+  await keepOpen(
+    ctx,
+    target.site.id,
+    open.map(({ slug, name, current_version: old_version, new_version }) => {
+      return { context, action: 'updated', slug, name, old_version, new_version };
+    }),
+  );
 }
 
 /** Tells of each outcome by an event. */
@@ -120,13 +148,20 @@ export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: Ap
   }
 }
 
-function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: Judged): TypeResult {
+/** As it is said of what may take effect still: never as a failure. */
+function notKnownYet({ code, message }: ServiceError): { code: ErrorCode; message: string } {
+  return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${TOLD_LATER}` };
+}
+
+function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: Judged, guarded: boolean): TypeResult {
   const result: TypeResult = { updated: [], errors: [], silence, unseen: [] };
   for (const { offer, verdict } of verdicts) {
     if ('open' in verdict) {
       result.interrupted = true;
     } else if ('failure' in verdict) {
-      result.errors.push(failed(target, type, offer.slug, verdict.failure.code, verdict.failure.message));
+      const unknown = verdict.unknown === true && !guarded;
+      const { code, message } = unknown ? notKnownYet(verdict.failure) : verdict.failure;
+      result.errors.push({ ...failed(target, type, offer.slug, code, message), ...(unknown ? { unknown } : {}) });
       if (verdict.failure.code === 'svc_site_offline') result.unseen.push(offer);
     } else {
       const { slug, name, current_version: old_version } = offer;

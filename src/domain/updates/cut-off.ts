@@ -6,8 +6,9 @@ import type { Ctx } from '../context.js';
 import { installedExtensions } from '../extensions/inventory.js';
 import { readUntil } from '../sites/attempt.js';
 import type { LoadedSite } from '../sites/load.js';
+import { TOLD_LATER } from '../sites/open-changes.js';
 import { inspectSite } from './after-update.js';
-import { emitOutcomes, notTried } from './apply.js';
+import { emitOutcomes, keepUnknown, notTried } from './apply.js';
 import { type Inventories, offeredIn, shownUpdate } from './judge.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES } from './results.js';
 import { listOf, shows } from './send.js';
@@ -36,9 +37,19 @@ export async function finishCutOff(
     const errors = offers.map((offer) => {
       const word = UPDATE_TYPES[offer.type] ?? type;
       return word === type
-        ? failed(target, word, offer.slug, 'svc_site_offline', why.trim())
+        ? {
+            ...failed(target, word, offer.slug, 'svc_site_offline', `${why.trim()} ${TOLD_LATER}`),
+            unknown: true as const,
+          }
         : notTried(target, word, offer);
     });
+    await keepUnknown(
+      ctx,
+      target,
+      type,
+      offers.filter((offer) => UPDATE_TYPES[offer.type] === type),
+      errors,
+    );
     emitOutcomes(ctx, type, { updated: [], errors: errors.filter((error) => error.type === type) });
     return { updated: [], errors, silent: true };
   }

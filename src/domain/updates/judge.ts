@@ -11,14 +11,14 @@ import type {
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../sites/attempt.js';
+import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf, wasRefused } from '../sites/attempt.js';
 import { siteCallError } from '../sites/load.js';
 
 export type Verdict =
   /** Installed. `aside` = what the update changed beside the version. */
   | { version: string; aside?: { slug: string; code: ErrorCode; message: string } }
-  /** `unexplained` = the reason is not the item's own. */
-  | { failure: ServiceError; unexplained?: boolean }
+  /** `unexplained` = the reason is not the item's own. `unknown` = it may take effect still. */
+  | { failure: ServiceError; unexplained?: boolean; unknown?: boolean }
   /** The call ended before the outcome was seen. */
   | { open: true };
 
@@ -50,9 +50,9 @@ export function judgeExtension(
   }
   if (isOpen(seen)) return { open: true };
   if (call.failure === null && after !== undefined) return refusal(said, item === undefined && moved === undefined);
-  const failure = notSeen(offer, call.failure, after === undefined ? seen : null);
+  const unseen = notSeen(offer, call.failure, after === undefined ? seen : null);
   // An error of the child that is not about one item was said of the whole call.
-  return { failure, unexplained: failure.data.failure === 'child_error' };
+  return { ...unseen, unexplained: unseen.failure.data.failure === 'child_error' };
 }
 
 /** What a site shows of an update, without the answer of the call that made it; null while it shows the old version, or nothing. */
@@ -123,7 +123,7 @@ export function judgeCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdate
   if (isOpen(seen)) return { open: true };
   const said = call.answer?.message ?? '';
   if (said !== '') return { failure: new ServiceError('svc_update_failed', said) };
-  return { failure: notSeen(offer, call.failure, seen.snapshot?.wp_version === undefined ? seen : null) };
+  return notSeen(offer, call.failure, seen.snapshot?.wp_version === undefined ? seen : null);
 }
 
 /** A translation has no version that could be read back: it is applied when the site no longer offers it. */
@@ -137,7 +137,7 @@ export function judgeTranslation(offer: FleetOffer, { call, seen }: Evidence<Chi
     const message = 'The site still offers the translation: it was not installed.';
     return { failure: new ServiceError('svc_update_failed', message) };
   }
-  return { failure: notSeen(offer, call.failure, offered === null ? seen : null) };
+  return notSeen(offer, call.failure, offered === null ? seen : null);
 }
 
 /** Translations still on offer, by slug; null when the site did not say. */
@@ -159,7 +159,18 @@ function updatedElsewhere(version: string): ServiceError {
 }
 
 /** Why an update cannot be called applied. `unread` = the site could not be looked at afterwards. */
-function notSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): ServiceError {
+function notSeen(
+  offer: FleetOffer,
+  failure: unknown,
+  unread: Seen | null,
+): { failure: ServiceError; unknown: boolean } {
+  return {
+    failure: whyNotSeen(offer, failure, unread),
+    unknown: connectionBroke(failure) || (unread !== null && !wasRefused(failure)),
+  };
+}
+
+function whyNotSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): ServiceError {
   const unknown = 'whether the update took effect is unknown';
   if (connectionBroke(failure)) {
     const broke = `The connection broke while the update ran (${failure.httpStatus > 0 ? `HTTP ${failure.httpStatus}` : 'no answer'})`;

@@ -11,7 +11,10 @@ export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated
       done: true,
       facts: { type, slug, name, old_version, new_version },
     })),
-    ...errors.map(({ type, slug, code, message }) => ({ done: false, facts: { type, slug, code, message } })),
+    ...errors.map(({ type, slug, code, message, unknown }) => ({
+      done: unknown === true ? null : false,
+      facts: { type, slug, code, message },
+    })),
   ];
   return { failed: updated.length === 0 && errors.length > 0, ...joined(updated, errors), items };
 }

@@ -28,6 +28,8 @@ export interface ApplyError {
   slug: string;
   code: string;
   message: string;
+  /** It was sent, and what became of it is not known yet. */
+  unknown?: true;
   /** Of an item that was updated safely: its record, and what was seen on the site. */
   change_id?: string;
   evidence?: string[];

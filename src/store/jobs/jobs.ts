@@ -70,7 +70,8 @@ interface NewJob {
 
 /** One thing that a job did, or failed to do, on a site. */
 export interface JobItem {
-  done: boolean;
+  /** Null = it was sent, and what became of it is not known yet. */
+  done: boolean | null;
   facts: Readonly<Record<string, unknown>>;
 }
 
@@ -115,9 +116,12 @@ const SUCCEEDED = 2;
 const FAILED = 3;
 const REFUSED = 4;
 
+/** `done` of an item of which is not known yet what became of it. */
+const OPEN = 2;
+
 /** `done` and `facts` as they are stored. */
 function columnsOf({ done, facts }: JobItem): [number, string] {
-  return [done ? 1 : 0, JSON.stringify(facts)];
+  return [done === null ? OPEN : done ? 1 : 0, JSON.stringify(facts)];
 }
 
 export function createJobs(db: Db) {
@@ -221,7 +225,7 @@ export function createJobs(db: Db) {
           offset(page, perPage),
         ),
         sql(
-          `SELECT count(*) FILTER (WHERE done = 1) AS done, count(*) FILTER (WHERE done = 0) AS failed,
+          `SELECT count(*) FILTER (WHERE done = 1) AS done, count(*) FILTER (WHERE done <> 1) AS failed,
              count(DISTINCT CASE done WHEN 1 THEN site_id END) AS sites FROM job_item WHERE job_id = ?`,
           id,
         ),
@@ -236,9 +240,55 @@ export function createJobs(db: Db) {
         position,
       ]);
       return rows.map(({ done, facts }) => ({
-        done: done === 1,
+        done: done === OPEN ? null : done === 1,
         facts: JSON.parse(String(facts)) as JobItem['facts'],
       }));
+    },
+
+    /** Where jobs of a type had to leave items of a site open, with all items of the site there. */
+    async openSites(siteId: number, type: JobType): Promise<{ job_id: string; position: number; items: JobItem[] }[]> {
+      const rows = await db.all(
+        `SELECT DISTINCT i.job_id, i.position FROM job_item i JOIN job j ON j.id = i.job_id
+         WHERE i.site_id = ? AND i.done = ${OPEN} AND j.type = ?`,
+        [siteId, type],
+      );
+      return Promise.all(
+        rows.map(async ({ job_id, position }) => ({
+          job_id: String(job_id),
+          position: Number(position),
+          items: await this.itemsAt(String(job_id), Number(position)),
+        })),
+      );
+    },
+
+    /** Replaces the outcome of a site that was not known whole when it was stored. A job that had failed completes with its first success. */
+    async correctSite(id: string, position: number, outcome: Omit<SiteOutcome, 'position'>): Promise<void> {
+      await db.batch([
+        ...(outcome.items ?? []).map((item, number) =>
+          sql(
+            'UPDATE job_item SET done = ?, facts = ? WHERE job_id = ? AND position = ? AND number = ?',
+            ...columnsOf(item),
+            id,
+            position,
+            number,
+          ),
+        ),
+        sql(
+          `UPDATE job_site SET state = ?, code = ?, message = ?
+           WHERE job_id = ? AND position = ? AND state IN (${SUCCEEDED}, ${FAILED}) AND code <> 'svc_cancelled'`,
+          outcome.failed ? FAILED : SUCCEEDED,
+          outcome.code,
+          outcome.message,
+          id,
+          position,
+        ),
+        sql(
+          `UPDATE job SET status = 'completed' WHERE id = ? AND status = 'failed' AND timed_out = 0 AND completed_at IS NOT NULL
+           AND EXISTS (SELECT 1 FROM job_site WHERE job_id = job.id AND state = ${SUCCEEDED})
+           AND NOT EXISTS (SELECT 1 FROM job_site WHERE job_id = job.id AND code = 'svc_cancelled')`,
+          id,
+        ),
+      ]);
     },
 
     /** Jobs that finish the same work on these sites for a call whose time was up, by site. */

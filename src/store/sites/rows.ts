@@ -55,6 +55,8 @@ export interface SiteRecord extends SiteRow {
   monitor_checked_at: number | null;
   /** When the certificate was looked at last. */
   certificate_checked_at: number | null;
+  /** 1 = the next sync may show what became of changes that were left open. */
+  open_changes: number;
   ignore_core: number;
   ignore_plugins: number;
   ignore_themes: number;

@@ -50,7 +50,8 @@ const MARKS = {
 } as const;
 
 export const RECORD_COLUMNS = `s.*, s.status, d.*, m.status AS monitor_status, m.last_http_code AS monitor_http_status,
-  m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at`;
+  m.last_check_at AS monitor_checked_at, t.last_check AS certificate_checked_at,
+  EXISTS (SELECT 1 FROM open_change o WHERE o.site_id = s.id) AS open_changes`;
 export const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id
   LEFT JOIN monitor m ON m.site_id = s.id LEFT JOIN site_certificate t ON t.site_id = s.id`;
 const TAGS = `(SELECT json_group_array(json_object('id', id, 'name', name)) FROM (

@@ -1,0 +1,41 @@
+/** Outcomes of a site in a job, put together from its items. Pure. */
+
+import { siteWord } from '../../../schemas/site-text.js';
+import type { ErrorCode } from '../../core/errors.js';
+import type { JobItem } from '../../store/jobs/jobs.js';
+import type { SiteOutcome } from './handlers.js';
+
+/** The outcome of a site along with what was done there before: an earlier failure of an item that was tried again is over. */
+export function withEarlier<T extends SiteOutcome>(before: readonly JobItem[], outcome: T): T {
+  const kept = before.filter((item) => !outcome.items.some((now) => (now.done || !item.done) && isSameItem(item, now)));
+  const items = [...kept, ...outcome.items];
+  const earlier = saidOf(kept);
+  const message = [earlier.message, outcome.message].filter((text) => text !== '').join('; ');
+  const code = outcome.code || earlier.code;
+  return { ...outcome, items, code, message: message.slice(0, LONGEST), failed: isFailed(code, items) };
+}
+
+/** The outcome that the items of a site come to. */
+export function outcomeOfItems(items: readonly JobItem[]): SiteOutcome {
+  const { code, message } = saidOf(items);
+  return { items, code, message: message.slice(0, LONGEST), failed: isFailed(code, items) };
+}
+
+const LONGEST = 2000;
+
+/** One item that was done is a success of the site (operations §7.2). */
+function isFailed(code: string, items: readonly JobItem[]): boolean {
+  return code !== '' && !items.some(({ done }) => done);
+}
+
+function saidOf(items: readonly JobItem[]): Pick<SiteOutcome, 'code' | 'message'> {
+  const failures = items.filter(({ done }) => !done);
+  const said = failures.map(({ facts: { type, slug, message } }) =>
+    type === 'site' ? String(message) : `${type === undefined ? '' : `${type}: `}${siteWord(String(slug))}: ${message}`,
+  );
+  return { code: (failures[0]?.facts.code ?? '') as ErrorCode | '', message: said.join('; ') };
+}
+
+function isSameItem({ facts: a }: JobItem, { facts: b }: JobItem): boolean {
+  return a.type === b.type && a.slug === b.slug;
+}
