@@ -172,6 +172,25 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await page.context().close();
   });
 
+  it('shows what a tool does with all sites, while it runs and when it has ended', async () => {
+    const page = await served.open();
+    await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
+    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+    const status = await page.evaluate(async () => {
+      const { csrf } = await (await fetch('/session')).json();
+      const headers = { 'X-Sitefleet-CSRF': csrf, 'content-type': 'application/json' };
+      return (await fetch('/v2/settings/tools/destroy-sessions', { method: 'POST', headers, body: '{}' })).status;
+    });
+    expect(status).toBe(200);
+    const row = page.getByRole('row', { name: /End sessions of administrators/ });
+    await served.running(row.getByText(/^Done/).waitFor());
+    expect(await row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('4');
+    await row.getByRole('link').click();
+    await page.locator('.card').getByText(/^Done/).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().close();
+  });
+
   it('opens wp-admin in one click where the guard allows it, and says why not elsewhere', async () => {
     app.fleet.site(3).installGuard(true);
     await app.call('get-site-guard', { site_id_or_domain: 4 });
