@@ -217,9 +217,9 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('By').selectOption('webhook');
     await dialog.getByLabel('Address').fill('ftp://hooks.example/x');
-    const address = await refused('Save', 'Address', /alerts are sent|https/i);
+    const address = await refused('Save', 'Address', /not a web address/);
     await address.fill(`${hook.url}/hook`);
-    await dialog.getByLabel('Name').fill('On call');
+    await dialog.getByLabel('Called').fill('On call');
     await dialog.getByRole('button', { name: 'Save' }).click();
     expect(await dialog.locator('.token').innerText()).toMatch(/^whsec_/);
     await dialog.getByRole('button', { name: 'I have kept it' }).click();

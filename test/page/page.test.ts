@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { ADMIN } from '../support/harness.js';
 import {
   builtPage,
   executablePath,
@@ -183,7 +185,9 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     });
     expect(status).toBe(200);
     const row = page.getByRole('row', { name: /End sessions of administrators/ });
-    await served.running(row.getByText(/^Done/).waitFor());
+    await served.running(row.getByText('Waiting', { exact: true }).waitFor());
+    const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+    await served.running(Promise.all([runToolJobs(ctx), row.getByText('Done', { exact: true }).waitFor()]));
     expect(await row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('4');
     await row.getByRole('link').click();
     await page.locator('.card').getByText(/^Done/).waitFor();
