@@ -35,7 +35,7 @@ export async function buildPage(folder) {
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
-  const theme = await build({ ...shared, entryPoints: [join(web, 'theme.ts')], format: 'iife' });
+  const early = await build({ ...shared, entryPoints: [join(web, 'early.ts')], format: 'iife' });
   const outputs = Object.entries(metafile.outputs);
   const [script, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx')) ?? [];
   const icon = hashed('icon.svg', assets);
@@ -43,7 +43,7 @@ export async function buildPage(folder) {
   const filled = {
     script: address(script),
     style: address(entry.cssBundle),
-    theme: address(Object.keys(theme.metafile.outputs)[0]),
+    early: address(Object.keys(early.metafile.outputs)[0]),
     icon: address(icon),
     preloads: entry.imports
       .filter(({ kind }) => kind === 'import-statement')

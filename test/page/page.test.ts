@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { ADMIN } from '../support/harness.js';
 import {
   builtPage,
   executablePath,
@@ -169,6 +171,27 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await served.running(dialog.getByText('1 update was applied.').waitFor());
     expect(elsewhere.version).toBe(before);
     expect(plugin.version).toBe('9.9');
+    await page.context().close();
+  });
+
+  it('shows what a tool does with all sites, while it runs and when it has ended', async () => {
+    const page = await served.open();
+    await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
+    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+    const status = await page.evaluate(async () => {
+      const { csrf } = await (await fetch('/session')).json();
+      const headers = { 'X-Sitefleet-CSRF': csrf, 'content-type': 'application/json' };
+      return (await fetch('/v2/settings/tools/destroy-sessions', { method: 'POST', headers, body: '{}' })).status;
+    });
+    expect(status).toBe(200);
+    const row = page.getByRole('row', { name: /End sessions of administrators/ });
+    await served.running(row.getByText('Waiting', { exact: true }).waitFor());
+    const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+    await served.running(Promise.all([runToolJobs(ctx), row.getByText('Done', { exact: true }).waitFor()]));
+    expect(await row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('4');
+    await row.getByRole('link').click();
+    await page.locator('.card').getByText(/^Done/).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     await page.context().close();
   });
 

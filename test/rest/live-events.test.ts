@@ -184,6 +184,31 @@ describe('the stream of events', () => {
     expect(stream.events().filter(about('job'))).toHaveLength(3);
   });
 
+  it('tells how far a tool is with all sites, in the words of all jobs', async () => {
+    const stream = await open({ Authorization: key });
+    const id = 'renew_11111111-1111-4111-8111-111111111111';
+    await app.service.store.toolJobs.add({ id, kind: 'renew', sites: [1, 2] }, Date.now());
+    const queued = await until(stream, about('job', { id, status: 'queued' }));
+    expect(queued.data).toEqual({ id, type: 'renew_connections', status: 'queued', done: 0, failed: 0, total: 2 });
+    const listed = async () => {
+      const reply = await fetch(`${listener.url}/v2/jobs?open=1`, { headers: { Authorization: key } });
+      return (await reply.json()) as { total: number; running: number; data: Record<string, unknown>[] };
+    };
+    await app.db.run('UPDATE tool_job_site SET state = 1 WHERE job_id = ? AND position = 0', [id]);
+    await app.db.run('UPDATE tool_job_site SET state = 2 WHERE job_id = ? AND position = 1', [id]);
+    await until(stream, about('job', { id, done: 2, failed: 1 }));
+    expect(await listed()).toMatchObject({
+      ...{ total: 1, running: 1 },
+      data: [
+        { job_id: id, type: 'renew_connections', status: 'queued', processed: 2, succeeded: 1, failed: 1, by: null },
+      ],
+    });
+    await app.db.run("UPDATE tool_job SET status = 'completed', completed_at = ? WHERE id = ?", [Date.now(), id]);
+    await until(stream, about('job', { id, status: 'completed' }));
+    expect(await listed()).toMatchObject({ total: 0, running: 0 });
+    await app.db.run('DELETE FROM tool_job WHERE id = ?', [id]);
+  });
+
   it('goes on where it was left', async () => {
     const first = await open({ Authorization: key });
     await expect.poll(first.lastId).not.toBe('');
@@ -279,5 +304,56 @@ describe('the stream of events', () => {
     const before = other.text().length;
     await app.call('sync-sites', { site_ids_or_domains: [3] });
     await expect.poll(() => other.text().slice(before), { timeout: 10_000 }).toContain('event: site\ndata: {"id":3}');
+  });
+});
+
+describe('a stream on which nothing happens', () => {
+  it('shows a sign of life every 15 seconds, and none while it tells of something', async () => {
+    const own = await testApp({ sites: 1 });
+    const made = { scope: 'read', description: '', enabled: true, user_id: null, now: own.clock.now() } as const;
+    const { token } = await own.service.store.keys.add(made);
+    const http = await own.service.http();
+    const reply = await http.request('http://127.0.0.1/v2/events', { headers: { Authorization: `Bearer ${token}` } });
+    const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+    let text = '';
+    const reading = (async () => {
+      for (let part = await reader.read(); !part.done; part = await reader.read())
+        text += Buffer.from(part.value).toString('utf8');
+    })();
+    /** Milliseconds of the service's clock until the text has this many of these. */
+    const until = async (what: string, times: number) => {
+      const begun = own.clock.elapsed();
+      const seen = () => text.split(what).length - 1;
+      await expect
+        .poll(
+          () => {
+            if (seen() < times) own.clock.move(500);
+            return seen();
+          },
+          { interval: 5, timeout: 20_000 },
+        )
+        .toBe(times);
+      return own.clock.elapsed() - begun;
+    };
+    try {
+      await expect.poll(() => text).toContain('retry: 2000');
+      for (const beat of [1, 2]) {
+        const waited = await until(':\n\n', beat);
+        expect(waited).toBeGreaterThanOrEqual(14_500);
+        expect(waited).toBeLessThan(20_000);
+      }
+      // An event is as good: the next sign of life counts from it.
+      own.clock.move(10_000);
+      await own.db.run(
+        "INSERT INTO alert (key, kind, site_id, at, facts) VALUES ('one', 'monitor.down', NULL, 1, '{}')",
+      );
+      await until('event: alert', 1);
+      expect(await until(':\n\n', 3)).toBeGreaterThanOrEqual(14_500);
+    } finally {
+      await reader.cancel();
+      await reading;
+      own.clock.move(2000);
+      await own.close();
+    }
   });
 });

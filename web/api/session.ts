@@ -20,10 +20,19 @@ export const session = createStore<Session | null>(null);
 /** Whether a session has ended that was open on this page. */
 export const ended = createStore(false);
 
+declare global {
+  interface Window {
+    /** What `early.ts` asked before this script was there. */
+    askedSession?: Promise<Response> | undefined;
+  }
+}
+
 /** Asks the service who we are. Leaves the session as it is when no answer arrives. */
 export async function loadSession(): Promise<void> {
+  const asked = window.askedSession;
+  window.askedSession = undefined;
   try {
-    const response = await fetch('/session', { headers: { accept: 'application/json' }, cache: 'no-store' });
+    const response = await (asked ?? fetch('/session', { headers: { accept: 'application/json' }, cache: 'no-store' }));
     if (response.ok) session.set((await response.json()) as Session);
     reachable.set(true);
   } catch {

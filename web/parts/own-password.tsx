@@ -59,7 +59,7 @@ function Choose({ close }: { close: () => void }) {
     close();
   };
   return (
-    <Dialog title={t.account.password} onClose={close}>
+    <Dialog title={has ? t.account.password : t.account.choose} onClose={close}>
       <Form onSubmit={save}>
         {has && (
           <TextField

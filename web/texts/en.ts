@@ -163,7 +163,7 @@ export const en = {
     isDown: (code: number) => (code === 0 ? 'The site does not answer.' : `The site answers HTTP ${code}.`),
   },
   deed: (context: string, action: string) => {
-    const word = `${context} ${action.replaceAll('_', ' ')}`;
+    const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;
     return word.charAt(0).toUpperCase() + word.slice(1);
   },
   putBack: {

@@ -160,7 +160,10 @@ function Edit({ client, close }: { client?: Known; close: () => void }) {
   const [phone, setPhone] = useState(client?.phone ?? '');
   const [note, setNote] = useState(client?.note ?? '');
   const save = async () => {
-    const body = { name, client_email: email, client_phone: phone, note };
+    const given = { client_email: email, client_phone: phone, note };
+    // Of a client that is there, an empty field clears what stood in it.
+    const details = client ? given : Object.fromEntries(Object.entries(given).filter(([, text]) => text !== ''));
+    const body = { name, ...details };
     const { message } = await (client === undefined
       ? answer(api.POST('/clients/add', { body }))
       : answer(
