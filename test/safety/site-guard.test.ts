@@ -18,6 +18,15 @@ let app: SafetyApp;
 afterEach(() => app.close());
 
 const one = { site_id_or_domain: 1 };
+/** What the log of actions tells of the site's guard and of what was put back, oldest first, without the site's name. */
+async function logged(): Promise<string[]> {
+  await expect.poll(() => app.cell("SELECT count(*) FROM action_log WHERE action = 'guard-removed' OR action = 'rolled-back'")).not.toBe(0);
+  const { changes } = await app.call('get-site-changes', { ...one, source: 'dashboard' });
+  return (changes as { description: string }[])
+    .map(({ description }) => description.replace(/: [^(]+?(?= \(|$)/, ''))
+    .filter((text) => /^(Guard|Rolled)/.test(text))
+    .reverse();
+}
 const sync = () => app.call('sync-sites', { site_ids_or_domains: [1] });
 
 describe('the guard of a site', () => {
@@ -31,9 +40,22 @@ describe('the guard of a site', () => {
     expect(site.guard).toBeNull();
 
     const installed = await app.call('install-site-guard', { ...one, allow_login: true });
-    expect(installed).toMatchObject({ installed: true, version: plan.version, previous_version: null });
+    expect(installed).toMatchObject({
+      installed: true,
+      version: plan.version,
+      previous_version: null,
+      login_allowed: true,
+    });
     expect(site.guard).toMatchObject({ version: plan.version, login: true });
-    expect(await app.call('install-site-guard', one)).toMatchObject({ previous_version: plan.version });
+    // What is not named stays, also where the guard is silent at the moment.
+    const renewed = { previous_version: plan.version, login_allowed: true };
+    expect(await app.call('install-site-guard', { ...one, dry_run: true })).toMatchObject(renewed);
+    expect(await app.call('install-site-guard', one)).toMatchObject(renewed);
+    expect(site.guard?.login).toBe(true);
+    site.guard = null;
+    expect(await app.call('install-site-guard', one)).toMatchObject({ previous_version: null, login_allowed: true });
+    expect(await app.call('install-site-guard', { ...one, allow_login: false })).toMatchObject({ login_allowed: false });
+    expect(await app.call('install-site-guard', one)).toMatchObject({ login_allowed: false });
     expect(await app.call('get-site-guard', one)).toMatchObject({
       installed: true,
       can_protect: true,
@@ -47,6 +69,15 @@ describe('the guard of a site', () => {
     expect(await app.call('remove-site-guard', { ...one, confirm: true })).toMatchObject({ removed: true });
     expect(site.guard).toBeNull();
     expect(await app.call('get-site-guard', one)).toMatchObject({ installed: false });
+    expect(await app.call('install-site-guard', { ...one, dry_run: true })).toMatchObject({ login_allowed: false });
+    expect(await logged()).toEqual([
+      `Guard installed site (version ${plan.version}, logins by token allowed)`,
+      `Guard renewed site (version ${plan.version}, logins by token allowed)`,
+      `Guard installed site (version ${plan.version}, logins by token allowed)`,
+      `Guard renewed site (version ${plan.version}, logins by token not allowed)`,
+      `Guard renewed site (version ${plan.version}, logins by token not allowed)`,
+      'Guard removed site',
+    ]);
   });
 
   it('that does not answer any more is told, and removed by the child plugin', async () => {
