@@ -20,7 +20,9 @@ afterEach(() => app.close());
 const one = { site_id_or_domain: 1 };
 /** What the log of actions tells of the site's guard and of what was put back, oldest first, without the site's name. */
 async function logged(): Promise<string[]> {
-  await expect.poll(() => app.cell("SELECT count(*) FROM action_log WHERE action = 'guard-removed' OR action = 'rolled-back'")).not.toBe(0);
+  await expect
+    .poll(() => app.cell("SELECT count(*) FROM action_log WHERE action = 'guard-removed' OR action = 'rolled-back'"))
+    .not.toBe(0);
   const { changes } = await app.call('get-site-changes', { ...one, source: 'dashboard' });
   return (changes as { description: string }[])
     .map(({ description }) => description.replace(/: [^(]+?(?= \(|$)/, ''))
@@ -54,7 +56,9 @@ describe('the guard of a site', () => {
     expect(site.guard?.login).toBe(true);
     site.guard = null;
     expect(await app.call('install-site-guard', one)).toMatchObject({ previous_version: null, login_allowed: true });
-    expect(await app.call('install-site-guard', { ...one, allow_login: false })).toMatchObject({ login_allowed: false });
+    expect(await app.call('install-site-guard', { ...one, allow_login: false })).toMatchObject({
+      login_allowed: false,
+    });
     expect(await app.call('install-site-guard', one)).toMatchObject({ login_allowed: false });
     expect(await app.call('get-site-guard', one)).toMatchObject({
       installed: true,
@@ -132,6 +136,7 @@ describe('undoing an update', () => {
       well: true,
     });
     expect(plugin.version).toBe(before);
+    expect(await logged()).toEqual([`Rolled back plugin (from 99.0 to ${before})`]);
     // The version that was replaced is kept as well.
     app.site(0).faults.breaks = {};
     const again = await app.call('roll-back', { ...one, type: 'plugin', slug: plugin.slug, to_version: '99.0' });

@@ -2474,6 +2474,7 @@ export interface paths {
                 installed: boolean;
                 version: string;
                 previous_version: string | null;
+                login_allowed: boolean;
                 how: string;
                 warnings: string[];
               };
