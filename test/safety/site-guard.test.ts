@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceError } from '../../src/core/errors.js';
 import { type Baseline, compare, type Look } from '../../src/domain/safety/grade.js';
 import { factsOf } from '../../src/domain/safety/page-facts.js';
 import { lookAgain, lookBefore } from '../../src/domain/safety/probe.js';
+import { judge } from '../../src/domain/safety/verdict.js';
 import { loadSite } from '../../src/domain/sites/load.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpProbe, Probe } from '../../src/probe/probe.js';
@@ -282,6 +284,45 @@ describe('what a look tells', () => {
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
     const gone = await lookAgain(ctx, target, before, 'quick', []);
     expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
+    server.close();
+  });
+
+  it.each([
+    ['is broken when two of the looks that count see it', ['away', 'away', 'broken', 'broken'], 'broken'],
+    ['is well when two of them see nothing', ['away', 'broken', 'away', 'well', 'well'], 'well'],
+    ['is not judged by one of them', ['away', 'away', 'broken', 'away', 'away', 'away'], 'svc_site_offline'],
+    ['is not judged by none of them', ['away', 'away', 'away', 'away', 'away', 'away'], 'svc_site_offline'],
+  ] as const)('while the network of this machine comes and goes, a site %s', async (_name, looks, ends) => {
+    app = await safetyApp({ sites: 1, guards: false });
+    let seen = 0;
+    let now: string = 'well';
+    const server = createServer((request, response) => {
+      // A full look begins with the front page.
+      if (request.url?.startsWith('/?') && looks[seen] !== undefined && judging) now = looks[seen++] ?? '';
+      if (now === 'away') request.socket.destroy();
+      else
+        response
+          .writeHead(now === 'broken' ? 500 : 200, { 'content-type': 'text/html', connection: 'close' })
+          .end(html(words));
+    }).listen(0, '127.0.0.1');
+    let judging = false;
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    const ctx = app.service.ctx(caller);
+    const known = await loadSite(ctx, 1);
+    const target = {
+      site: { ...known.site, url },
+      connection: known.connection === null ? null : { ...known.connection, url },
+    };
+    const before = await app.running(lookBefore(ctx, target, []));
+    judging = true;
+    const facts = { on_suspect: 'keep' as const, paths: [], before };
+    const verdict = await app
+      .running(judge({ id: '', ctx, target, facts, guard: null, open: [] }, 'full'))
+      .catch((error: ServiceError) => error);
+    expect('code' in verdict ? verdict.code : verdict.broken.length > 0 ? 'broken' : 'well').toBe(ends);
+    expect(seen).toBe(looks.length);
     server.close();
   });
 
