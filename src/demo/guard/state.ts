@@ -62,7 +62,7 @@ export interface GuardState {
 
 /** The guard before it knew of running updates. */
 export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
-export const GUARD_SLUG = 'sitefleet-guard.php';
+const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
 export function putGuard(site: DemoSite, version = '1.1.0', login = false): GuardState {

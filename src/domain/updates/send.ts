@@ -141,7 +141,9 @@ async function lookAfter<T>(
     if (changed(came)) return seen;
   }
   // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
-  return readUntil(ctx, target, connectionBroke(call.failure) ? changed : () => true, waitMs, fate);
+  return connectionBroke(call.failure)
+    ? readUntil(ctx, target, changed, waitMs, fate)
+    : readUntil(ctx, target, () => true);
 }
 
 async function applyCore(
