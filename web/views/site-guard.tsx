@@ -116,7 +116,14 @@ export function GuardCard({ id }: { id: number }) {
               <Button
                 kind="main"
                 onClick={() =>
-                  run(() => answer(api.POST('/sites/{id_or_domain}/guard', { ...at, body: login === null ? {} : { allow_login: login } })))
+                  run(() =>
+                    answer(
+                      api.POST('/sites/{id_or_domain}/guard', {
+                        ...at,
+                        body: login === null ? {} : { allow_login: login },
+                      }),
+                    ),
+                  )
                 }
               >
                 {t.guard.install}
