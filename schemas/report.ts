@@ -7,8 +7,18 @@ const CONTENT = ['created', 'updated', 'trashed', 'deleted', 'restored'] as cons
 
 /** Every segment with its action words; none = it has figures only. */
 export const SEGMENTS = {
-  plugins: ['installed', 'activated', 'deactivated', 'updated', 'edited', 'deleted', 'abandoned', 'pending'],
-  themes: ['installed', 'activated', 'updated', 'edited', 'deleted', 'abandoned', 'pending'],
+  plugins: [
+    'installed',
+    'activated',
+    'deactivated',
+    'updated',
+    'rolled-back',
+    'edited',
+    'deleted',
+    'abandoned',
+    'pending',
+  ],
+  themes: ['installed', 'activated', 'updated', 'rolled-back', 'edited', 'deleted', 'abandoned', 'pending'],
   platform: ['updated', 'pending'],
   posts: CONTENT,
   pages: CONTENT,

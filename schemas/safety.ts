@@ -29,6 +29,7 @@ export const guardInstall = z.object({
   installed: z.boolean(),
   version: z.string(),
   previous_version: z.string().nullable(),
+  login_allowed: z.boolean(),
   how: z.string(),
   warnings: z.array(z.string()),
 });

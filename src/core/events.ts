@@ -59,12 +59,14 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
 } & { [K in `${UpdateType}.update_failed`]: { slug: string; code: string } } & {
   [K in `${ExtensionType}.${ExtensionAction}`]: { slug: string };
 } & { [K in `${ExtensionType}.${ExtensionFailure}`]: { slug: string; code: string } } & {
-  [K in `${UpdateType}.rolled_back`]: UpdateFacts & { change_id: string };
+  /** `old_version` is back; `by` is null when it is not known who put it back. */
+  [K in `${UpdateType}.rolled_back`]: UpdateFacts & { change_id: string; by: 'sitefleet' | 'guard' | null };
 } & {
   /** A process left items of a safe update open; they are settled by the next that takes them. */
   'update.interrupted': { run_id: string };
   'update.broke_site': { slug: string; change_id: string };
-  'site.guard_installed': { version: string };
+  /** `previous_version` of a guard that was renewed. */
+  'site.guard_installed': { version: string; previous_version: string | null; login_allowed: boolean };
   'site.guard_removed': NoFacts;
 } & {
   'site.added': { url: string };

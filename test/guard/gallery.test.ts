@@ -4,11 +4,15 @@
  */
 
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
 import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
+import { createProbe } from '../../src/probe/create.js';
 import { shortOrLong } from '../robustness/soak.js';
 import { bareSite } from '../support/bare-site.js';
 import { ADMIN, type Answer, type TestApp, testApp } from '../support/harness.js';
@@ -67,6 +71,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
   const anywhere = killedAnywhere(shortOrLong(2, 20), random(5));
   const killed = new Map(anywhere.map((kind) => [kind, deferred<Outcome>()]));
   const times = new Map<string, number>();
+  const elsewhere = createServer((_request, response) => response.end('here'));
   let app: TestApp;
   const work: Promise<void>[] = [];
 
@@ -74,11 +79,16 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     if (missing !== '') throw new Error(`these tests need ${missing}`);
     await host.start();
     const key = await generateKey();
+    elsewhere.listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    const reference = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
     const first = await host.site('gallery0', { updates: true, workers: 6 });
     first.trust(key.public_key);
     app = await testApp({
       sites: 1,
       realClock: true,
+      // A site whose workers all hang is silent, and not because this machine has no network.
+      probe: createProbe({ allowPrivate: true, references: [reference] }),
       config: { site_timeout_ms: 30_000, update_wait_ms: 60_000, direct_call_ms: 300_000 },
     });
     for (let i = 0; i < SITES; i++) {
@@ -104,6 +114,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
   afterAll(async () => {
     await Promise.allSettled(work);
     await app?.close();
+    elsewhere.close();
     await host.close();
     for (const { volume } of places) volume?.close();
     report();

@@ -29,6 +29,18 @@ async function bad(
   return { plugin, before: plugin.version };
 }
 
+/** What the log of actions tells of this plugin, oldest first. */
+async function logged({ slug }: PluginState): Promise<string[]> {
+  const rows = () =>
+    app.db.all<{ told: string }>(
+      `SELECT action || ' ' || old_version || ' ' || new_version || ' ' || code || ' ' || detail AS told FROM action_log
+       WHERE slug = ? AND context = 'plugin' ORDER BY id`,
+      [slug],
+    );
+  await expect.poll(async () => (await rows()).some(({ told }) => told.startsWith('rolled-back'))).toBe(true);
+  return (await rows()).map(({ told }) => told.trim());
+}
+
 /** Nothing is armed, nothing is open. */
 async function expectSettled(): Promise<void> {
   for (const site of app.fleet.sites) expect(site.guard?.armed ?? []).toEqual([]);
@@ -84,6 +96,7 @@ describe('an update that breaks the site', () => {
     expect(await app.call('get-site-updates', one)).toMatchObject({
       updates: [{ slug: plugin.slug, current_version: before, new_version: '99.0' }],
     });
+    expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
     await expectSettled();
   });
 
@@ -93,6 +106,7 @@ describe('an update that breaks the site', () => {
     expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
     expect(answer.errors[0].message).toContain('The guard of the site put back');
     expect(plugin.version).toBe(before);
+    expect((await logged(plugin)).at(-1)).toMatch(/^rolled-back 99\.0 .* by the guard of the site$/);
     await expectSettled();
   });
 
@@ -173,6 +187,9 @@ describe('an update that breaks the site', () => {
     expect(answer.updated.map(({ slug }: { slug: string }) => slug).sort()).toEqual([second.slug, third.slug].sort());
     expect([plugin.version, second.version, third.version]).toEqual([before, '99.0', '99.0']);
     expect((await app.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
+    expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
+    // Put back without being at fault, and updated again.
+    expect((await logged(second)).map((told) => told.split(' ')[0])).toEqual(['updated', 'rolled-back', 'updated']);
     await expectSettled();
   });
 
@@ -220,6 +237,7 @@ describe('an update that is killed', () => {
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
     expect(answer.errors[0].message).toContain('Sitefleet put that back');
     expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
+    expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
     await expectSettled();
   });

@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceError } from '../../src/core/errors.js';
 import { type Baseline, compare, type Look } from '../../src/domain/safety/grade.js';
 import { factsOf } from '../../src/domain/safety/page-facts.js';
 import { lookAgain, lookBefore } from '../../src/domain/safety/probe.js';
+import { judge } from '../../src/domain/safety/verdict.js';
 import { loadSite } from '../../src/domain/sites/load.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpProbe, Probe } from '../../src/probe/probe.js';
@@ -18,6 +20,17 @@ let app: SafetyApp;
 afterEach(() => app.close());
 
 const one = { site_id_or_domain: 1 };
+/** What the log of actions tells of the site's guard and of what was put back, oldest first, without the site's name. */
+async function logged(): Promise<string[]> {
+  await expect
+    .poll(() => app.cell("SELECT count(*) FROM action_log WHERE action = 'guard-removed' OR action = 'rolled-back'"))
+    .not.toBe(0);
+  const { changes } = await app.call('get-site-changes', { ...one, source: 'dashboard' });
+  return (changes as { description: string }[])
+    .map(({ description }) => description.replace(/: [^(]+?(?= \(|$)/, ''))
+    .filter((text) => /^(Guard|Rolled)/.test(text))
+    .reverse();
+}
 const sync = () => app.call('sync-sites', { site_ids_or_domains: [1] });
 
 describe('the guard of a site', () => {
@@ -31,9 +44,24 @@ describe('the guard of a site', () => {
     expect(site.guard).toBeNull();
 
     const installed = await app.call('install-site-guard', { ...one, allow_login: true });
-    expect(installed).toMatchObject({ installed: true, version: plan.version, previous_version: null });
+    expect(installed).toMatchObject({
+      installed: true,
+      version: plan.version,
+      previous_version: null,
+      login_allowed: true,
+    });
     expect(site.guard).toMatchObject({ version: plan.version, login: true });
-    expect(await app.call('install-site-guard', one)).toMatchObject({ previous_version: plan.version });
+    // What is not named stays, also where the guard is silent at the moment.
+    const renewed = { previous_version: plan.version, login_allowed: true };
+    expect(await app.call('install-site-guard', { ...one, dry_run: true })).toMatchObject(renewed);
+    expect(await app.call('install-site-guard', one)).toMatchObject(renewed);
+    expect(site.guard?.login).toBe(true);
+    site.guard = null;
+    expect(await app.call('install-site-guard', one)).toMatchObject({ previous_version: null, login_allowed: true });
+    expect(await app.call('install-site-guard', { ...one, allow_login: false })).toMatchObject({
+      login_allowed: false,
+    });
+    expect(await app.call('install-site-guard', one)).toMatchObject({ login_allowed: false });
     expect(await app.call('get-site-guard', one)).toMatchObject({
       installed: true,
       can_protect: true,
@@ -47,6 +75,15 @@ describe('the guard of a site', () => {
     expect(await app.call('remove-site-guard', { ...one, confirm: true })).toMatchObject({ removed: true });
     expect(site.guard).toBeNull();
     expect(await app.call('get-site-guard', one)).toMatchObject({ installed: false });
+    expect(await app.call('install-site-guard', { ...one, dry_run: true })).toMatchObject({ login_allowed: false });
+    expect(await logged()).toEqual([
+      `Guard installed site (version ${plan.version}, logins by token allowed)`,
+      `Guard renewed site (version ${plan.version}, logins by token allowed)`,
+      `Guard installed site (version ${plan.version}, logins by token allowed)`,
+      `Guard renewed site (version ${plan.version}, logins by token not allowed)`,
+      `Guard renewed site (version ${plan.version}, logins by token not allowed)`,
+      'Guard removed site',
+    ]);
   });
 
   it('that does not answer any more is told, and removed by the child plugin', async () => {
@@ -101,6 +138,7 @@ describe('undoing an update', () => {
       well: true,
     });
     expect(plugin.version).toBe(before);
+    expect(await logged()).toEqual([`Rolled back plugin (from 99.0 to ${before})`]);
     // The version that was replaced is kept as well.
     app.site(0).faults.breaks = {};
     const again = await app.call('roll-back', { ...one, type: 'plugin', slug: plugin.slug, to_version: '99.0' });
@@ -246,6 +284,45 @@ describe('what a look tells', () => {
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
     const gone = await lookAgain(ctx, target, before, 'quick', []);
     expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
+    server.close();
+  });
+
+  it.each([
+    ['is broken when two of the looks that count see it', ['away', 'away', 'broken', 'broken'], 'broken'],
+    ['is well when two of them see nothing', ['away', 'broken', 'away', 'well', 'well'], 'well'],
+    ['is not judged by one of them', ['away', 'away', 'broken', 'away', 'away', 'away'], 'svc_site_offline'],
+    ['is not judged by none of them', ['away', 'away', 'away', 'away', 'away', 'away'], 'svc_site_offline'],
+  ] as const)('while the network of this machine comes and goes, a site %s', async (_name, looks, ends) => {
+    app = await safetyApp({ sites: 1, guards: false });
+    let seen = 0;
+    let now: string = 'well';
+    const server = createServer((request, response) => {
+      // A full look begins with the front page.
+      if (request.url?.startsWith('/?') && looks[seen] !== undefined && judging) now = looks[seen++] ?? '';
+      if (now === 'away') request.socket.destroy();
+      else
+        response
+          .writeHead(now === 'broken' ? 500 : 200, { 'content-type': 'text/html', connection: 'close' })
+          .end(html(words));
+    }).listen(0, '127.0.0.1');
+    let judging = false;
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    const ctx = app.service.ctx(caller);
+    const known = await loadSite(ctx, 1);
+    const target = {
+      site: { ...known.site, url },
+      connection: known.connection === null ? null : { ...known.connection, url },
+    };
+    const before = await app.running(lookBefore(ctx, target, []));
+    judging = true;
+    const facts = { on_suspect: 'keep' as const, paths: [], before };
+    const verdict = await app
+      .running(judge({ id: '', ctx, target, facts, guard: null, open: [] }, 'full'))
+      .catch((error: ServiceError) => error);
+    expect('code' in verdict ? verdict.code : verdict.broken.length > 0 ? 'broken' : 'well').toBe(ends);
+    expect(seen).toBe(looks.length);
     server.close();
   });
 

@@ -15,7 +15,7 @@ export default defineOperation({
 
   input: z.object({
     site_id_or_domain: siteRef,
-    allow_login: bool().default(false).describe('Also allow logins by token.'),
+    allow_login: bool().optional().describe('Logins by token; default: as it is.'),
     dry_run: bool().default(false).describe('Only tells how.'),
   }),
 

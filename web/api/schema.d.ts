@@ -2602,6 +2602,7 @@ export interface paths {
                 installed: boolean;
                 version: string;
                 previous_version: string | null;
+                login_allowed: boolean;
                 how: string;
                 warnings: string[];
               };

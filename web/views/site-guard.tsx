@@ -37,7 +37,8 @@ export function GuardCard({ id }: { id: number }) {
   const story = useStory(id);
   const write = useMayWrite();
   const [asking, setAsking] = useState<'install' | 'remove' | null>(null);
-  const [login, setLogin] = useState(true);
+  /** null = as it is. */
+  const [login, setLogin] = useState<boolean | null>(true);
   const at = { params: { path: { id_or_domain: String(id) } } };
   const run = (work: () => Promise<{ message?: string }>) =>
     trying(async () => (await work()).message ?? null).then(() => {
@@ -73,7 +74,14 @@ export function GuardCard({ id }: { id: number }) {
                     >
                       {t.guard.ask}
                     </Button>
-                    <Button small icon={ShieldCheck} onClick={() => setAsking('install')}>
+                    <Button
+                      small
+                      icon={ShieldCheck}
+                      onClick={() => {
+                        setLogin(guard.login_allowed);
+                        setAsking('install');
+                      }}
+                    >
                       {t.guard.renew}
                     </Button>
                     <Button small kind="danger" icon={ShieldOff} onClick={() => setAsking('remove')}>
@@ -81,7 +89,15 @@ export function GuardCard({ id }: { id: number }) {
                     </Button>
                   </>
                 ) : (
-                  <Button small kind="main" icon={ShieldCheck} onClick={() => setAsking('install')}>
+                  <Button
+                    small
+                    kind="main"
+                    icon={ShieldCheck}
+                    onClick={() => {
+                      setLogin(true);
+                      setAsking('install');
+                    }}
+                  >
                     {t.guard.install}
                   </Button>
                 )}
@@ -100,7 +116,14 @@ export function GuardCard({ id }: { id: number }) {
               <Button
                 kind="main"
                 onClick={() =>
-                  run(() => answer(api.POST('/sites/{id_or_domain}/guard', { ...at, body: { allow_login: login } })))
+                  run(() =>
+                    answer(
+                      api.POST('/sites/{id_or_domain}/guard', {
+                        ...at,
+                        body: login === null ? {} : { allow_login: login },
+                      }),
+                    ),
+                  )
                 }
               >
                 {t.guard.install}
@@ -109,7 +132,7 @@ export function GuardCard({ id }: { id: number }) {
           }
         >
           <p>{t.guard.installText}</p>
-          <Check label={t.guard.allowLogin} checked={login} onChange={setLogin} />
+          <Check label={t.guard.allowLogin} checked={login === true} onChange={setLogin} />
         </Dialog>
       )}
       {asking === 'remove' && (

@@ -20,7 +20,7 @@ const CONTENT_WORDS = {
 };
 
 const EXTENSION_WORDS = {
-  ...same('installed', 'activated', 'deactivated', 'updated', 'edited', 'deleted'),
+  ...same('installed', 'activated', 'deactivated', 'updated', 'rolled-back', 'edited', 'deleted'),
   upgraded: 'updated',
   modified: 'edited',
   'file-edited': 'edited',

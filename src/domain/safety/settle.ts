@@ -4,6 +4,8 @@ import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import type { Snapshot } from '../../child/child.js';
 import type { ErrorCode } from '../../core/errors.js';
 import type { ChangeOutcome } from '../../store/safety/changes.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from '../updates/results.js';
 import type { Finding } from './grade.js';
 import { quarantine } from './held-back.js';
@@ -165,11 +167,6 @@ async function rolledBack(
     well === null ? 'the site is not well all the same.' : `the site was well again ${seconds(well)} after the update.`;
   const evidence = { seen: [...seen], by, well_after_ms: well, suspect: [] } satisfies Evidence;
   await close(run, item, 'rolled_back', evidence);
-  run.ctx.events.emit({
-    name: `${item.type}.rolled_back`,
-    site_id: run.target.site.id,
-    facts: { slug: item.slug, old_version: item.old_version, new_version: item.new_version, change_id: item.change },
-  });
   const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
   return failure(run, item, 'svc_update_rolled_back', message, seen);
 }
@@ -256,6 +253,14 @@ function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
 
 export async function close(run: SafeRun, item: SafeItem, outcome: ChangeOutcome, evidence: Evidence): Promise<void> {
   await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at: run.ctx.clock.now() });
+  if (outcome === 'rolled_back') tellRolledBack(run.ctx, run.target, item, evidence.by);
+}
+
+/** For the log of actions, whoever put the old version back. */
+export function tellRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, by: Evidence['by']): void {
+  const { type, slug, old_version, new_version, change } = item;
+  const facts = { slug, old_version, new_version, change_id: change, by };
+  ctx.events.emit({ name: `${type}.rolled_back`, site_id: site.id, facts });
 }
 
 /** An error entry of an item of the run. */

@@ -83,21 +83,33 @@ export interface InstallPlan {
   installed: boolean;
   version: string;
   previous_version: string | null;
+  /** Whether logins by token are allowed then. */
+  login_allowed: boolean;
   how: string;
   warnings: string[];
 }
 
-/** Has the child plugin write the guard, and greets it. A newer version replaces an older one. */
-export async function installGuard(ctx: Ctx, ref: SiteRef, login: boolean, dryRun: boolean): Promise<InstallPlan> {
+/**
+ * Has the child plugin write the guard, and greets it. A newer version replaces an older one.
+ * @param asked whether logins by token are to be allowed; undefined = as it is
+ */
+export async function installGuard(
+  ctx: Ctx,
+  ref: SiteRef,
+  asked: boolean | undefined,
+  dryRun: boolean,
+): Promise<InstallPlan> {
   const target = await writableSite(ctx, ref);
   const { version, php } = await ctx.guards.plugin();
   const before = await askGuard(ctx, target);
+  const login = asked ?? before?.hello.login ?? (await storedGuard(ctx, target.site.id)).login_allowed ?? false;
   const plan: InstallPlan = {
     site_id: target.site.id,
     dry_run: dryRun,
     installed: before !== null,
     version,
     previous_version: before?.hello.guard ?? null,
+    login_allowed: login,
     how: `The MainWP Child plugin runs code that writes wp-content/mu-plugins/sitefleet-guard.php (${Math.ceil(php.length / 1024)} KB). Where a firewall refuses that: ${BY_HAND}`,
     warnings: warningsOf(before, login),
   };
@@ -116,8 +128,10 @@ export async function installGuard(ctx: Ctx, ref: SiteRef, login: boolean, dryRu
       'The guard was written, but does not answer: something in front of the site may refuse a POST to its pages.',
       { advice: 'Let POST requests to the front page or wp-login.php pass.', data: { site_id: target.site.id } },
     );
-  if (before === null) ctx.events.emit({ name: 'site.guard_installed', site_id: target.site.id, facts: { version } });
-  return { ...plan, installed: true, version: after.hello.guard, warnings: warningsOf(after, login) };
+  const { guard: installed, login: login_allowed } = after.hello;
+  const facts = { version: installed, previous_version: plan.previous_version, login_allowed };
+  ctx.events.emit({ name: 'site.guard_installed', site_id: target.site.id, facts });
+  return { ...plan, installed: true, version: installed, login_allowed, warnings: warningsOf(after, login_allowed) };
 }
 
 function warningsOf(found: OpenGuard | null, login: boolean): string[] {

@@ -1,6 +1,6 @@
 /**
  * Judges a site after an update: at once, and again after 5 and 15 seconds. What two of three looks see counts, or what one
- * look and a fatal error that the guard recorded agree on.
+ * look and a fatal error that the guard recorded agree on. Looks while our own network is away do not count.
  */
 
 import { siteWord } from '../../../schemas/site-text.js';
@@ -20,6 +20,8 @@ export interface Verdict {
 }
 
 const PAUSES_MS = [0, 5_000, 10_000] as const;
+/** Looks, with those that do not count because our own network was away. */
+const MOST_LOOKS = 6;
 /** Instead of the first of them, while a fatal error is undecided: the guard waits so long after the last change of a file. */
 const UNDECIDED_MS = 2_500;
 /** After a restore. */
@@ -34,7 +36,8 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let bad = 0;
   let fine = 0;
   let undecided = false;
-  for (const pause of PAUSES_MS) {
+  for (let look = 0; look < MOST_LOOKS && bad + fine < PAUSES_MS.length; look++) {
+    const pause = PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
     const [{ findings: found, silent }, early] = await Promise.all([
       lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths),
@@ -58,7 +61,8 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     if (seen.length === 0) suspect = agreed(suspect, found);
     if (fine === 2 || (depth === 'quick' && bad === 0 && !undecided)) break;
   }
-  if (bad + fine === 0) throw unseen(run);
+  // Too few looks counted: one bad one proves nothing, in either direction.
+  if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
   return { broken: [], suspect: suspect ?? [], restored: [] };
 }
 

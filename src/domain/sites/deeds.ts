@@ -62,6 +62,19 @@ const ignored =
     ...(slug === '' ? { name: `all ${type}` } : {}),
   });
 
+/** The version that was put back is the new one then. */
+const rolledBack =
+  (context: UpdateType) =>
+  ({ slug, old_version, new_version, by }: EventFacts['plugin.rolled_back']): Deed => ({
+    context,
+    action: 'rolled-back',
+    ...NAMES[context],
+    slug,
+    old_version: new_version,
+    new_version: old_version,
+    ...(by === 'guard' ? { detail: `from ${new_version} to ${old_version}, by the guard of the site` } : {}),
+  });
+
 /** What a step makes of a post. */
 const POST_STEPS: Readonly<Record<string, string>> = {
   publish: 'published',
@@ -115,6 +128,10 @@ export const DEEDS: { [K in EventName]?: Tell<K> } = {
   'plugin.update_failed': notUpdated('plugin'),
   'theme.update_failed': notUpdated('theme'),
   'translation.update_failed': notUpdated('translation'),
+  'core.rolled_back': rolledBack('core'),
+  'plugin.rolled_back': rolledBack('plugin'),
+  'theme.rolled_back': rolledBack('theme'),
+  'translation.rolled_back': rolledBack('translation'),
   'plugin.activated': did('plugin', 'activated'),
   'plugin.deactivated': did('plugin', 'deactivated'),
   'plugin.deleted': did('plugin', 'deleted'),
@@ -144,6 +161,14 @@ export const DEEDS: { [K in EventName]?: Tell<K> } = {
   'site.connection_renewed': site('connection-renewed'),
   'site.sessions_destroyed': site('sessions-destroyed'),
   'site.admin_login': ({ user }) => ({ context: 'site', action: 'admin-login', detail: `as ${user}` }),
+  'site.guard_installed': ({ version, previous_version, login_allowed }) => ({
+    context: 'site',
+    action: previous_version === null ? 'guard-installed' : 'guard-renewed',
+    detail: `version ${version}, logins by token ${login_allowed ? 'allowed' : 'not allowed'}`,
+    old_version: previous_version ?? '',
+    new_version: version,
+  }),
+  'site.guard_removed': site('guard-removed'),
   'monitor.changed': ({ fields }) => ({
     context: 'monitor',
     action: 'updated',

@@ -52,7 +52,9 @@ export const safetyExtra: readonly Route[] = [
     description: 'One must-use plugin, written by the MainWP Child plugin. With dry_run it only tells how.',
     params: z.object({
       ...sitePath,
-      allow_login: flag().default(false).describe('Also allow logins by token.'),
+      allow_login: flag()
+        .optional()
+        .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
       dry_run: flag().default(false),
     }),
     returns: writtenOf(guardInstall).extend(withSite),
