@@ -29,19 +29,18 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SYSTEMS, systemHere } from './release-manifests.mjs';
 
-const LIMITS = { packages: 12, megabytes: 45, cold_s: 10, warm_s: 1, warm_ratio: 3, mcpb_megabytes: 8 };
-const COLUMNS = [
-  ...[
-    'Node',
-    'Packages',
-    'MB',
-    'Install, empty cache',
-    'npx, tarball, empty cache',
-    'again',
-    'npx, tarball of nothing',
-  ],
-  ...['npx, published version, again', 'Installed, first', 'again', 'Node alone'],
-];
+/** The ratios are to npx of a package that does nothing, by processor time where it is known. */
+const LIMITS = {
+  packages: 12,
+  megabytes: 45,
+  mcpb_megabytes: 8,
+  cold_s: 10,
+  warm_s: 1,
+  tarball_ratio: 3,
+  published_ratio: 2,
+};
+const COLUMNS =
+  'Node | Packages | MB | Install, empty cache | npx, tarball, empty cache | again | npx, tarball of nothing | npx, published version, again | Installed, first | again | Node alone';
 const MCPB = '@anthropic-ai/mcpb@2.1.2';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -66,7 +65,7 @@ try {
   say(
     'npx installs a tarball again at each call; a published version it finds installed. "Nothing" is a package that prints a word.',
   );
-  say(`| ${COLUMNS.join(' | ')} |\n|${'---|'.repeat(COLUMNS.length)}`);
+  say(`| ${COLUMNS} |\n|${'---|'.repeat(COLUMNS.split('|').length)}`);
   for (const row of rows) say(`| ${row.join(' | ')} |`);
 } finally {
   rmSync(work, { recursive: true, force: true, maxRetries: 3 });
@@ -162,13 +161,18 @@ async function checkOnNode(name) {
   await serves(node, program, env);
   const replica = await replicates(node, program, env);
 
-  // A cache and a home of its own: the driver is loaded from the registry again.
-  const strange = join(work, `npx-${name}`);
-  mkdirSync(strange);
-  const npxEnv = environment(node, strange);
+  // A cache and a home of its own: the driver is loaded from the registry again. A busy machine or network gets more tries.
   const npx = [npmScript('npx-cli.js'), '--yes', `--package=${tarball}`, facts.name, 'stdio'];
-  const cold = await greeting(node, npx, npxEnv, strange);
-  assert.ok(cold.wall < LIMITS.cold_s, `npx answered after ${cold.wall} s with an empty cache`);
+  const firsts = [];
+  let strange;
+  let npxEnv;
+  do {
+    strange = mkdtempSync(join(work, `npx-${name}-`));
+    npxEnv = environment(node, strange);
+    firsts.push(await greeting(node, npx, npxEnv, strange));
+  } while (best(firsts).wall >= LIMITS.cold_s && firsts.length < 3);
+  const cold = best(firsts);
+  assert.ok(cold.wall < LIMITS.cold_s, `npx with an empty cache: ${shown(cold)}`);
   // npx takes half a second for itself, on a busy machine any time: the best of some tries, beside a package that does nothing.
   const nothing = npxOfNothing(node, npxEnv, strange);
   const [warm, bare] = [[], []];
@@ -177,11 +181,17 @@ async function checkOnNode(name) {
     bare.push(await untilOutput(node, nothing, npxEnv, strange));
   } while (best(warm).wall >= LIMITS.warm_s && warm.length < 6);
   const [tarballWarm, alone] = [best(warm), best(bare)];
-  assert.ok(
-    tarballWarm.wall < Math.max(LIMITS.warm_s, LIMITS.warm_ratio * alone.wall),
-    `npx answered after ${tarballWarm.wall} s; for a package that does nothing it takes ${alone.wall} s`,
-  );
   const published = await npxPublished(node, npxEnv, strange);
+  for (const [what, took, ratio] of [
+    ['a tarball', tarballWarm, LIMITS.tarball_ratio],
+    ['a published version', published, LIMITS.published_ratio],
+  ]) {
+    const [ours, bare] = took.cpu === null ? [took.wall, alone.wall] : [took.cpu, alone.cpu];
+    assert.ok(
+      took.wall < LIMITS.warm_s || ours < ratio * bare,
+      `npx of ${what}: ${shown(took)}; of a tarball that does nothing: ${shown(alone)}`,
+    );
+  }
   say(`Node ${version.padEnd(13)} installs, answers, serves a fleet, backs up and restores${replica}`);
   return [
     version,

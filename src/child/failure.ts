@@ -19,6 +19,8 @@ const PAGE_BYTES = 32_768;
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 const TLS_CODE =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_|EPROTO)/;
+/** The two sides allow no version of TLS in common; no certificate was looked at. */
+const TLS_VERSION = /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/;
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_ABORTED']);
 /** Our own side closed its connections. */
 const ENDED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
@@ -31,6 +33,13 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
     new ChildFailure(kind, message, { advice, mayHaveRun: sent, cause: error });
   if (TIMEOUTS.has(code))
     return make('timed_out', `${host} did not answer in time.`, 'Try again later, or raise the time limit.');
+  if (TLS_CODE.test(code) && TLS_VERSION.test(code)) {
+    return make(
+      'tls',
+      `${host} offers no version of TLS that is allowed for it (${code}).`,
+      "Bring the site's TLS up to date, or set ssl_version of this site to 0, which is automatic: PUT /v2/sites/{id}/edit.",
+    );
+  }
   if (TLS_CODE.test(code)) {
     return make(
       'tls',

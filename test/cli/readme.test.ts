@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_TOOLSETS, TOOLSETS } from '../../src/core/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Commands, commands, type Served } from '../support/processes/commands.js';
@@ -24,13 +25,16 @@ interface Http {
 }
 
 /** Greets and lists the tools, as the program that reads the configuration would. */
-async function toolsOver(transport: StdioClientTransport | StreamableHTTPClientTransport): Promise<number> {
+async function listed(transport: StdioClientTransport | StreamableHTTPClientTransport) {
   const client = new Client({ name: 'readme', version: '1' });
   await client.connect(transport);
   const { tools } = await client.listTools();
   await client.close();
-  return tools.length;
+  return tools;
 }
+
+const toolsOver = async (transport: StdioClientTransport | StreamableHTTPClientTransport): Promise<number> =>
+  (await listed(transport)).length;
 
 const viaStdio = ({ command, args }: Stdio) => {
   const home = tempFolder('readme');
@@ -102,6 +106,69 @@ describe('calls', () => {
     for (const [, name = '', input = ''] of calls) {
       const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
       expect(operation?.input.safeParse(JSON.parse(input)).success, `${name} ${input}`).toBe(true);
+    }
+  });
+
+  it('to the addresses of its table are answered', async () => {
+    const [, table = ''] = /### REST in a minute([\s\S]*?)## For operators/.exec(readme) ?? [];
+    const addresses = [...table.matchAll(/`(\/[^`]*)`/g)].map(([, path = '']) => path);
+    for (const path of ['/', '/mcp', '/v2/openapi.json', '/docs', '/healthz', '/readyz', '/metrics'])
+      expect(addresses).toContain(path);
+    for (const path of addresses.filter((each) => !/[<…]/.test(each))) {
+      const answer = await fetch(`${server.url}${path}`, { headers: { accept: '*/*' } });
+      // Without a login or a message there is no more to be had of some, but they are there.
+      expect([200, 401, 405, 406], path).toContain(answer.status);
+    }
+  });
+
+  it('narrow and widen a connection as the table says', async () => {
+    const [, table = ''] = /\| By address, header, or command line([\s\S]*?)\n\n/.exec(readme) ?? [];
+    const tools = (query: string, header: Record<string, string> = {}) => {
+      const headers = { authorization: `Bearer ${server.api_key}`, ...header };
+      return listed(new StreamableHTTPClientTransport(new URL(`${server.mcp}${query}`), { requestInit: { headers } }));
+    };
+    const usual = await tools('');
+    const queries = [...table.matchAll(/`\/mcp(\?[^`]+)`/g)].map(([, query = '']) => query);
+    expect(queries).toHaveLength(4);
+    const [few = [], more = [], looking = [], lean = []] = await Promise.all(queries.map((query) => tools(query)));
+    expect(few.length).toBeLessThan(usual.length);
+    expect(more.length).toBeGreaterThan(usual.length);
+    expect(looking.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
+    expect(lean).toHaveLength(8);
+    expect(await tools('', { 'x-sitefleet-toolsets': 'sites,insight' })).toEqual(few);
+    expect(await tools('', { 'x-sitefleet-readonly': '1' })).toEqual(looking);
+    // Those that are shown only when named.
+    const named = /(`monitoring`[^.]*) are shown only when named/.exec(table)?.[1] ?? '';
+    const extra = [...named.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(extra.sort()).toEqual(TOOLSETS.filter((name) => !DEFAULT_TOOLSETS.includes(name)).sort());
+  });
+
+  it('by commands that there are, with options that they have', async () => {
+    const { out } = await run.run({}, ['completion', 'bash']);
+    const words = new Map(
+      [...out.matchAll(/^ +'([^']*)'\) words='([^']*)'/gm)].map(([, after = '', list = '']) => [
+        after,
+        list.split(' '),
+      ]),
+    );
+    const [, table = ''] = /### Commands([\s\S]*?)### Configuration/.exec(readme) ?? [];
+    const shown = [
+      ...[...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) => [
+        ...cell.matchAll(/`(?:sitefleet )?([^`]+)`/g),
+      ]),
+      ...readme.matchAll(/(?:`|^ *)sitefleet ([a-z][^`\n|#]*)/gm),
+    ];
+    expect(shown.length).toBeGreaterThan(45);
+    for (const [whole, line = ''] of shown) {
+      let path = '';
+      for (const word of line.replace(/'[^']*'/g, '').split(/\s+/)) {
+        // The file of an import stands where its subcommands stand.
+        const commandsHere = path !== 'import' && words.get(path)?.includes('help') === true;
+        if (/^--[a-z]/.test(word) ? path !== 'import' : commandsHere && /^[a-z]/.test(word))
+          expect(words.get(path), whole).toContain(word);
+        if (words.get(path)?.includes(word) === true && !word.startsWith('-')) path = `${path} ${word}`.trim();
+      }
+      expect(path, whole).not.toBe('');
     }
   });
 

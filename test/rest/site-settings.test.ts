@@ -49,7 +49,11 @@ it('a server that is older than the lowest TLS version is not spoken to', async 
   const at = { url, http_user: null, http_pass: null, ssl_verify: false };
   expect(await child.visit(at)).toMatchObject({ http_status: 200 });
   expect(await child.visit({ ...at, min_tls: 'TLSv1.2' })).toMatchObject({ http_status: 200 });
-  expect(await child.visit({ ...at, min_tls: 'TLSv1.3' })).toMatchObject({ http_status: 0, failure: { kind: 'tls' } });
+  const tooNew = await child.visit({ ...at, min_tls: 'TLSv1.3' });
+  expect(tooNew).toMatchObject({ http_status: 0, failure: { kind: 'tls' } });
+  // Not the certificate is in the way.
+  expect(tooNew.failure?.advice).toMatch(/ssl_version/);
+  expect(tooNew.failure?.advice).not.toMatch(/certificate/);
   server.closeAllConnections();
   await new Promise((done) => server.close(done));
 });
