@@ -49,9 +49,10 @@ async function checksDone(db: Db, { from, until, pace }: { from: number; until: 
   const late: number[] = [];
   let up = 0;
   for (let last = 0; ; ) {
-    const rows = await db.all(`SELECT id, site_id, at, status FROM heartbeat WHERE id > ? ORDER BY id LIMIT ${ROWS}`, [
-      last,
-    ]);
+    const rows = await db.all(
+      `SELECT id, site_id, at, status FROM heartbeat WHERE id > ? AND at > ? ORDER BY id LIMIT ${ROWS}`,
+      [last, from],
+    );
     if (rows.length === 0) break;
     last = Number(rows.at(-1)?.id);
     for (const { site_id, at, status } of rows) {
