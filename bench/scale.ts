@@ -168,8 +168,8 @@ async function counted(
   await Promise.all([wire.ask('counts'), sites.ask('counts')]);
   const pids = [storagePid, ...workers.map(({ pid }) => pid), sites.pid, wire.pid];
   const before = pids.map((pid) => usageOf(pid));
-  const ticks = new Ticks(db);
   const from = Date.now();
+  const ticks = new Ticks(db, from);
   const until = from + chosen.minutes * 60_000;
   say('counting');
   while (Date.now() < until) {
