@@ -34,6 +34,12 @@ export const scenario: Scenario = {
       server.on('request', (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/html', 'content-length': PAGE.length }).end(PAGE);
       });
+      let bytes = 0;
+      server.on('connection', (socket) => {
+        socket.once('close', () => {
+          bytes += socket.bytesRead + socket.bytesWritten;
+        });
+      });
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
@@ -48,8 +54,12 @@ export const scenario: Scenario = {
       for (let round = 0; round < (quick ? 2 : 4); round++) costs.push(await helper.ask<ChecksCost>('run'));
       await helper.close();
       server.closeAllConnections();
-      server.close();
-      measures.push(...measuresOf(scheme, sites, costs.slice(1)));
+      await new Promise((closed) => server.close(closed));
+      const checked = sum(costs.map((cost) => cost.checked));
+      measures.push(
+        ...measuresOf(scheme, sites, costs.slice(1)),
+        figure(`KB on the wire for an uptime check over ${scheme}`, null, [bytes / checked / 1_000], 'HEAD, both ways'),
+      );
     }
     return [...measures, await space(join(dir, 'space.db'), quick ? 1_000 : 10_000)];
   },
