@@ -3,6 +3,7 @@
 import { storedUrl } from '../../src/domain/sites/urls.js';
 import { type Db, sql } from '../../src/store/driver/db.js';
 import { searchText } from '../../src/store/sites/filter.js';
+import { keepRecordTexts } from '../../src/store/sites/inventory-lists.js';
 import type { Vault } from '../../src/store/vault/vault.js';
 import { SeededRandom } from './random.js';
 
@@ -167,6 +168,7 @@ async function seedBatch(
        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8 FROM json_each(?)`,
       JSON.stringify(offers),
     ),
+    ...sites.map(([id]) => keepRecordTexts(Number(id))),
   ]);
 }
 

@@ -318,7 +318,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
 }
 
 /** Answers whether anything changed. */
-async function changeSession({ webSessions }: Store, change: SessionChange): Promise<boolean> {
+async function changeSession({ webSessions, users }: Store, change: SessionChange): Promise<boolean> {
   switch (change.step) {
     case 'open':
       return webSessions.open(change.session, change.user_id, change.proof);
@@ -328,6 +328,8 @@ async function changeSession({ webSessions }: Store, change: SessionChange): Pro
       return webSessions.rotate(change.id, change.from, change.to, change.rotated_at, change.now);
     case 'use':
       return webSessions.use(change.id, change.now, change.previous_until);
+    case 'password':
+      return users.replacePassword(change.user_id, change.proof, await users.hash(change.password));
     case 'end':
       return webSessions.end(change.id);
   }
