@@ -17,7 +17,7 @@ import type { Db } from '../src/store/driver/db.js';
 import { benchVault, openWriter } from './lib/database.js';
 import { type Helper, startHelper } from './lib/process.js';
 import { outcomeOf, Ticks } from './lib/scale-outcome.js';
-import { bytesWrittenBy, report, type Usage, usageOf } from './lib/scale-report.js';
+import { report, type Usage, usageOf } from './lib/scale-report.js';
 import { dueWithin, type Pace, planFleet, storeFleet } from './lib/scale-seed.js';
 import {
   addressesFor,
@@ -28,7 +28,7 @@ import {
 } from './lib/scale-sites.js';
 import { startStorageServer } from './lib/sqld.js';
 import type { WireCounts, WireReady, WireSpec } from './lib/storage-wire.js';
-import { startWorker } from './lib/worker.js';
+import { startWorker, type Worker } from './lib/worker.js';
 
 const SERVER = 'https://bench.invalid/wp-admin/';
 const PLUGINS = 30;
@@ -43,7 +43,7 @@ function options() {
   const { values } = parseArgs({
     options: {
       sites: { type: 'string', default: '100000' },
-      rate: { type: 'string', default: '0.1' },
+      rate: { type: 'string', multiple: true, default: ['0.1'] },
       workers: { type: 'string', default: '2' },
       minutes: { type: 'string', default: '5' },
       latency: { type: 'string', default: '300' },
@@ -52,15 +52,18 @@ function options() {
       log: { type: 'string', default: 'warn' },
     },
   });
-  const number = (name: keyof typeof values, min: number, max: number, whole = true) => {
-    const value = Number(values[name]);
+  const checked = (name: string, text: string, min: number, max: number, whole: boolean) => {
+    const value = Number(text);
     if (value >= min && value <= max && (!whole || Number.isInteger(value))) return value;
     const kind = whole ? 'a whole number' : 'a number';
-    throw new TypeError(`--${name}: expected ${kind} from ${min} to ${max}, got ${JSON.stringify(values[name])}`);
+    throw new TypeError(`--${name}: expected ${kind} from ${min} to ${max}, got ${JSON.stringify(text)}`);
   };
+  const number = (name: Exclude<keyof typeof values, 'rate'>, min: number, max: number) =>
+    checked(name, values[name], min, max, true);
   return {
     sites: number('sites', 100, 100_000),
-    rate: number('rate', 0.01, 1, false),
+    /** One simulation for each, on the same database. */
+    rates: values.rate.map((rate) => checked('rate', rate, 0.01, 1, false)),
     workers: number('workers', 1, 20),
     minutes: number('minutes', 1, 120),
     latencyMs: number('latency', 0, 60_000),
@@ -70,7 +73,7 @@ function options() {
   };
 }
 
-export type ScaleOptions = ReturnType<typeof options>;
+export type ScaleOptions = Omit<ReturnType<typeof options>, 'rates'> & { rate: number };
 
 const say = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
@@ -94,15 +97,15 @@ interface Parts {
   storagePid: number;
 }
 
-async function simulate(chosen: ScaleOptions, dir: string): Promise<void> {
-  const { sites: count, rate, workers, minutes, perAddress } = chosen;
-  const pace: Pace = { sites: count, rate, runMs: SETTLE_MS + minutes * 60_000 };
+async function simulate({ rates, ...chosen }: ReturnType<typeof options>, dir: string): Promise<void> {
+  const { sites: count, workers, minutes, perAddress } = chosen;
+  const paceOf = (rate: number): Pace => ({ sites: count, rate, runMs: SETTLE_MS + minutes * 60_000 });
   const keys = await keyPairs();
   mkdirSync(join(dir, 'storage'));
   const storage = await startStorageServer(join(dir, 'storage'));
   const closers: (() => Promise<void>)[] = [() => storage.close()];
   try {
-    const due = dueWithin(pace);
+    const due = dueWithin(paceOf(Math.max(...rates)));
     const sites = await startHelper<ScaleSitesReady>(new URL('./lib/scale-sites-process.js', import.meta.url), {
       sites: count,
       perAddress,
@@ -133,29 +136,40 @@ async function simulate(chosen: ScaleOptions, dir: string): Promise<void> {
       },
     });
     say(`${count} sites stored in ${Math.round((performance.now() - began) / 1_000)} s`);
-    await run(chosen, pace, { db, sites, wire, storagePid: storage.pid }, closers);
+    for (const rate of rates)
+      await run({ ...chosen, rate }, paceOf(rate), { db, sites, wire, storagePid: storage.pid });
   } finally {
     for (const close of closers.reverse()) await close();
   }
 }
 
-async function run(chosen: ScaleOptions, pace: Pace, parts: Parts, closers: (() => Promise<void>)[]): Promise<void> {
-  const { db, sites, wire, storagePid } = parts;
+async function run(chosen: ScaleOptions, pace: Pace, parts: Parts): Promise<void> {
   const start = Date.now();
-  await planFleet(db, start, pace);
-  say(`planned in ${Math.round((Date.now() - start) / 100) / 10} s; the processes start`);
+  await planFleet(parts.db, start, pace);
+  say(`planned in ${(Date.now() - start) / 1_000} s; the processes start`);
   const workers = await Promise.all(
-    wire.ready.ports.map((port) => startWorker(`http://127.0.0.1:${port}`, chosen.log)),
+    parts.wire.ready.ports.map((port) => startWorker(`http://127.0.0.1:${port}`, chosen.log)),
   );
-  closers.push(async () => {
+  try {
+    await counted(chosen, pace, start, parts, workers);
+  } finally {
     await Promise.all(workers.map((worker) => worker.close()));
-  });
+  }
+}
+
+async function counted(
+  chosen: ScaleOptions,
+  pace: Pace,
+  start: number,
+  { db, sites, wire, storagePid }: Parts,
+  workers: readonly Worker[],
+): Promise<void> {
   await pause(Math.max(0, start + SETTLE_MS - Date.now()));
   await Promise.all([wire.ask('counts'), sites.ask('counts')]);
   const pids = [storagePid, ...workers.map(({ pid }) => pid), sites.pid, wire.pid];
   const before = pids.map((pid) => usageOf(pid));
-  const ticks = new Ticks(db);
   const from = Date.now();
+  const ticks = new Ticks(db, from);
   const until = from + chosen.minutes * 60_000;
   say('counting');
   while (Date.now() < until) {
@@ -163,7 +177,6 @@ async function run(chosen: ScaleOptions, pace: Pace, parts: Parts, closers: (() 
     await pause(Math.min(1_000, Math.max(0, until - Date.now())));
   }
   const usage: Usage[] = pids.map((pid, at) => usageOf(pid, before[at]));
-  const written = bytesWrittenBy(usage[0]);
   const counts = await wire.ask<WireCounts[]>('counts');
   const visited = await sites.ask<ScaleSitesCounts>('counts');
   do {
@@ -171,9 +184,7 @@ async function run(chosen: ScaleOptions, pace: Pace, parts: Parts, closers: (() 
     await ticks.look();
   } while (ticks.isRunning('daily-sync') && Date.now() < until + LONGEST_GRACE_MS);
   const outcome = await outcomeOf(db, { from, until, start, pace });
-  process.stdout.write(
-    report({ chosen, seconds: (until - from) / 1_000, usage, written, counts, visited, ticks, outcome }),
-  );
+  process.stdout.write(report({ chosen, seconds: (until - from) / 1_000, usage, counts, visited, ticks, outcome }));
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'sitefleet-scale-'));

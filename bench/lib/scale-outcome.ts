@@ -49,9 +49,10 @@ async function checksDone(db: Db, { from, until, pace }: { from: number; until: 
   const late: number[] = [];
   let up = 0;
   for (let last = 0; ; ) {
-    const rows = await db.all(`SELECT id, site_id, at, status FROM heartbeat WHERE id > ? ORDER BY id LIMIT ${ROWS}`, [
-      last,
-    ]);
+    const rows = await db.all(
+      `SELECT id, site_id, at, status FROM heartbeat WHERE id > ? AND at > ? ORDER BY id LIMIT ${ROWS}`,
+      [last, from],
+    );
     if (rows.length === 0) break;
     last = Number(rows.at(-1)?.id);
     for (const { site_id, at, status } of rows) {
@@ -97,10 +98,13 @@ export interface Tick {
 /** The runs of the timetable in all processes, as far as they show in the database when one looks every second. */
 export class Ticks {
   readonly #db: Db;
+  readonly #from: number;
   readonly #seen = new Map<string, Tick>();
 
-  constructor(db: Db) {
+  /** @param from runs that began before this instant are left out */
+  constructor(db: Db, from: number) {
     this.#db = db;
+    this.#from = from;
   }
 
   get all(): readonly Tick[] {
@@ -124,6 +128,7 @@ export class Ticks {
       const pattern = patternOf(name);
       if (pattern === undefined) continue;
       const started = Number(last_started);
+      if (started < this.#from) continue;
       const finished = last_finished !== null && Number(last_finished) >= started ? Number(last_finished) : null;
       this.#seen.set(`${name} ${owner} ${started}`, {
         name: String(name),

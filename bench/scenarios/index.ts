@@ -25,6 +25,7 @@ import { scenario as wrongLogins } from './23-wrong-logins.js';
 import { scenario as safeUpdate } from './24-safe-update.js';
 import { scenario as guard } from './25-guard.js';
 import { scenario as vulnerabilities } from './26-vulnerabilities.js';
+import { scenario as uptimeChecks } from './30-uptime-checks.js';
 
 export const scenarios: readonly Scenario[] = [
   listUpdates,
@@ -50,4 +51,5 @@ export const scenarios: readonly Scenario[] = [
   safeUpdate,
   guard,
   vulnerabilities,
+  uptimeChecks,
 ];
