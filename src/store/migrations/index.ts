@@ -22,6 +22,7 @@ import { webSessions } from './0027_web_sessions.js';
 import { vulnerabilities } from './0028_vulnerabilities.js';
 import { incidentAcknowledged } from './0030_incident_acknowledged.js';
 import { titleTries } from './0032_title_tries.js';
+import { vulnerabilitiesTold } from './0037_vulnerabilities_told.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -47,4 +48,5 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 28, name: 'vulnerabilities', sql: vulnerabilities },
   { id: 30, name: 'incident_acknowledged', sql: incidentAcknowledged },
   { id: 32, name: 'title_tries', sql: titleTries },
+  { id: 37, name: 'vulnerabilities_told', sql: vulnerabilitiesTold },
 ];
