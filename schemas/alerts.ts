@@ -50,6 +50,32 @@ export const ALERT_KINDS = {
       items: z.string().describe('What was installed.'),
     }),
   },
+  'vulnerability.found': {
+    about: 'A vulnerability became known of what a connected site has installed.',
+    facts: z.object({
+      url: z.string(),
+      name: z.string(),
+      type: z.enum(['plugin', 'theme', 'core']),
+      slug: z.string(),
+      item: z.string().describe('Name of the plugin or theme.'),
+      version: z.string().describe('The installed one.'),
+      count: z.number().int().describe('How many became known of it; the rest is of the worst.'),
+      title: z.string(),
+      severity: z.string().nullable().describe('null = not rated.'),
+      cve: z.string().nullable(),
+      reference: z.string().nullable().describe('Where the entry is published.'),
+      fixed_in: z.string().nullable().describe('null = no fixed version is known.'),
+    }),
+  },
+  'vulnerability.summary': {
+    about: 'Many vulnerabilities became known at once, or the feed was read for the first time.',
+    facts: z.object({
+      vulnerabilities: z.number().int(),
+      critical: z.number().int().describe('How many of them are rated critical.'),
+      items: z.number().int().describe('Plugins, themes and cores, counted on each site.'),
+      sites: z.number().int(),
+    }),
+  },
   'backup.failed': {
     about: 'The daily backup of the database could not be made.',
     facts: z.object({

@@ -63,6 +63,12 @@ export const MAIL_KINDS = {
     subject: '[site.name]: domain',
     module: 'domain-monitor',
   },
+  vulnerability: {
+    label: 'Vulnerabilities',
+    description: 'A vulnerability became known of what a site has installed. Only with a vulnerability feed.',
+    heading: 'Known vulnerability',
+    subject: '[site.name]: vulnerability',
+  },
   backup: {
     label: 'Backups',
     description: 'The daily backup of the database could not be made. Only where a folder for backups is set.',

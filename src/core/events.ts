@@ -51,6 +51,22 @@ type ClientFacts = { client_id: number; client_name: string };
 type TagFacts = { tag_id: number; tag_name: string };
 type KeyFacts = { key_id: number; by: string };
 type UserFacts = { user_id: number; user_name: string };
+type VulnerabilityFacts = {
+  url: string;
+  name: string;
+  type: 'plugin' | 'theme' | 'core';
+  slug: string;
+  /** Name of the plugin or theme. */
+  item: string;
+  version: string;
+  /** How many became known of it; title and the rest are those of the worst. */
+  count: number;
+  title: string;
+  severity: string | null;
+  cve: string | null;
+  reference: string | null;
+  fixed_in: string | null;
+};
 type TaskFacts = { task_id: number; title: string };
 
 /** Events about one site. */
@@ -107,6 +123,7 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'certificate.expiring': CertificateFacts;
   'certificate.expired': CertificateFacts;
   'certificate.invalid': CertificateFacts;
+  'vulnerability.found': VulnerabilityFacts;
   'audit.completed': AuditFacts;
   'audit.poor': AuditFacts & { threshold: number };
   'audit.failed': { strategy: string; reason: string };
@@ -129,6 +146,8 @@ type ServiceEvents = {
   'tool_job.completed': ToolJobFacts;
   /** By the clock, see SITEFLEET_BACKUP_DIR; `last_backup` is the time of the newest good one. */
   'backup.failed': { reason: string; last_backup: string | null };
+  /** Many became known at once: pairs of a site and what it has installed are `items`. */
+  'vulnerability.summary': { vulnerabilities: number; critical: number; items: number; sites: number };
   'network.up': NetworkFacts;
   'network.down': NetworkFacts;
   'cost.added': CostFacts;
@@ -194,6 +213,8 @@ export type AlertKind =
   | keyof DomainEvents
   | 'site.unhealthy'
   | 'site.http_check_failed'
+  | 'vulnerability.found'
+  | 'vulnerability.summary'
   | 'backup.failed';
 
 /** An event as it is stored for delivery. */

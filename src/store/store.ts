@@ -63,6 +63,7 @@ import type { Vault } from './vault/vault.js';
 import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
 import { createJudgements } from './vulnerabilities/judgements.js';
 import { createVulnerabilities } from './vulnerabilities/list.js';
+import { createVulnerabilityNews } from './vulnerabilities/news.js';
 
 export function createStore(db: Db, vault: Vault) {
   return {
@@ -83,6 +84,7 @@ export function createStore(db: Db, vault: Vault) {
     findings: createFindings(db),
     vulnerabilityFeeds: createVulnerabilityFeeds(db),
     judgements: createJudgements(db),
+    vulnerabilityNews: createVulnerabilityNews(db),
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),
     fleetOffers: createFleetOffers(db),

@@ -449,6 +449,8 @@ export const en = {
     'domain.not_found': 'the registry no longer knows the domain',
     'site.unhealthy': 'the health score is low',
     'site.http_check_failed': 'unexpected answer after an update',
+    'vulnerability.found': 'a known vulnerability',
+    'vulnerability.summary': 'known vulnerabilities',
   } as Record<string, string>,
   security: {
     none: 'Nothing stands out',

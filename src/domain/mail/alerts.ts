@@ -31,6 +31,8 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'domain.not_found': 'domain_expiry',
   'site.unhealthy': 'site_health',
   'site.http_check_failed': 'http_check',
+  'vulnerability.found': 'vulnerability',
+  'vulnerability.summary': 'vulnerability',
   'backup.failed': 'backup',
 };
 
@@ -99,6 +101,14 @@ function sentence(alert: MailedAlert, facts: Facts): string {
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
       return afterUpdate(what, facts, say('items'));
+    case 'vulnerability.found': {
+      const more = Number(facts.count) - 1;
+      const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;
+      const fix = facts.fixed_in === null ? 'No fixed version is known.' : `Version ${say('fixed_in')} fixes it.`;
+      return `${say('item')} ${say('version')} on ${what} is vulnerable${facts.severity === null ? '' : ` (${say('severity')})`}: ${say('title')}. ${fix}${rest}`;
+    }
+    case 'vulnerability.summary':
+      return `${what} became known that concern ${Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`}; ${Number(facts.critical) === 0 ? 'none of them is' : `${say('critical')} of them are`} rated critical.`;
     case 'backup.failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is of ${say('last_backup').slice(0, 10)}.`}`;
   }
@@ -120,6 +130,10 @@ function inDays(days: unknown): string {
 
 function subjectOf(alert: MailedAlert, facts: Facts): string {
   if (alert.kind === 'backup.failed') return 'The database';
+  if (alert.kind === 'vulnerability.summary')
+    return Number(facts.vulnerabilities) === 1
+      ? '1 vulnerability'
+      : `${Number(facts.vulnerabilities ?? 0)} vulnerabilities`;
   const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
   return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
 }
@@ -172,6 +186,8 @@ function details(alert: MailedAlert, facts: Facts, url: string, zone: string): s
     ['HTTP status', Number(facts.http_code ?? facts.http_status) > 0 ? (facts.http_code ?? facts.http_status) : ''],
     ['Issuer', facts.issuer],
     ['Registrar', facts.registrar],
+    ['CVE', facts.cve],
+    ['Published at', facts.reference],
     ['Problem', alert.kind === 'certificate.invalid' ? '' : facts.problem],
   ];
   return rows.flatMap(([name, value]) => {

@@ -89,7 +89,7 @@ async function packagesOf(ctx: Ctx, term: string): Promise<number[]> {
 }
 
 function view(row: VulnerabilityRow) {
-  const versions = JSON.parse(row.versions) as [string, string | null][];
+  const { versions } = row;
   const sorted = versions.map(([version]) => version).sort(compareVersions);
   // The version that is fixed for every site; none when some site has no fix.
   const fixes = versions.map(([, fix]) => fix);
@@ -107,7 +107,7 @@ function view(row: VulnerabilityRow) {
     versions: sorted.slice(0, VERSIONS),
     fixed_in,
     sites: row.sites,
-    first_sites: JSON.parse(row.first_sites) as string[],
+    first_sites: row.first_sites,
   };
 }
 

@@ -24,6 +24,7 @@ import { incidentAcknowledged } from './0030_incident_acknowledged.js';
 import { titleTries } from './0032_title_tries.js';
 import { openChanges } from './0033_open_changes.js';
 import { users } from './0035_users.js';
+import { vulnerabilitiesTold } from './0037_vulnerabilities_told.js';
 import { recordTexts } from './0038_record_texts.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
@@ -52,5 +53,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 32, name: 'title_tries', sql: titleTries },
   { id: 33, name: 'open_changes', sql: openChanges },
   { id: 35, name: 'users', sql: users },
+  { id: 37, name: 'vulnerabilities_told', sql: vulnerabilitiesTold },
   { id: 38, name: 'record_texts', sql: recordTexts },
 ];

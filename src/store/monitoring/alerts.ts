@@ -35,7 +35,7 @@ export function alertValues(alert: NewAlert): Value[] {
 }
 
 /** Stores an alert unless its key is known or its site is gone; one change when it was new. */
-function alertStatement(alert: NewAlert): Statement {
+export function alertStatement(alert: NewAlert): Statement {
   return sql(
     `INSERT INTO alert (key, kind, site_id, at, facts) SELECT ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (SELECT 1 FROM site WHERE id = ?)
      ON CONFLICT (key) DO NOTHING`,

@@ -1,10 +1,10 @@
 /** Known vulnerabilities of the fleet: one row for each that concerns an installed plugin, theme or core. */
 
-import type { Db, Row, Value } from '../driver/db.js';
+import type { Db, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 
-export interface VulnerabilityRow extends Row {
+export interface VulnerabilityRow {
   kind: number;
   slug: string;
   name: string;
@@ -14,11 +14,12 @@ export interface VulnerabilityRow extends Row {
   cve: string | null;
   reference: string | null;
   published: number | null;
-  /** JSON of `[version, first fixed version]` pairs. */
-  versions: string;
+  notice_id: number | null;
+  /** Installed versions, each with the first fixed one. */
+  versions: [string, string | null][];
   sites: number;
-  /** JSON of addresses. */
-  first_sites: string;
+  /** Addresses. */
+  first_sites: string[];
 }
 
 export interface VulnerabilityFilter {
@@ -32,20 +33,36 @@ export interface VulnerabilityFilter {
   denied: readonly number[];
 }
 
-/** `package_id, version, site_id` of every install that something is known of. */
+const IN = 'IN (SELECT value FROM json_each(?))';
+const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
+
+/** `package_id, version, site_id` of the installs of these versions. @param versions SELECT of package_id and version */
+function installsOf(versions: Fragment): Fragment {
+  return join([
+    fragment('SELECT w.package_id, w.version, e.site_id FROM ('),
+    versions,
+    fragment(
+      ') w JOIN site_extension e ON e.package_id = w.package_id AND e.version = w.version UNION ALL SELECT 0, w.version, d.site_id FROM (',
+    ),
+    versions,
+    fragment(') w JOIN site_detail d ON w.package_id = 0 AND d.wp_version = w.version'),
+  ]);
+}
+
+/** The installs that something is known of. */
 export const VULNERABLE_INSTALLS = `SELECT w.package_id, w.version, e.site_id
     FROM (SELECT DISTINCT package_id, version FROM vulnerable_version WHERE package_id > 0) w
     JOIN site_extension e ON e.package_id = w.package_id AND e.version = w.version
   UNION ALL SELECT 0, w.version, d.site_id
     FROM (SELECT DISTINCT version FROM vulnerable_version WHERE package_id = 0) w JOIN site_detail d ON d.wp_version = w.version`;
 
-/** Sites of which it is not known, although there is a feed: never synced, or with a version that waits to be judged. */
+/**
+ * Sites of which it is not known, although there is a feed: never synced, or with a version that waits to be judged. CROSS: few
+ * versions wait, and SQLite would go through all that is installed.
+ */
 export const UNJUDGED_SITES = `SELECT site_id FROM site_detail WHERE last_sync IS NULL
-  UNION ALL SELECT e.site_id FROM version_to_judge j JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
-  UNION ALL SELECT d.site_id FROM version_to_judge j JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
-
-const IN = 'IN (SELECT value FROM json_each(?))';
-const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
+  UNION ALL SELECT e.site_id FROM version_to_judge j CROSS JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
+  UNION ALL SELECT d.site_id FROM version_to_judge j CROSS JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
 
 /** ` AND …` of the site `s`. */
 function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragment {
@@ -60,12 +77,27 @@ function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragmen
 }
 
 /** ` AND …` of the finding `w` and its vulnerability `x`. */
-function ofFindings({ severities, packages, fixed }: VulnerabilityFilter): Fragment {
+function ofFindings(filter: VulnerabilityFilter): Fragment {
+  const { severities, packages, sites } = filter;
   return join([
     among('x.severity', severities),
     ...(packages === undefined ? [] : [fragment(` AND w.package_id ${IN}`, JSON.stringify(packages))]),
-    fragment(fixed === undefined ? '' : ` AND w.fixed_in IS ${fixed ? 'NOT ' : ''}NULL`),
+    withFix(filter),
+    ...(sites === undefined
+      ? []
+      : [
+          fragment(
+            ` AND (w.package_id, w.version) IN (SELECT package_id, version FROM site_extension WHERE site_id ${IN}
+               UNION ALL SELECT 0, wp_version FROM site_detail WHERE site_id ${IN})`,
+            JSON.stringify(sites),
+            JSON.stringify(sites),
+          ),
+        ]),
   ]);
+}
+
+function withFix({ fixed }: VulnerabilityFilter): Fragment {
+  return fragment(fixed === undefined ? '' : ` AND w.fixed_in IS ${fixed ? 'NOT ' : ''}NULL`);
 }
 
 export function createVulnerabilities(db: Db) {
@@ -74,45 +106,80 @@ export function createVulnerabilities(db: Db) {
     async page(filter: VulnerabilityFilter, page: number, perPage: number, firstSites: number) {
       const sites = ofSites(filter);
       const findings = ofFindings(filter);
-      // Installs first, each version once: a version may have many vulnerabilities, and many sites.
-      const installs = `installs AS MATERIALIZED (SELECT i.package_id, i.version, i.site_id FROM (${VULNERABLE_INSTALLS}) i
-        JOIN site s ON s.id = i.site_id WHERE 1${sites.text})`;
-      const held = `held AS MATERIALIZED (SELECT w.package_id, w.vulnerability_id,
-          json_group_array(json_array(w.version, w.fixed_in)) AS versions, sum(n) AS sites
-        FROM (SELECT package_id, version, count(*) AS n FROM installs GROUP BY 1, 2) i
-        JOIN vulnerable_version w ON w.package_id = i.package_id AND w.version = i.version
-        JOIN vulnerability x ON x.id = w.vulnerability_id WHERE 1${findings.text} GROUP BY 1, 2)`;
-      const withHeld = `WITH ${installs}, ${held}`;
-      const args = [...sites.args, ...findings.args];
-      const [rows = [], severities = [], totals = [], unknown = []] = await db.read([
-        sql(
-          `${withHeld} SELECT k.*, (SELECT json_group_array(url) FROM (SELECT DISTINCT s.url FROM installs i
-               JOIN vulnerable_version w ON w.package_id = i.package_id AND w.version = i.version
-               JOIN site s ON s.id = i.site_id WHERE i.package_id = k.package_id AND w.vulnerability_id = k.vulnerability_id
-               ORDER BY s.url_key, s.id LIMIT ?)) AS first_sites
-           FROM (SELECT ifnull(p.kind, 2) AS kind, ifnull(p.slug, 'wordpress') AS slug, ifnull(p.name, 'WordPress') AS name,
-             h.package_id, h.vulnerability_id, h.versions, h.sites, x.title, x.severity, x.score, x.cve, x.reference, x.published, x.notice_id
-           FROM held h JOIN vulnerability x ON x.id = h.vulnerability_id LEFT JOIN package p ON p.id = h.package_id
-           ORDER BY x.severity DESC, x.score DESC, h.sites DESC, x.published DESC, h.package_id, x.id LIMIT ? OFFSET ?) k`,
-          ...args,
-          firstSites,
+      const siteOf = sites.text === '' ? '' : ' JOIN site s ON s.id =';
+      const installs = join([
+        fragment(`(CASE w.package_id WHEN 0
+          THEN (SELECT count(*) FROM site_detail d${siteOf && `${siteOf} d.site_id`} WHERE d.wp_version = w.version`),
+        sites,
+        fragment(`) ELSE (SELECT count(*) FROM site_extension e${siteOf && `${siteOf} e.site_id`}
+            WHERE e.package_id = w.package_id AND e.version = w.version`),
+        sites,
+        fragment(') END)'),
+      ]);
+      // Grouped in the order of an index: only what is found has to be sorted.
+      const held = join([
+        fragment('WITH held AS MATERIALIZED (SELECT w.vulnerability_id, w.package_id, sum('),
+        installs,
+        fragment(`) AS sites, x.severity, x.score, x.published
+          FROM vulnerable_version w JOIN vulnerability x ON x.id = w.vulnerability_id WHERE 1`),
+        findings,
+        fragment(' GROUP BY 1, 2)'),
+      ]);
+      const ofFound = join([
+        fragment(
+          'SELECT w.package_id, w.version, w.fixed_in FROM vulnerable_version w WHERE w.vulnerability_id = k.vulnerability_id AND w.package_id = k.package_id',
+        ),
+        withFix(filter),
+      ]);
+      const found = join([
+        held,
+        fragment(`SELECT (SELECT json_group_array(json_object('kind', ifnull(p.kind, 2), 'slug', ifnull(p.slug, 'wordpress'),
+            'name', ifnull(p.name, 'WordPress'), 'title', x.title, 'severity', x.severity, 'score', x.score, 'cve', x.cve,
+            'reference', x.reference, 'published', x.published, 'notice_id', x.notice_id, 'sites', k.sites,
+            'versions', json((SELECT json_group_array(json_array(w.version, w.fixed_in)) FROM (`),
+        ofFound,
+        fragment(') w WHERE '),
+        installs,
+        fragment(` > 0)), 'first_sites', json((SELECT json_group_array(url) FROM (
+              SELECT s.url FROM site s WHERE s.id IN (SELECT site_id FROM (`),
+        installsOf(ofFound),
+        fragment('))'),
+        sites,
+        fragment(' ORDER BY s.url_key, s.id LIMIT ?)))))', firstSites),
+        fragment(
+          ` FROM (SELECT * FROM held WHERE sites > 0
+              ORDER BY severity DESC, score DESC, sites DESC, published DESC, package_id, vulnerability_id LIMIT ? OFFSET ?) k
+            CROSS JOIN vulnerability x ON x.id = k.vulnerability_id LEFT JOIN package p ON p.id = k.package_id) AS rows,
+          (SELECT json_group_array(json_array(severity, n)) FROM (SELECT severity, count(*) AS n FROM held WHERE sites > 0 GROUP BY 1)) AS severities`,
           perPage,
           offset(page, perPage),
         ),
-        sql(
-          `${withHeld} SELECT x.severity, count(*) AS n FROM held h JOIN vulnerability x ON x.id = h.vulnerability_id GROUP BY 1`,
-          ...args,
-        ),
-        sql(
-          `${withHeld} SELECT count(DISTINCT i.site_id) AS sites FROM installs i WHERE (i.package_id, i.version) IN
-             (SELECT h.package_id, j.value ->> 0 FROM held h, json_each(h.versions) j)`,
-          ...args,
-        ),
-        sql(
-          `SELECT count(*) AS all_sites, count(*) FILTER (WHERE s.id IN (${UNJUDGED_SITES})) AS unjudged FROM site s WHERE 1${sites.text}`,
-          ...sites.args,
-        ),
       ]);
+      const concerned = join([
+        fragment('SELECT count(DISTINCT i.site_id) AS sites FROM ('),
+        installsOf(
+          join([
+            fragment(
+              'SELECT DISTINCT w.package_id, w.version FROM vulnerable_version w JOIN vulnerability x ON x.id = w.vulnerability_id WHERE 1',
+            ),
+            findings,
+          ]),
+        ),
+        fragment(`) i${siteOf && `${siteOf} i.site_id`} WHERE 1`),
+        sites,
+      ]);
+      const unknown = join([
+        fragment('SELECT (SELECT count(*) FROM site s WHERE 1'),
+        sites,
+        fragment(`) AS all_sites, (SELECT count(*) FROM site s WHERE s.id IN (${UNJUDGED_SITES})`),
+        sites,
+        fragment(') AS unjudged'),
+      ]);
+      const [lists = [], totals = [], counts = []] = await db.read(
+        [found, concerned, unknown].map(({ text, args }) => sql(text, ...args)),
+      );
+      const rows = JSON.parse(String(lists[0]?.rows ?? '[]')) as VulnerabilityRow[];
+      const severities = JSON.parse(String(lists[0]?.severities ?? '[]')) as [severity: number | null, n: number][];
       const noticeIds = [...new Set(rows.flatMap(({ notice_id }) => (notice_id === null ? [] : [notice_id])))];
       const notices =
         noticeIds.length === 0
@@ -121,12 +188,12 @@ export function createVulnerabilities(db: Db) {
               JSON.stringify(noticeIds),
             ]);
       return {
-        rows: rows as VulnerabilityRow[],
-        rows_total: severities.reduce((sum, { n }) => sum + Number(n), 0),
-        severities: severities as { severity: number | null; n: number }[],
+        rows,
+        rows_total: severities.reduce((sum, [, n]) => sum + n, 0),
+        severities: severities.map(([severity, n]) => ({ severity, n })),
         sites: Number(totals[0]?.sites ?? 0),
         /** Sites of which it is not known: with a feed, and without one. */
-        unknown: { judged: Number(unknown[0]?.unjudged ?? 0), all: Number(unknown[0]?.all_sites ?? 0) },
+        unknown: { judged: Number(counts[0]?.unjudged ?? 0), all: Number(counts[0]?.all_sites ?? 0) },
         notices: notices.map(({ body }) => String(body)),
       };
     },

@@ -1,0 +1,54 @@
+/** Alerts of vulnerabilities that became known: one for each plugin, theme or core of a connected site, or one that sums up many. */
+
+import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
+import { type Alert, emitAlerts } from '../../core/events.js';
+import type { SiteNews } from '../../store/vulnerabilities/news.js';
+import type { Ctx } from '../context.js';
+
+/** More are summed up: who gets hundreds of alerts reads none. */
+const MOST_SINGLE = 20;
+
+/**
+ * Tells of what was not known at the last look, also of what sites have installed since.
+ * @param first nothing was known before: all of it is summed up
+ */
+export async function tellNews(ctx: Ctx, first: boolean): Promise<void> {
+  const { vulnerabilityNews } = ctx.store;
+  const news = await vulnerabilityNews.read(MOST_SINGLE);
+  if (news.fresh === '[]') return;
+  const at = ctx.clock.now();
+  const { fresh, vulnerabilities, sites, items, critical } = news;
+  const summary: Alert<'vulnerability.summary'> = {
+    key: `vulnerability:all:${at}`,
+    kind: 'vulnerability.summary',
+    site_id: null,
+    at,
+    facts: { vulnerabilities, critical, items, sites },
+  };
+  const single = !first && items <= MOST_SINGLE;
+  const alerts: Alert[] = items === 0 ? [] : single ? news.first.map((one) => alertOf(one, at)) : [summary];
+  emitAlerts(ctx.events, await vulnerabilityNews.settle(fresh, alerts));
+}
+
+function alertOf(one: SiteNews, at: number): Alert<'vulnerability.found'> {
+  return {
+    key: `vulnerability:${one.site_id}:${one.package_id}:${at}`,
+    kind: 'vulnerability.found',
+    site_id: one.site_id,
+    at,
+    facts: {
+      url: one.url,
+      name: one.site_name,
+      type: SOFTWARE_TYPES[one.kind] ?? 'plugin',
+      slug: one.package_id === 0 ? CORE_FEED_SLUG : one.slug,
+      item: one.name,
+      version: one.version,
+      count: one.count,
+      title: one.title,
+      severity: one.severity === null ? null : (SEVERITIES[one.severity] ?? null),
+      cve: one.cve,
+      reference: one.reference,
+      fixed_in: one.fixed_in,
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Known vulnerabilities that people were not told of yet, and the alerts that tell of them. */
+
+import type { Db } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { alertStatement, type NewAlert } from '../monitoring/alerts.js';
+
+/** What became known of one plugin, theme or core on one connected site; title and the rest are those of the worst. */
+export interface SiteNews {
+  site_id: number;
+  url: string;
+  site_name: string;
+  kind: number;
+  slug: string;
+  name: string;
+  package_id: number;
+  version: string;
+  count: number;
+  title: string;
+  severity: number | null;
+  cve: string | null;
+  reference: string | null;
+  fixed_in: string | null;
+}
+
+export interface News {
+  /** Pairs of vulnerability and package, as JSON: to be settled when they were told of. */
+  fresh: string;
+  /** All that is new: vulnerabilities, connected sites, and pairs of a site and what it has installed. */
+  vulnerabilities: number;
+  sites: number;
+  items: number;
+  /** Vulnerabilities among them that are rated critical. */
+  critical: number;
+  /** The first of the pairs, the worst first. */
+  first: SiteNews[];
+}
+
+const FRESH = `SELECT DISTINCT w.vulnerability_id, w.package_id FROM vulnerable_version w WHERE NOT EXISTS (
+  SELECT 1 FROM vulnerability_told t WHERE t.vulnerability_id = w.vulnerability_id AND t.package_id = w.package_id)`;
+
+/** Installs that fresh ones concern, on connected sites; `f` is the list of FRESH. */
+const INSTALLS = `SELECT w.vulnerability_id, w.package_id, w.version, w.fixed_in, e.site_id FROM f
+    JOIN vulnerable_version w ON w.vulnerability_id = f.vulnerability_id AND w.package_id = f.package_id
+    JOIN site_extension e ON e.package_id = w.package_id AND e.version = w.version
+  UNION ALL SELECT w.vulnerability_id, 0, w.version, w.fixed_in, d.site_id FROM f
+    JOIN vulnerable_version w ON w.vulnerability_id = f.vulnerability_id AND w.package_id = 0 AND f.package_id = 0
+    JOIN site_detail d ON d.wp_version = w.version`;
+
+export function createVulnerabilityNews(db: Db) {
+  return {
+    /** What is new, with the first `limit` pairs of a site and what it has installed. */
+    async read(limit: number): Promise<News> {
+      const row = await db.one(
+        `WITH f AS MATERIALIZED (${FRESH}),
+           i AS MATERIALIZED (SELECT i.* FROM (${INSTALLS}) i JOIN site s ON s.id = i.site_id AND s.status = 'connected'),
+           -- SQLite answers the other columns of the row that has the maximum.
+           worst AS (SELECT i.site_id, i.package_id, i.version, i.fixed_in, i.vulnerability_id, count(*) AS n,
+               max(ifnull(x.severity, -1) * 100 + ifnull(x.score, 0)) AS rank
+             FROM i JOIN vulnerability x ON x.id = i.vulnerability_id GROUP BY i.site_id, i.package_id)
+         SELECT (SELECT json_group_array(json_array(vulnerability_id, package_id)) FROM f) AS fresh,
+           (SELECT count(DISTINCT vulnerability_id) FROM i) AS vulnerabilities,
+           (SELECT count(DISTINCT site_id) FROM i) AS sites,
+           (SELECT count(*) FROM worst) AS items,
+           (SELECT count(*) FROM vulnerability x WHERE x.severity = 4 AND x.id IN (SELECT vulnerability_id FROM i)) AS critical,
+           (SELECT json_group_array(json_object('site_id', s.id, 'url', s.url, 'site_name', s.name, 'kind', ifnull(p.kind, 2),
+               'slug', ifnull(p.slug, 'wordpress'), 'name', ifnull(p.name, 'WordPress'), 'package_id', k.package_id,
+               'version', k.version, 'count', k.n, 'title', x.title, 'severity', x.severity, 'cve', x.cve,
+               'reference', x.reference, 'fixed_in', k.fixed_in))
+             FROM (SELECT * FROM worst ORDER BY rank DESC, site_id, package_id LIMIT ?) k
+             CROSS JOIN site s ON s.id = k.site_id JOIN vulnerability x ON x.id = k.vulnerability_id
+             LEFT JOIN package p ON p.id = k.package_id) AS first`,
+        [limit],
+      );
+      const count = (name: string) => Number(row?.[name] ?? 0);
+      return {
+        fresh: String(row?.fresh ?? '[]'),
+        vulnerabilities: count('vulnerabilities'),
+        sites: count('sites'),
+        items: count('items'),
+        critical: count('critical'),
+        first: JSON.parse(String(row?.first ?? '[]')) as SiteNews[],
+      };
+    },
+
+    /** Stores the alerts, and with them that these were told of. Returns the alerts that are new. */
+    async settle<A extends NewAlert>(fresh: string, alerts: readonly A[]): Promise<A[]> {
+      const results = await db.batch([
+        ...alerts.map(alertStatement),
+        sql(
+          `INSERT OR IGNORE INTO vulnerability_told (vulnerability_id, package_id)
+           SELECT x.id, j.value ->> 1 FROM json_each(?) j JOIN vulnerability x ON x.id = j.value ->> 0`,
+          fresh,
+        ),
+      ]);
+      return alerts.filter((_, index) => results[index]?.changes === 1);
+    },
+  };
+}
