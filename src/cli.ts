@@ -7,7 +7,7 @@ import { launchBundle } from './cli/launch.js';
 // The HTTP client brings its parser as WebAssembly. From its first answers on V8 would compile that once more, with all optimizations: a
 // tenth of a second of CPU and tens of megabytes in every process, for microseconds per answer. Before anything is compiled, because
 // compiled code is kept for one set of flags.
-setFlagsFromString('--wasm-tiering-budget=2000000000');
+setFlagsFromString('--liftoff-only');
 
 const [command, ...more] = process.argv.slice(2);
 // Asked to end before anything was opened: that is no failure. What serves takes over as soon as it is loaded.
