@@ -1,10 +1,11 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
 import { shownSyncError } from '../../../schemas/site-text.js';
+import { type Place, placeOf } from '../../domain/common/cursor.js';
 import type { Ctx } from '../../domain/context.js';
 import { settingOf } from '../../domain/settings/effects.js';
 import { presentHealthScore } from '../../domain/sites/health.js';
-import { isoTime, visible } from '../../domain/sites/sites.js';
+import { isoTime, pageFrom, visible } from '../../domain/sites/sites.js';
 import { lastVisit, type StatusReason, statusReasons } from '../../domain/sites/status.js';
 import type { OfferRow } from '../../store/sites/inventory.js';
 import type {
@@ -29,14 +30,25 @@ export interface RecordOptions {
   fields: readonly string[] | undefined;
 }
 
-export function listRecords(
+/** One page, by its number or by the cursor of the page before, with the cursor of the next one. */
+export async function listRecords(
   ctx: Ctx,
   filter: SiteListFilter,
   order: { by: SiteOrder; descending: boolean },
-  page: number,
-  perPage: number,
-): Promise<{ items: SiteRow[]; total: number }> {
-  return ctx.store.siteRecords.list(visible(ctx, filter), order, page, perPage);
+  asked: { page: number; per_page: number; cursor?: string | undefined },
+): Promise<{ items: SiteRow[]; paging: { total: number; page: number; per_page: number; next_cursor?: string } }> {
+  const { page, per_page, cursor } = asked;
+  const question = [order, filter];
+  const place: Place = cursor === undefined ? { page } : placeOf(question, cursor, page);
+  const start = cursor === undefined ? { skip: offset(page, per_page) } : { after: place.after };
+  const found = await ctx.store.siteRecords.list(visible(ctx, filter), order, start, per_page + 1);
+  const { items, ...next } = pageFrom(question, place, found.items, per_page);
+  return { items, paging: { total: found.total, page: place.page, per_page, ...next } };
+}
+
+/** Rows to skip; a page beyond every integer is simply past the end. */
+function offset(page: number, perPage: number): number {
+  return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
 }
 
 export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> {
