@@ -41,6 +41,7 @@ import { startLooksAfterSyncs } from '../scheduler/looks-after-syncs.js';
 import { createSchedule } from '../scheduler/schedule.js';
 import type { ScheduledTask } from '../scheduler/timetable.js';
 import type { Db } from '../store/driver/db.js';
+import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
@@ -112,7 +113,7 @@ async function openWriter(
   });
   await migrate(raw, migrations);
   const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
-  const store = createStore(db, await vaultFor(raw, config));
+  const store = createStore(db.kind === 'remote' ? gatherReads(db) : db, await vaultFor(raw, config));
   await store.sites.sealPlain();
   await store.sites.indexRealNames();
   return { db, store };
@@ -372,6 +373,7 @@ function openMonitoringMembers(
     join: () => sharedLimits.join(),
     count: () => sharedLimits.members(),
     slots: (limit) => sharedLimits.slots(kind, limit),
+    part: () => sharedLimits.part(),
   };
   return { members, close: () => sharedLimits.close() };
 }

@@ -81,8 +81,11 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
   'site.checked': { reachable: boolean | null; http_status: number };
-  /** After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. */
-  'site.http_check_failed': { http_status: number; items: string };
+  /**
+   * After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. `http_status` is the
+   * answer of `part`.
+   */
+  'site.http_check_failed': { http_status: number; part: 'front_page' | 'child_plugin'; items: string };
   /** `threshold` is the one the score was judged by. */
   'site.unhealthy': { health_score: number | null; threshold?: number };
   'update.ignored': IgnoreFacts;

@@ -72,6 +72,7 @@ export async function sites({ get, each, send }: Recorder, app: RestApp) {
   await get('/sites', {}, '?full_data=false');
   await get('/sites', {}, '?full_data=false&with_tags=0&page=1&per_page=2');
   await get('/sites', {}, '?status=wrong');
+  for (const path of ['/sites', '/sites/basic']) await get(path, {}, '?per_page=1&cursor=');
   for (const action of ['sync', 'disconnect', 'reconnect', 'check']) {
     await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain], dry_run: true });
     await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });

@@ -1726,6 +1726,7 @@ export interface paths {
         query?: {
           page?: number;
           per_page?: number;
+          cursor?: string;
           search?: string;
           /**
            * @maxItems 5000
@@ -1779,6 +1780,10 @@ export interface paths {
                     }[];
                   }
               )[];
+              /**
+               * For the page behind this one, if there is one.
+               */
+              next_cursor?: string;
             };
           };
         };
@@ -4152,7 +4157,7 @@ export interface SiteSecurity {
   }[];
   ssl_status: {
     /**
-     * null = no certificate was seen yet.
+     * null = no certificate was seen.
      */
     valid: boolean | null;
     expires: string | null;
@@ -4170,7 +4175,7 @@ export interface SiteSecurity {
       }[]
     | {
         /**
-         * null = no certificate was seen yet.
+         * null = no certificate was seen.
          */
         valid: boolean | null;
         expires: string | null;

@@ -11,7 +11,7 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
   'monitor.up': { http_code: 200 },
   'monitor.flapping': {},
   'site.unhealthy': { health_score: 64 },
-  'site.http_check_failed': { http_status: 500, items: 'Akismet 5.4' },
+  'site.http_check_failed': { http_status: 500, part: 'front_page', items: 'Akismet 5.4' },
   'backup.failed': { reason: 'The disk is full.', last_backup: '2030-01-01T03:25:00Z' },
   'certificate.expiring': { ...CERTIFICATE, days_left: 7 },
   'certificate.expired': CERTIFICATE,

@@ -56,6 +56,12 @@ export const countShape = z.object({ total: int(), count: int().describe('The sa
 export const listOf = (item: z.ZodTypeAny) =>
   z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.array(item) });
 
+/** A list whose pages can also be read one after the other. */
+export const cursorListOf = (item: z.ZodTypeAny) =>
+  listOf(item).extend({
+    next_cursor: z.string().optional().describe('For the page behind this one, if there is one.'),
+  });
+
 /** The same, its data keyed by `key`. */
 export const mapOf = (item: z.ZodTypeAny, key: string) =>
   z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.record(item).describe(`By ${key}.`) });
@@ -280,7 +286,7 @@ export const securityShape = z
   .object({
     security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
     ssl_status: z.object({
-      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      valid: z.boolean().nullable().describe('null = no certificate was seen.'),
       expires: textOrNull(),
       checked_at: textOrNull(),
     }),

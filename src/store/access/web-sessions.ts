@@ -167,5 +167,3 @@ export function createWebSessions(db: Db, vault: Vault) {
 export async function endBrowserLogins(db: Db): Promise<void> {
   await db.batch([sql('DELETE FROM web_session'), sql('DELETE FROM login_link')]);
 }
-
-export type WebSessions = ReturnType<typeof createWebSessions>;

@@ -58,6 +58,8 @@ interface NewJob {
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */
   begun: boolean;
+  /** What was done on begun sites before the job, by site. */
+  before?: ReadonlyMap<number, readonly JobItem[]>;
   /** Entries refused before queueing: they belong to the final state too. */
   refused: readonly { site_id: number; code: string; message: string }[];
   chunk: number;
@@ -79,6 +81,7 @@ interface SiteOutcome {
   message: string;
   /** False: the site succeeded in spite of `code`. Left out, `code` decides. */
   failed?: boolean;
+  /** All items of the site, also those of earlier turns. */
   items?: readonly JobItem[];
   /** The site has more to do: only its items are stored. */
   unfinished?: boolean;
@@ -112,6 +115,11 @@ const SUCCEEDED = 2;
 const FAILED = 3;
 const REFUSED = 4;
 
+/** `done` and `facts` as they are stored. */
+function columnsOf({ done, facts }: JobItem): [number, string] {
+  return [done ? 1 : 0, JSON.stringify(facts)];
+}
+
 export function createJobs(db: Db) {
   return {
     async add(job: NewJob, now: number): Promise<void> {
@@ -143,6 +151,16 @@ export function createJobs(db: Db) {
           job.sites.length,
           now,
           JSON.stringify(job.refused.map((entry) => [entry.site_id, entry.code, entry.message])),
+        ),
+        sql(
+          `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
+           SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?)`,
+          job.id,
+          JSON.stringify(
+            job.sites.flatMap((siteId, position) =>
+              (job.before?.get(siteId) ?? []).map((item, number) => [position, number, siteId, ...columnsOf(item)]),
+            ),
+          ),
         ),
         // Last: each row above reads the job for its foreign key, and would read a text of up to a megabyte with it.
         sql('UPDATE job SET params = ? WHERE id = ?', JSON.stringify(job.params), job.id),
@@ -211,6 +229,18 @@ export function createJobs(db: Db) {
       return { items: items as JobItemRow[], counts: counts[0] as unknown as ItemCounts };
     },
 
+    /** What a job has done on one of its sites so far. */
+    async itemsAt(id: string, position: number): Promise<JobItem[]> {
+      const rows = await db.all('SELECT done, facts FROM job_item WHERE job_id = ? AND position = ? ORDER BY number', [
+        id,
+        position,
+      ]);
+      return rows.map(({ done, facts }) => ({
+        done: done === 1,
+        facts: JSON.parse(String(facts)) as JobItem['facts'],
+      }));
+    },
+
     /** Jobs that finish the same work on these sites for a call whose time was up, by site. */
     async continuing(type: JobType, params: object, siteIds: readonly number[]): Promise<Map<number, string>> {
       const rows = await db.all(
@@ -263,12 +293,17 @@ export function createJobs(db: Db) {
       const held = `EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`;
       const mine = `job_id = ? AND position = ? AND state = ${STARTED} AND ${held}`;
       const which = [job.id, outcome.position, job.id, job.fence];
-      const items = (outcome.items ?? []).map(({ done, facts }) => [done ? 1 : 0, JSON.stringify(facts)]);
+      const items = (outcome.items ?? []).map(columnsOf);
       const results = await db.batch([
         sql(
+          `DELETE FROM job_item WHERE job_id = ? AND position = ? AND EXISTS (SELECT 1 FROM job_site WHERE ${mine})`,
+          job.id,
+          outcome.position,
+          ...which,
+        ),
+        sql(
           `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
-           SELECT s.job_id, s.position, j.key + (SELECT count(*) FROM job_item i WHERE i.job_id = s.job_id AND i.position = s.position),
-             s.site_id, j.value ->> 0, j.value ->> 1
+           SELECT s.job_id, s.position, j.key, s.site_id, j.value ->> 0, j.value ->> 1
            FROM (SELECT * FROM job_site WHERE ${mine}) s CROSS JOIN json_each(?) j`,
           ...which,
           JSON.stringify(items),
