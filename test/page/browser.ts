@@ -15,7 +15,7 @@ export const executablePath = await findBrowser(null);
 /** For the title of what is skipped without a browser. */
 export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
 
-const PASSWORD = 'correct horse';
+export const PASSWORD = 'correct horse';
 const ARGS = [
   '--headless',
   '--no-sandbox',
