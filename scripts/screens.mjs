@@ -45,6 +45,7 @@ function views({ broken_update: broken }) {
     ['updates', '/updates', (page) => page.locator('.item > button').nth(1).click()],
     ['monitors', '/monitors'],
     ['jobs', '/jobs', (page) => page.locator('tbody a').first().click()],
+    ['access', '/access'],
     ['settings', '/settings'],
     ['start', '/start'],
   ];

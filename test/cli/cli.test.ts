@@ -304,6 +304,14 @@ describe('administration', () => {
     expect((await run(env, ['user', 'password', 'bob'])).out.trim()).toHaveLength(24);
     const users = JSON.parse((await run(env, ['user', 'list', '--json'])).out);
     expect(users).toMatchObject([{ name: 'ada' }, { name: 'bob', rights: ['read'] }]);
+    expect((await run(env, ['user', 'edit', 'ada', '--right', 'read'])).err).toContain('the last user who may change');
+    expect((await run(env, ['user', 'edit', 'bob', '--on', '--off'])).err).toContain('contradict');
+    expect((await run(env, ['user', 'edit', 'bob', '--off'])).code).toBe(0);
+    expect((await run(env, ['login-link', '--user', 'bob'])).err).toContain('switched off');
+    expect(JSON.parse((await run(env, ['user', 'list', '--json'])).out)).toMatchObject([
+      { active: true },
+      { active: false },
+    ]);
     expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(0);
     expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(1);
   }, 60_000);

@@ -92,6 +92,12 @@ describe('GET /fleet/sites', () => {
     expect(await ids('has_update=core')).toEqual([1]);
   });
 
+  it('says how many vulnerabilities a site has, and that nothing is known without a feed', async () => {
+    const answer = async () => (await app.rest('GET /fleet/sites?columns=id,vulnerabilities')).body;
+    expect(await answer()).toMatchObject({ columns: ['id', 'vulnerabilities'], total: 4 });
+    expect((await answer()).rows.map(([, known]: [number, unknown]) => known)).toEqual([null, null, null, null]);
+  });
+
   it('refuses an unknown filter by name', async () => {
     const { status, body } = await app.rest('GET /fleet/sites?stat=connected');
     expect(status).toBe(400);

@@ -26,7 +26,7 @@ export interface UserView {
 }
 
 /** A link that logs in once. The token stands behind `#`, which browsers send nowhere, so no log ever holds it. */
-export interface LoginLink {
+interface LoginLink {
   login_link: string;
   /** ISO 8601. */
   expires_at: string;
