@@ -43,9 +43,10 @@ export const ALERT_KINDS = {
     facts: z.object({ health_score: z.number().int().nullable(), threshold: z.number().int().optional() }),
   },
   'site.http_check_failed': {
-    about: 'The front page of a site answered unexpectedly after an update.',
+    about: 'The front page of a site, or its child plugin, answered unexpectedly after an update.',
     facts: z.object({
-      http_status: z.number().int().describe('0 = no answer.'),
+      http_status: z.number().int().describe('Of the answer of `part`; 0 = no answer.'),
+      part: z.enum(['front_page', 'child_plugin']),
       items: z.string().describe('What was installed.'),
     }),
   },

@@ -65,6 +65,7 @@ type VulnerabilityFacts = {
   reference: string | null;
   fixed_in: string | null;
 };
+type UserFacts = { user_id: number; user_name: string };
 type TaskFacts = { task_id: number; title: string };
 
 /** Events about one site. */
@@ -95,8 +96,11 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
   'site.checked': { reachable: boolean | null; http_status: number };
-  /** After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. */
-  'site.http_check_failed': { http_status: number; items: string };
+  /**
+   * After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. `http_status` is the
+   * answer of `part`.
+   */
+  'site.http_check_failed': { http_status: number; part: 'front_page' | 'child_plugin'; items: string };
   /** `threshold` is the one the score was judged by. */
   'site.unhealthy': { health_score: number | null; threshold?: number };
   'update.ignored': IgnoreFacts;
@@ -157,6 +161,9 @@ type ServiceEvents = {
   'key.created': KeyFacts & { scope: string };
   'key.updated': KeyFacts & { fields: string[] };
   'key.deleted': KeyFacts;
+  'user.created': UserFacts & { right: string };
+  'user.updated': UserFacts & { fields: string[] };
+  'user.deleted': UserFacts;
   'update.ignored_everywhere': IgnoreFacts;
   'update.unignored_everywhere': IgnoreFacts;
   'version.quarantined': { type: string; slug: string; version: string; site_url: string };

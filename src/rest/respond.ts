@@ -67,8 +67,8 @@ function notModified(headers: HeaderFields, tag: string): Response {
 /** Characters from which a text is encoded once, for its hash and for the wire. Shorter ones are faster as they are. */
 const LONG = 65_536;
 
-function encoded(text: string): string | Uint8Array<ArrayBuffer> {
-  return text.length < LONG ? text : Buffer.from(text);
+function encoded(text: string | Uint8Array<ArrayBuffer>): string | Uint8Array<ArrayBuffer> {
+  return typeof text !== 'string' || text.length < LONG ? text : Buffer.from(text);
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */

@@ -165,16 +165,17 @@ describe('every row', () => {
   });
 
   it('refuses a body that is too large in the envelope', async () => {
-    const reply = await http.request('http://127.0.0.1/v2/sites/add', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${tokens.read_write}`, 'content-length': String(2 ** 21) },
-      body: 'x',
-    });
-    expect([reply.status, await reply.json()]).toMatchObject([
-      413,
-      { success: 0, code: 'svc_rest_request_entity_too_large', data: { status: 413 } },
-    ]);
-    expect(reply.headers.get('connection')).toBe('close');
+    const announced = [{ 'content-length': String(2 ** 21) }, 'x'] as const;
+    const counted = [{ 'transfer-encoding': 'chunked' }, 'x'.repeat(2 ** 21)] as const;
+    for (const [length, body] of [announced, counted]) {
+      const headers = { authorization: `Bearer ${tokens.read_write}`, 'content-type': 'application/json', ...length };
+      const reply = await http.request('http://127.0.0.1/v2/sites/add', { method: 'POST', headers, body });
+      expect([reply.status, await reply.json()]).toMatchObject([
+        413,
+        { success: 0, code: 'svc_rest_request_entity_too_large', data: { status: 413 } },
+      ]);
+      expect(reply.headers.get('connection')).toBe('close');
+    }
   });
 
   it('refuses other methods, naming its own', async () => {

@@ -1,6 +1,7 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
@@ -58,6 +59,21 @@ describe('add-site and get-site', () => {
     expect(await app.call('count-sites')).toMatchObject({ total: 2 });
   });
 
+  it('stores a site that has registered, too, when the time of a single request is up first', async () => {
+    const signal = new AbortController().signal;
+    app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child.configure({ callTimeoutMs: 300 });
+    app.site(0).faults.latencyMs = (name) => (name === 'stats' ? 2_000 : 0);
+    expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
+      status: 'connected',
+      last_sync: null,
+    });
+    app.site(0).faults = {};
+    expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1, errors: [] });
+    app.site(1).faults.latencyMs = (name) => (name === 'register' ? 2_000 : 0);
+    expect((await app.fail('add-site', login(1))).advice).toContain('add it again');
+    expect(await app.call('count-sites')).toMatchObject({ total: 1 });
+  });
+
   it('stores what was given and what the site told', async () => {
     await app.call('add-client', { name: 'Ada' });
     await app.call('add-tag', { name: 'blue' });
@@ -112,6 +128,23 @@ describe('add-site and get-site', () => {
     });
     expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1 });
     expect(await app.call('check-site', { site_id_or_domain: 1 })).toMatchObject({ reachable: true, http_status: 200 });
+  });
+
+  it('keeps brackets and ampersands of a title, and of the names of plugins, which WordPress sends as entities', async () => {
+    const title = 'Bäcker & Söhne <Test>';
+    const [site] = [app.site(0)];
+    site.state.title = title;
+    const [plugin] = site.state.plugins;
+    if (plugin) plugin.name = 'Tables &amp; &lt;Charts&gt;';
+    const { id } = await app.call('add-site', login(0));
+    expect(await app.call('get-site', { site_id_or_domain: id })).toMatchObject({ name: title });
+    const { plugins } = await app.call('get-site-plugins', { site_id_or_domain: id });
+    expect(plugins.map(({ name }: { name: string }) => name)).toContain('Tables & <Charts>');
+    const renamed = await app.call('update-site', { site_id_or_domain: id, notes: 'x' });
+    expect(renamed).toMatchObject({ name: title });
+    // The log of actions keeps the name of a client likewise.
+    await app.call('add-client', { name: 'A &amp; B <Ltd>' });
+    await expect.poll(() => app.cell("SELECT name FROM action_log WHERE context = 'client'")).toBe('A &amp; B <Ltd>');
   });
 
   it('asks again after each sync for a title that was unknown, seven times at most, and never over a given name', async () => {

@@ -65,7 +65,32 @@ describe('an update that breaks the site', () => {
 
     const facts = () => app.cell("SELECT facts FROM alert WHERE kind = 'site.http_check_failed'");
     await expect.poll(facts).toBeDefined();
-    expect(JSON.parse(String(await facts()))).toMatchObject({ http_status: 500, items: expect.stringContaining(name) });
+    expect(JSON.parse(String(await facts()))).toEqual({
+      http_status: 500,
+      part: 'front_page',
+      items: expect.stringContaining(name),
+    });
+  });
+
+  it('is told apart from an update after which the child plugin alone does not answer', async () => {
+    const [a = ''] = slugs;
+    const name = plugin(a)?.name ?? '';
+    Object.defineProperty(site.faults, 'pluginMissing', { get: () => plugin(a)?.version === '2.0' });
+    const { errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
+    expect(errors).toContainEqual(
+      expect.objectContaining({
+        type: 'site',
+        message: expect.stringContaining('the child plugin does not answer since'),
+      }),
+    );
+    const alert = () => app.db.one<{ id: number; facts: string }>('SELECT id, facts FROM alert');
+    await expect.poll(alert).toBeDefined();
+    // The front page answers 200: that is not what is wrong.
+    expect(JSON.parse((await alert())?.facts ?? '')).toEqual({
+      http_status: 400,
+      part: 'child_plugin',
+      items: expect.stringContaining(name),
+    });
   });
 
   it('stops there: what was left is not sent, and said so', async () => {
@@ -318,6 +343,41 @@ describe('a call on a slow site', () => {
     expect(await app.call('update-site-plugins', OF)).not.toHaveProperty('job_id');
   });
 
+  it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
+    expect(first.updated).toMatchObject([{ type: 'core', old_version: '7.0', new_version: '7.1' }]);
+    const { job_id } = first;
+    const core = {
+      site_id: 1,
+      type: 'core',
+      slug: 'platform',
+      name: 'WordPress',
+      old_version: '7.0',
+      new_version: '7.1',
+    };
+    expect((await app.call('get-batch-job-status', { job_id })).items).toEqual([core]);
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({
+      status: 'completed',
+      succeeded: 1,
+      summary: { total_updated: 4, total_errors: 0, sites_updated: 1 },
+      items_total: 4,
+    });
+    expect(status.items[0]).toEqual(core);
+  });
+
+  it('counts a site by what the call had done, when its job could do no more', async () => {
+    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
+    const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
+    site.faults = { offline: true };
+    await work();
+    const status = await app.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({ status: 'completed', succeeded: 1, failed: 0, summary: { total_updated: 1 } });
+    expect(status.errors).toMatchObject([{ site_id: 1, code: 'svc_site_offline' }]);
+  });
+
   it('does not hang up on the site, whose WordPress would die in the middle of the update', async () => {
     site.faults = { flushesUpdates: true, latencyMs: (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0) };
     const { job_id } = await app.call('update-site-plugins', OF);
@@ -380,6 +440,68 @@ describe('a call on a slow site', () => {
       items: wanted.map((slug) => ({ slug })),
     });
     expect(asked('plugin_action')).toHaveLength(1);
+  });
+
+  /** The site answers everything, and needs longer for it than a sync may take. */
+  function slow(ms: number): void {
+    const { signal } = new AbortController();
+    Object.assign(app.service.config, { site_timeout_ms: LIMIT });
+    app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child.configure({ callTimeoutMs: LIMIT });
+    site.faults.latencyMs = ms;
+  }
+
+  it('waits for the look at a change as for the change, and does not disconnect a site for being slow', async () => {
+    const inactive = ordinary(site).slice(0, 2);
+    for (const each of inactive) Object.assign(each, { active: false, breaksOnActivation: false });
+    const wanted = inactive.map(({ slug }) => slug);
+    await app.call('sync-sites');
+    slow(2 * LIMIT);
+    const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+      status: 'completed',
+      succeeded: 1,
+      errors: [],
+      items: wanted.map((slug) => ({ slug })),
+    });
+    const update = await app.call('update-site-plugins', { ...OF, slugs: slugs.slice(0, 1) });
+    await work();
+    expect(await app.call('get-batch-job-status', { job_id: update.job_id })).toMatchObject({
+      status: 'completed',
+      summary: { total_updated: 1, total_errors: 0 },
+    });
+    expect(await app.call('get-site', OF)).toMatchObject({ status: 'connected' });
+  });
+
+  it('disconnects a site whose syncs get no answer in time only at the second in a row', async () => {
+    Object.assign(app.service.config, { direct_call_ms: 10_000 });
+    const status = async () => (await app.call('get-site', OF)).status;
+    slow(2 * LIMIT);
+    expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([{ site_id: 1 }]);
+    expect(await status()).toBe('connected');
+    // Any answer of the child in between shows that it is there.
+    site.faults = {};
+    await app.call('deactivate-site-plugins', {
+      ...OF,
+      slugs: ordinary(site)
+        .slice(0, 1)
+        .map(({ slug }) => slug),
+    });
+    slow(2 * LIMIT);
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await status()).toBe('connected');
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await app.call('get-site', OF)).toMatchObject({
+      status: 'disconnected',
+      status_reason: expect.stringContaining('did not answer within'),
+    });
+    // One that takes no connection is not slow.
+    site.faults = {};
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await status()).toBe('connected');
+    site.faults.offline = true;
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await status()).toBe('disconnected');
   });
 
   it('holds for reconnect-site', async () => {

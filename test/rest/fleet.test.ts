@@ -42,14 +42,29 @@ describe('global actions', () => {
       expect(body).toMatchObject({ total: 1, errors: unknown });
       expect(Object.keys(body.data)).toEqual(['1']);
     }
-    const updates = await app.rest('POST /updates/update', { body: { include: '1,99', exclude: '99,98' } });
-    expect(updates.body.errors).toEqual([]);
+    const leftOut = unknown.map((entry) => ({ ...entry, message: 'exclude: no site has the id 99.' }));
+    for (const dry_run of [true, false]) {
+      for (const action of ['sync', 'reconnect', 'disconnect', 'check']) {
+        const { body } = await app.rest(`POST /sites/${action}`, { body: { exclude: '1,2,3,99', dry_run } });
+        expect([action, body.total, body.errors]).toEqual([action, 0, leftOut]);
+      }
+      const updates = await app.rest('POST /updates/update', { body: { include: '1,99', exclude: '99,3', dry_run } });
+      expect(updates.body.errors).toMatchObject(leftOut);
+      const named = await app.rest('POST /updates/update', { body: { include: '1,99', type: 'wp', dry_run } });
+      expect(named.body.errors).toMatchObject(unknown);
+    }
     const again = await app.rest('POST /updates/update', { body: { include: [1, 99], type: 'wp' } });
     expect(again.body.errors).toContainEqual(unknown[0]);
   });
 
   it('never takes an empty or unknown filter for "every site"', async () => {
-    for (const body of [{ include: '' }, { exclude: [] }, { include: '99' }, { include: '1', exclude: '1' }]) {
+    for (const body of [
+      { include: '' },
+      { exclude: [] },
+      { include: '99' },
+      { include: '1', exclude: '1' },
+      { exclude: '98,99' },
+    ]) {
       for (const action of ['sync', 'reconnect', 'disconnect', 'check']) {
         const reply = await app.rest(`POST /sites/${action}`, { body });
         expect([action, reply.status, reply.body.code]).toEqual([action, 400, 'svc_invalid_input']);

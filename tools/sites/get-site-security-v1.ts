@@ -19,7 +19,7 @@ export default defineOperation({
     site_url: z.string(),
     security_issues: z.array(z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() })),
     ssl_status: z.object({
-      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      valid: z.boolean().nullable().describe('null = no certificate was seen.'),
       expires: z.string().nullable(),
       checked_at: z.string().nullable(),
     }),

@@ -11,7 +11,7 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
   'monitor.up': { http_code: 200 },
   'monitor.flapping': {},
   'site.unhealthy': { health_score: 64 },
-  'site.http_check_failed': { http_status: 500, items: 'Akismet 5.4' },
+  'site.http_check_failed': { http_status: 500, part: 'front_page', items: 'Akismet 5.4' },
   'vulnerability.found': {
     type: 'plugin',
     slug: 'example/example.php',

@@ -1,8 +1,9 @@
 /** Running jobs, chunk by chunk, under a lease that other processes respect. */
 
+import { siteWord } from '../../../schemas/site-text.js';
 import { asServiceError, type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Origin } from '../../core/events.js';
-import type { ChunkSite, JobRow } from '../../store/jobs/jobs.js';
+import type { ChunkSite, JobItem, JobRow } from '../../store/jobs/jobs.js';
 import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { callsAtOnce } from '../settings/effects.js';
@@ -115,9 +116,30 @@ async function runAndStore(
   const outcome = await runSite(ctx, handler, site, params, entry);
   // A site that was cut off stays "started": the next turn resumes it.
   if (outcome === null) return;
-  await retryWhileUnavailable(ctx, () =>
-    ctx.store.jobs.finishSite(job, { position: entry.position, ...outcome }, ctx.clock.now()),
+  await retryWhileUnavailable(ctx, async () => {
+    const { position, resumed } = entry;
+    const whole = resumed ? withEarlier(await ctx.store.jobs.itemsAt(job.id, position), outcome) : outcome;
+    await ctx.store.jobs.finishSite(job, { position, ...whole }, ctx.clock.now());
+  });
+}
+
+/** The outcome of a site along with what was done there before: an earlier failure of an item that was tried again is over. */
+function withEarlier<T extends SiteOutcome>(before: readonly JobItem[], outcome: T): T {
+  const kept = before.filter((item) => !outcome.items.some((now) => (now.done || !item.done) && isSameItem(item, now)));
+  const items = [...kept, ...outcome.items];
+  const failures = kept.filter(({ done }) => !done);
+  const [first] = failures;
+  const said = failures.map(({ facts: { type, slug, message } }) =>
+    type === 'site' ? String(message) : `${type === undefined ? '' : `${type}: `}${siteWord(String(slug))}: ${message}`,
   );
+  const message = [...said, ...(outcome.message === '' ? [] : [outcome.message])].join('; ').slice(0, 2000);
+  const code = outcome.code || ((first?.facts.code ?? '') as ErrorCode | '');
+  const failed = code !== '' && !items.some(({ done }) => done);
+  return { ...outcome, items, code, message, failed };
+}
+
+function isSameItem({ facts: a }: JobItem, { facts: b }: JobItem): boolean {
+  return a.type === b.type && a.slug === b.slug;
 }
 
 async function runSite(

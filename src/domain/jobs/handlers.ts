@@ -19,13 +19,16 @@ import {
   requireNotOnTrial,
   requireNotSuspended,
   requireVersion,
+  siteCallError,
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { applyOffers } from '../updates/apply.js';
 import { finishCutOff } from '../updates/cut-off.js';
 import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
-import type { Applied, ApplyError, ApplyResult } from '../updates/results.js';
+import { outcomeOfUpdates } from '../updates/outcome.js';
+import { type ApplyResult, failed } from '../updates/results.js';
+import { isCancelled } from '../updates/send.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
@@ -186,35 +189,17 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     requireContactable(target);
     const before = asked.length === 0 ? null : await finishCutOff(ctx, target, asked);
     if (before?.silent === true) return before;
-    const rest = await this.run(ctx, target, params);
+    const rest = await this.run(ctx, target, params).catch((error: unknown) => {
+      // What the run before has done is told all the same.
+      if (before === null || before.updated.length === 0 || isCancelled(error)) throw error;
+      const { code, message } = siteCallError(error, target.site.id, 'svc_update_failed');
+      return { updated: [], errors: [failed(target, 'site', '', code, message)] };
+    });
     if (before === null) return rest;
     return { ...rest, updated: [...before.updated, ...rest.updated], errors: [...before.errors, ...rest.errors] };
   },
-  outcomeOf({ updated, errors }) {
-    const items = [
-      ...updated.map(({ site_id: _id, site_url: _url, site_name: _name, ...facts }) => ({ done: true, facts })),
-      ...errors.map(({ type, slug, code, message }) => ({ done: false, facts: { type, slug, code, message } })),
-    ];
-    // One applied update is a success of the site (operations §7.2).
-    return { failed: updated.length === 0 && errors.length > 0, ...joined(updated, errors), items };
-  },
+  outcomeOf: outcomeOfUpdates,
 };
-
-function joined(updated: readonly Applied[], errors: readonly ApplyError[]): Pick<SiteOutcome, 'code' | 'message'> {
-  const [first] = errors;
-  if (first === undefined) return { code: '', message: '' };
-  // A site that was never reached is offline, not a failed update (operations §7.4).
-  if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
-    return { code: 'svc_site_offline', message: first.message };
-  const [broken] = errors.filter(({ type }) => type === 'site');
-  const message = errors
-    .map((error) =>
-      error.type === 'site' ? error.message : `${error.type}: ${siteWord(error.slug)}: ${error.message}`,
-    )
-    .join('; ')
-    .slice(0, 2000);
-  return { code: broken === undefined ? 'svc_update_failed' : 'svc_site_offline', message };
-}
 
 /** Plugin or theme changes that a direct call had no time to finish. */
 export const extensionHandler: JobHandler<ExtensionParams, ActionResult> = {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
-import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
+import type { ItemCounts, JobItem, JobItemRow } from '../../store/jobs/jobs.js';
 import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
@@ -18,13 +18,16 @@ export interface QueuedAnswer {
   notice?: string;
 }
 
-/** Stores the job and its sites; `svc_queue_failed` when that did not work, and then nothing was started. */
+/**
+ * Stores the job and its sites; `svc_queue_failed` when that did not work, and then nothing was started.
+ * @param options `begun` = the sites were started already, and `before` is what was done there, by site
+ */
 export async function queueJob(
   ctx: Ctx,
   type: JobType,
   selection: Pick<Selection, 'sites' | 'errors'>,
   params: object,
-  options: { begun?: boolean } = {},
+  options: { begun?: boolean; before?: ReadonlyMap<number, readonly JobItem[]> } = {},
 ): Promise<QueuedAnswer> {
   const { config } = ctx;
   const now = ctx.clock.now();
@@ -41,6 +44,7 @@ export async function queueJob(
       message: error.message,
     })),
     begun: options.begun ?? false,
+    ...(options.before === undefined ? {} : { before: options.before }),
     chunk: config.job_chunk,
     delay_ms: pace.delay_ms,
     timeout_ms: config.job_timeout_ms,

@@ -100,7 +100,7 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'site.unhealthy':
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
-      return `${what} ${facts.http_status === 0 ? 'did not answer' : `answered with HTTP ${say('http_status')}`} after an update${facts.items === undefined ? '' : ` of ${say('items')}`}.`;
+      return afterUpdate(what, facts, say('items'));
     case 'vulnerability.found': {
       const more = Number(facts.count) - 1;
       const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;
@@ -113,6 +113,14 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'backup.failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is of ${say('last_backup').slice(0, 10)}.`}`;
   }
+}
+
+function afterUpdate(what: string, { part, http_status: status }: Facts, items: string): string {
+  const since = `an update${items === '' ? '' : ` of ${items}`}`;
+  if (part !== 'child_plugin')
+    return `${what} ${status === 0 ? 'did not answer' : `answered with HTTP ${oneLine(String(status), 10)}`} after ${since}.`;
+  const answer = Number(status) > 0 ? ` (HTTP ${Number(status)})` : '';
+  return `The child plugin of ${what} has not answered as it should${answer} since ${since}.`;
 }
 
 /** Whole days left: 0 is less than a day. */

@@ -10,6 +10,7 @@ import { getSite, type SiteRef } from '../sites/resolve.js';
 import { runOnOne } from '../sites/run-on-sites.js';
 import { inspectSite } from '../updates/after-update.js';
 import { applyInOrder } from '../updates/apply.js';
+import { outcomeOfUpdates } from '../updates/outcome.js';
 import { type Applied, type ApplyError, failed, UPDATE_TYPES } from '../updates/results.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
 import { holdBack } from './held-back.js';
@@ -91,6 +92,7 @@ export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> =
     );
   },
   interrupted: (result) => result.interrupted === true,
+  outcomeOf: outcomeOfUpdates,
 };
 
 /** A plan changes nothing, so there is nothing to go on with when its time is up. */

@@ -1,7 +1,7 @@
 /** Keeps what was done through this service: listens to events and writes those that are somebody's deed in batches. */
 
 import { setImmediate } from 'node:timers/promises';
-import { plainText } from '../../../schemas/text.js';
+import { cleanLine } from '../../../schemas/text.js';
 import type { Event, EventFacts, EventName, Origin } from '../../core/events.js';
 import type { Log } from '../../core/log.js';
 import type { LogEntry, LogOrigin } from '../../store/sites/action-log.js';
@@ -62,7 +62,7 @@ function entryOf(event: Event): LogEntry | null {
   const deed = deedOf(event.name, event.facts);
   if (deed === null) return null;
   const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = deed;
-  const short = (text: string) => plainText(text, 255);
+  const short = (text: string) => cleanLine(text, 255);
   return {
     ...originColumns(event.origin),
     // A deleted site has no row that an entry could point to.
@@ -88,5 +88,5 @@ function originColumns(origin: Origin | undefined): LogOrigin {
   if (origin === undefined)
     return { actor_type: 'system', actor_id: null, actor: 'service', via: 'jobs', operation: '', request_id: '' };
   const { type, id, name, via, operation, request_id } = origin;
-  return { actor_type: type, actor_id: id, actor: plainText(name, 255), via, operation, request_id };
+  return { actor_type: type, actor_id: id, actor: cleanLine(name, 255), via, operation, request_id };
 }

@@ -58,11 +58,22 @@ export function sinceThen(httpStatus: number): string {
   return httpStatus === 0 ? 'has not answered since' : `has answered HTTP ${httpStatus} since`;
 }
 
-/** Stores the inventory that came along with an answer; without one the site is asked. */
-export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Seen> {
+const PATIENCE = 4;
+
+/** The time of a look after a change: a site that needs a minute for the change may need one for the look, too. */
+export function patienceMs(ctx: Ctx): number {
+  return PATIENCE * ctx.config.site_timeout_ms;
+}
+
+/**
+ * Stores the inventory that came along with an answer; without one the site is asked.
+ * @param patient a slow site is waited for; otherwise for as long as a sync
+ */
+export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
   try {
-    return { snapshot: await fetchSnapshot(ctx, target), silence: null };
+    const timeMs = patient ? patienceMs(ctx) : ctx.config.site_timeout_ms;
+    return { snapshot: await fetchSnapshot(ctx, target, undefined, timeMs), silence: null };
   } catch (error) {
     if (error instanceof ServiceError && !OURS.has(error.code)) return { snapshot: null, silence: error };
     throw error;
@@ -71,22 +82,37 @@ export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot |
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
+/** An update that is known to run is waited for, but not for ever. */
+const RUNNING_MS = 5 * 60_000;
+
+/** What is known of a change whose answer was lost. */
+export type Fate = 'running' | 'killed' | 'unknown';
 
 /**
  * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
- * or `expected` says that it may still be at work. Answers the last look.
+ * or `expected` says that it may still be at work. Answers the last look. A change that is known to run is waited for longer, one that
+ * was twice seen to be killed is not waited for.
+ * @param longest also shortens the single look to the time of a sync
  */
 export async function readUntil(
   ctx: Ctx,
   target: LoadedSite,
   expected: (seen: Snapshot) => boolean,
-  longest = ctx.config.update_wait_ms,
+  longest?: number,
+  fateOf: () => Promise<Fate> = async () => 'unknown',
 ): Promise<Seen> {
-  const end = ctx.clock.elapsed() + Math.min(longest, ctx.config.update_wait_ms);
+  const began = ctx.clock.elapsed();
+  const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
+  let last: Fate = 'unknown';
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    const seen = await readBack(ctx, target, null);
+    const seen = await readBack(ctx, target, null, longest === undefined);
     if (seen.snapshot === null ? !mayComeBack(seen.silence) : expected(seen.snapshot)) return seen;
-    if (ctx.clock.elapsed() + pause > end) return seen;
+    const fate = await fateOf();
+    const limit = fate === 'running' ? RUNNING_MS : wait;
+    // One that has just ended is looked at once more.
+    const over = ctx.clock.elapsed() + pause > began + limit && (last !== 'running' || fate === 'running');
+    if (over || (fate === 'killed' && last === 'killed')) return seen;
+    last = fate;
     try {
       await ctx.clock.sleep(pause, ctx.signal);
     } catch {

@@ -23,8 +23,9 @@ function isUp(status: number): boolean {
 /**
  * Visits the site and stores the outcome, which says nothing about the connection to the child and forbids no call to it. An
  * unreachable site is a result, not an error; `svc_check_failed` only when no visit could be made at all.
+ * @param timeoutMs default: the time of a sync
  */
-export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Promise<CheckResult> {
+export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite, timeoutMs?: number): Promise<CheckResult> {
   const visit = await ctx.child.visit(
     {
       url: site.url,
@@ -34,7 +35,7 @@ export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite): Pro
       ipv4_only: connection?.ipv4_only,
       min_tls: connection?.min_tls,
     },
-    { signal: ctx.signal },
+    { signal: ctx.signal, timeoutMs },
   );
   if (visit.failure?.kind === 'blocked_address') {
     throw new ServiceError('svc_check_failed', visit.failure.message, {

@@ -5,7 +5,7 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
 import { abandonedAfterDays } from '../settings/effects.js';
-import { type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
+import { isLate, type LoadedSite, requireNotOnTrial, siteCallError } from './load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from './sites.js';
 import { fetchSnapshot, STORED_PARTS } from './sync.js';
 import { firstTitle } from './title.js';
@@ -35,8 +35,8 @@ export interface NewSiteInput {
 export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteView> {
   const timeUp = AbortSignal.timeout(caller.config.direct_call_ms);
   const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, timeUp]) };
-  /** The site is slow; the caller still waits. */
-  const isLate = () => timeUp.aborted && !caller.signal.aborted;
+  /** The site is slow: the time of the call is up while the caller still waits, or that of a single request. */
+  const isSlow = (error: unknown) => (timeUp.aborted && !caller.signal.aborted) || isLate(error);
   for (const field of ['url', 'admin'] as const) {
     if (input[field].trim() === '')
       throw new ServiceError('svc_invalid_input', `${field} must not be blank.`, {
@@ -55,9 +55,9 @@ export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteVie
     ipv4_only: input.ipv4_only,
   };
   const key = await ctx.child.generateKey();
-  const { registered, snapshot } = await handshake(ctx, at, key, input, isLate);
+  const { registered, snapshot } = await handshake(ctx, at, key, input, isSlow);
   const stored = withChildsWww(address.url, snapshot?.site_url) ?? address;
-  const name = input.name || (await firstTitle(ctx, at).catch(unlessLate(isLate, '')));
+  const name = input.name || (await firstTitle(ctx, at).catch(unlessSlow(isSlow, '')));
   const now = ctx.clock.now();
   let id: number | undefined;
   try {
@@ -91,9 +91,9 @@ export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteVie
 }
 
 /** Makes a value of the failure of what had no time left. */
-function unlessLate<T>(isLate: () => boolean, value: T): (error: unknown) => T {
+function unlessSlow<T>(isSlow: (error: unknown) => boolean, value: T): (error: unknown) => T {
   return (error) => {
-    if (isLate()) return value;
+    if (isSlow(error)) return value;
     throw error;
   };
 }
@@ -114,7 +114,7 @@ async function handshake(
   at: ChildAddress,
   key: { private_key: string; public_key: string },
   input: NewSiteInput,
-  isLate: () => boolean,
+  isSlow: (error: unknown) => boolean,
 ): Promise<{ registered: Registered; snapshot: Snapshot | null }> {
   const options = { signal: ctx.signal };
   try {
@@ -125,7 +125,7 @@ async function handshake(
       password: input.admin_password,
     };
     const registered = await ctx.child.register(at, registration, options).catch((error: unknown) => {
-      throw isLate() ? registeredLate(error) : error;
+      throw isSlow(error) ? registeredLate(error) : error;
     });
     const snapshot = await ctx.child
       .stats(
@@ -134,7 +134,7 @@ async function handshake(
         options,
       )
       // The child has our key by now: without it here, nobody could reach the site.
-      .catch(unlessLate(isLate, null));
+      .catch(unlessSlow(isSlow, null));
     return { registered, snapshot };
   } catch (error) {
     throw addError(error);

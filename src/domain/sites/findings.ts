@@ -114,8 +114,8 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
 }
 
 /**
- * `valid` needs an https URL and a good last certificate check. Null: nothing has looked yet, or no look has seen a certificate
- * (operations §5.11).
+ * `valid` = the last look found a good certificate. Null: nothing has looked yet, no look has seen a certificate, or the site has
+ * none because its address is not https (operations §5.11).
  */
 async function certificateState(
   ctx: Ctx,
@@ -125,7 +125,8 @@ async function certificateState(
   const certificate = await ctx.store.findings.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
   const checked_at = isoTime(certificate?.last_check ?? null);
-  if (!url.startsWith('https:')) return { valid: false, expires, checked_at };
+  // One that is stored all the same was seen at an earlier address.
+  if (!url.startsWith('https:')) return { valid: null, expires: null, checked_at: null };
   if (certificate === undefined || certificate.valid_to === null) return { valid: null, expires, checked_at };
   return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
 }

@@ -101,6 +101,16 @@ export function requireConnection(target: LoadedSite): SiteConnection {
 /** The site could not be reached at all, as against: it answered, but not as it should. */
 const UNREACHED: ReadonlySet<string> = new Set(['unreachable', 'timed_out', 'tls', 'blocked_address']);
 
+/** Statuses of a gateway whose own time was up. */
+const GATEWAY_LATE: ReadonlySet<number> = new Set([408, 504, 524]);
+
+/** The request reached the site, and the time was up before its answer came: the site may be merely slow. */
+export function isLate(failure: unknown): failure is ChildFailure {
+  if (!(failure instanceof ChildFailure)) return false;
+  const { kind, mayHaveRun, httpStatus } = failure;
+  return (kind === 'timed_out' && mayHaveRun) || (kind === 'unframed' && GATEWAY_LATE.has(httpStatus));
+}
+
 /** A failed child call as an error of the catalogue; `otherwise` names it when the site did answer. */
 export function siteCallError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
   if (error instanceof ServiceError) return error;

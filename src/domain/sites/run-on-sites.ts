@@ -103,10 +103,7 @@ async function runOne<P, R>(
 }
 
 /** The time of a call is up and the site is merely slow: its work goes on in this job. */
-export function stillRunning(
-  site: Pick<SiteRow, 'id'>,
-  job?: Pick<ContinuedJob, 'job_id' | 'status_url'>,
-): ServiceError {
+function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_id' | 'status_url'>): ServiceError {
   return new ServiceError(
     'svc_still_running',
     `Site ${site.id} needs longer than a direct call may take.${job === undefined ? '' : ` Its work goes on as the job ${job.job_id}.`}`,
@@ -187,7 +184,10 @@ async function runNow<P extends object, R>(
   const job =
     result.unfinished.length === 0
       ? undefined
-      : await queueJob(ctx, handler.type, { sites: result.unfinished, errors: [] }, params, { begun: true });
+      : await queueJob(ctx, handler.type, { sites: result.unfinished, errors: [] }, params, {
+          begun: true,
+          before: itemsBefore(handler, result),
+        });
   const unfinished = new Set(result.unfinished.map((site) => site.id));
   const failures = new Map(result.failures.map((failure) => [failure.site.id, failure]));
   for (const site of sites) {
@@ -200,6 +200,13 @@ async function runNow<P extends object, R>(
     failures: sites.flatMap((site) => failures.get(site.id) ?? []),
     ...continuedBy(ctx, job, under),
   };
+}
+
+/** What a call whose time was up has done on the sites that go on as a job. */
+function itemsBefore<P, R>(handler: JobHandler<P, R>, { done, unfinished }: SitesResult<R>) {
+  const ids = new Set(unfinished.map(({ id }) => id));
+  const parts = done.filter(({ target }) => ids.has(target.site.id));
+  return new Map(parts.map(({ target, result }) => [target.site.id, handler.outcomeOf?.(result).items ?? []]));
 }
 
 /** The job that a call names: the one it started, else one that was under way. */

@@ -8,6 +8,7 @@ import { firstCertificateLook } from '../monitoring/certificates.js';
 import { abandonedAfterDays, syncParts } from '../settings/effects.js';
 import { compareVersions } from '../updates/versions.js';
 import {
+  isLate,
   type LoadedSite,
   MINIMUM_CHILD_VERSION,
   outdated,
@@ -34,7 +35,12 @@ export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Prom
 }
 
 /** Asks the child for everything that is stored of a site. Throws ChildFailure. */
-export async function askSnapshot(ctx: Ctx, connection: SiteConnection, changesAfter: number): Promise<Snapshot> {
+export async function askSnapshot(
+  ctx: Ctx,
+  connection: SiteConnection,
+  changesAfter: number,
+  timeoutMs?: number,
+): Promise<Snapshot> {
   return ctx.child.stats(
     connection,
     {
@@ -43,23 +49,34 @@ export async function askSnapshot(ctx: Ctx, connection: SiteConnection, changesA
       renewRegverify: connection.regverify === null,
       parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
     },
-    { signal: ctx.signal },
+    { signal: ctx.signal, timeoutMs },
   );
 }
 
-/** Fetches and stores a snapshot even of a site that is disconnected; see `Since` for the guard. */
-export async function fetchSnapshot(ctx: Ctx, target: LoadedSite, since?: Since): Promise<Snapshot> {
+/**
+ * Fetches and stores a snapshot even of a site that is disconnected; see `Since` for the guard.
+ * @param patienceMs for a look after a change, instead of the time of a sync. When it is up, that is told and not held against the
+ *   site, which may be at work
+ */
+export async function fetchSnapshot(
+  ctx: Ctx,
+  target: LoadedSite,
+  since?: Since,
+  patienceMs?: number,
+): Promise<Snapshot> {
   const { site } = target;
   try {
-    const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after);
+    const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after, patienceMs);
     await storeFetched(ctx, target, snapshot, since);
     return snapshot;
   } catch (error) {
     const failure = siteCallError(error, site.id, 'svc_sync_failed');
     if (failure.code === 'svc_storage_unavailable') throw failure;
+    const late = isLate(failure.cause);
+    const { code, message } = failure;
     // A cancelled call says nothing about the site.
-    if (failure.code !== 'svc_cancelled')
-      await ctx.store.inventory.saveFailure(site.id, failure.code, failure.message, ctx.clock.now(), since);
+    if (code !== 'svc_cancelled' && !(late && patienceMs !== undefined))
+      await ctx.store.inventory.saveFailure(site.id, { code, message, late }, ctx.clock.now(), since);
     ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
     throw failure;
   }

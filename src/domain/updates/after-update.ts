@@ -5,7 +5,7 @@ import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { checksAfterUpdate } from '../settings/effects.js';
-import { inMaintenance, sinceThen, statusOf } from '../sites/attempt.js';
+import { inMaintenance, patienceMs, sinceThen, statusOf } from '../sites/attempt.js';
 import { checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from './results.js';
@@ -35,7 +35,7 @@ export async function inspectSite(
     ctx.events.emit({
       name: 'site.http_check_failed',
       site_id: target.site.id,
-      facts: { http_status: shownStatus(visit, silence), items: itemsOf([...updated, ...unseen]) },
+      facts: { ...badAnswer(visit, silence), items: itemsOf([...updated, ...unseen]) },
     });
   }
   return wrong === null || known ? [] : [failed(target, 'site', '', OFFLINE, wrong)];
@@ -59,7 +59,8 @@ async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage |
     const pause = Math.min(SECOND_LOOK_MS, ctx.config.update_wait_ms);
     if (!isDead(first) || pause === 0) return first;
     await ctx.clock.sleep(pause, ctx.signal);
-    return await checkSite(ctx, target);
+    // A site that takes long for its answers may take long for this one.
+    return await checkSite(ctx, target, patienceMs(ctx));
   } catch (error) {
     ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be visited after its update');
     return null;
@@ -92,6 +93,15 @@ function problem(
   if (silence === null) return dead ? `${what}, but the front page of the site ${sinceThen(status)}: ${guess}` : null;
   if (visit === null || dead) return `${what}, but the site ${sinceThen(status)}: ${guess}`;
   return `${what}, but the child plugin does not answer since, although the front page is shown. ${silence.message}`;
+}
+
+/** What is wrong, as facts: the answer of the child when it is the child alone that does not work. */
+function badAnswer(visit: FrontPage | null, silence: ServiceError | null) {
+  const isChild =
+    silence !== null && !inMaintenance(silence) && visit?.maintenance !== true && !(visit && isDead(visit));
+  return isChild
+    ? { http_status: statusOf(silence), part: 'child_plugin' as const }
+    : { http_status: shownStatus(visit, silence), part: 'front_page' as const };
 }
 
 function shownStatus(visit: FrontPage | null, silence: ServiceError | null): number {

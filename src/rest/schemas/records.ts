@@ -271,13 +271,22 @@ export const keyShape = z.object({
   last_access: textOrNull(),
 });
 
+export const userShape = z.object({
+  id: int(),
+  name: z.string(),
+  right: z.enum(['read', 'write']).describe('write may also read.'),
+  active: z.boolean(),
+  has_password: z.boolean().describe('false = only a login link lets this user in, until a password is chosen.'),
+  created: z.string(),
+});
+
 const verdict = z.string().describe('Y is good, N an issue.');
 
 export const securityShape = z
   .object({
     security_issues: z.array(z.object({ type: z.string(), severity: z.string(), message: z.string() })),
     ssl_status: z.object({
-      valid: z.boolean().nullable().describe('null = no certificate was seen yet.'),
+      valid: z.boolean().nullable().describe('null = no certificate was seen.'),
       expires: textOrNull(),
       checked_at: textOrNull(),
     }),

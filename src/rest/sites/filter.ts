@@ -52,7 +52,7 @@ export const siteChoice = {
 
 /**
  * The sites a multi-site route works on. A filter that was sent but matches no site is refused with `svc_invalid_input`: read as
- * "no filter" it would mean the whole fleet.
+ * "no filter" it would mean the whole fleet, or a site that was to be left out. Ids without a site beside others are `errors`.
  */
 export async function chooseByFilter(
   ctx: Ctx,
@@ -62,26 +62,26 @@ export async function chooseByFilter(
   for (const [name, list] of Object.entries({ include, exclude })) {
     if (list?.length === 0) throw noUsable(name, 'holds no site id');
   }
+  const leftOut = exclude === undefined ? [] : await allSites(ctx, { ids: exclude });
+  if (exclude !== undefined && leftOut.length === 0) throw noUsable('exclude', 'names no site that exists');
   // Named sites are taken whatever their state: the caller learns why one of them fails.
   const sites = await allSites(ctx, include === undefined ? { ...fitting, exclude } : { ids: include, exclude });
   if (include !== undefined && sites.length === 0) throw noUsable('include', 'names no site that exists and is left');
-  return { ...selectionOf(sites), errors: missingOf(include, exclude, sites) };
+  const unknown = missingOf('exclude', exclude, leftOut);
+  const named = include?.filter((id) => exclude?.includes(id) !== true);
+  return { ...selectionOf(sites), errors: [...missingOf('include', named, sites), ...unknown] };
 }
 
 /** Ids that name no site of the caller: the others are worked on all the same. */
-function missingOf(
-  include: readonly number[] = [],
-  exclude: readonly number[] = [],
-  sites: readonly SiteRow[],
-): ResolveError[] {
-  const found = new Set([...sites.map(({ id }) => id), ...exclude]);
-  return [...new Set(include)]
+function missingOf(field: string, ids: readonly number[] = [], sites: readonly SiteRow[]): ResolveError[] {
+  const found = new Set(sites.map(({ id }) => id));
+  return [...new Set(ids)]
     .filter((id) => !found.has(id))
     .map((id) => ({
       identifier: id,
       site_id: id,
       code: 'svc_site_not_found',
-      message: `include: no site has the id ${id}.`,
+      message: `${field}: no site has the id ${id}.`,
     }));
 }
 
@@ -97,6 +97,6 @@ export async function chooseNamed(ctx: Ctx, asked: Pick<Asked, 'include' | 'excl
 function noUsable(field: string, what: string): ServiceError {
   return new ServiceError('svc_invalid_input', `${field} ${what}. Nothing was done.`, {
     field,
-    advice: `Send site ids, or leave ${field} out to mean every site.`,
+    advice: `Send ids of sites, or leave ${field} out${field === 'include' ? ' to mean every site' : ''}.`,
   });
 }

@@ -228,7 +228,12 @@ async function preview(
     dry_run: true,
     would_affect,
     would_update,
-    errors: errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
+    errors: [
+      ...chosen.errors.map(({ site_id, code, message }) =>
+        itemError({ site_id: site_id ?? 0, slug: '' }, code, message),
+      ),
+      ...errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
+    ],
   };
 }
 

@@ -66,30 +66,32 @@ export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: R
     const parts = withTags ? await ctx.store.siteRecords.parts(ids, tags) : NO_PARTS;
     return rows.map((row) => (withTags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row)));
   }
-  const [goodHealth, records, parts, plugins, themes, offers, reasons] = await Promise.all([
+  const [goodHealth, records, parts, texts, offers, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
     ctx.store.siteRecords.shown(ids),
-    ctx.store.siteRecords.parts(ids, [...tags, ...OTHER_PARTS.filter(asked)]),
-    ctx.store.inventoryLists.pluginTexts(asked('plugins') ? ids : []),
-    ctx.store.inventoryLists.themes(asked('themes') ? ids : []),
+    ctx.store.siteRecords.parts(ids, [...tags, ...LISTED_PARTS.filter(asked)]),
+    ctx.store.inventoryLists.texts(ids, {
+      plugins: asked('plugins'),
+      themes: asked('themes'),
+      documents: asked('documents'),
+    }),
     ctx.store.inventoryLists.offers(asked('offers') ? ids : []),
     statusReasons(ctx, asked('reason') ? rows : []),
   ]);
   return ids.flatMap((id) => {
     const site = records.get(id);
     const part = parts.get(id);
-    if (site === undefined || part === undefined) return [];
-    const ofSite = themes.get(id) ?? [];
+    const text = texts.get(id);
+    if (site === undefined || part === undefined || text === undefined) return [];
     const { head, tail } = fullView(site, {
       parts: part,
       offers: offers.get(id) ?? [],
       reason: reasons.get(id),
       goodHealth,
-      active_theme: activeTheme(ofSite),
+      active_theme: text.active_theme,
     });
-    const pluginText = new Map([['plugins', new JsonText(plugins.get(id) ?? '[]')]]);
-    const middle = [pluginText, { themes: themeEntries(ofSite) }, documentTexts(part.documents)];
-    return [new Sections([head, ...middle, tail, ...(withTags ? [tagsView(part)] : [])])];
+    const middle = new Map(TEXTS.map((name) => [name, new JsonText(text[name])]));
+    return [new Sections([head, middle, tail, ...(withTags ? [tagsView(part)] : [])])];
   });
 }
 
@@ -99,7 +101,7 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
   const [goodHealth, records, parts, { extensions, offers }, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
     ctx.store.siteRecords.shown(ids),
-    ctx.store.siteRecords.parts(ids, [...(withTags ? (['tags'] as const) : []), ...OTHER_PARTS]),
+    ctx.store.siteRecords.parts(ids, [...(withTags ? (['tags'] as const) : []), ...LISTED_PARTS, 'documents']),
     ctx.store.inventory.read(row.id),
     statusReasons(ctx, [row]),
   ]);
@@ -120,7 +122,9 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
 }
 
 const NO_PARTS: ReadonlyMap<number, SiteParts> = new Map();
-const OTHER_PARTS = ['client', 'ignored', 'documents'] as const;
+const LISTED_PARTS = ['client', 'ignored'] as const;
+/** Members that come from storage as they leave, in the order of the record. */
+const TEXTS = ['plugins', 'themes', 'recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 export function listView({ id, name, url, status, client_id }: SiteRow) {
   return { id, name, url, status, client_id };
@@ -224,11 +228,6 @@ function documentsView(documents: ReadonlyMap<string, string>) {
   return Object.fromEntries(
     MEMBERS.documents.map((kind) => [kind, JSON.parse(documents.get(kind) ?? '[]') as unknown[]]),
   );
-}
-
-/** They are stored as the JSON that leaves. */
-function documentTexts(documents: ReadonlyMap<string, string>): ReadonlyMap<string, JsonText> {
-  return new Map(MEMBERS.documents.map((kind) => [kind, new JsonText(documents.get(kind) ?? '[]')]));
 }
 
 function bySlug(offers: readonly OfferRow[]) {

@@ -1,9 +1,10 @@
 /** Durable jobs: a row per job, a row per site. Counters are derived from the rows, never incremented. */
 
-import type { JobType } from '../../../schemas/job.js';
+import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
+import { TOOL_JOB_STATUS, TOOL_JOB_TYPE } from './tool-jobs.js';
 
 type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
@@ -33,6 +34,15 @@ export interface JobProgress extends JobRow {
   failed: number;
 }
 
+/** A job of the list, where those of the tools stand as well. */
+export interface ListedJob
+  extends Pick<JobProgress, 'id' | 'origin' | 'status' | 'total' | 'created_at' | 'started_at' | 'completed_at'>,
+    Row {
+  type: JobType | ToolJobType;
+  succeeded: number;
+  failed: number;
+}
+
 interface JobError extends Row {
   site_id: number;
   code: string;
@@ -48,6 +58,8 @@ interface NewJob {
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */
   begun: boolean;
+  /** What was done on begun sites before the job, by site. */
+  before?: ReadonlyMap<number, readonly JobItem[]>;
   /** Entries refused before queueing: they belong to the final state too. */
   refused: readonly { site_id: number; code: string; message: string }[];
   chunk: number;
@@ -69,6 +81,7 @@ interface SiteOutcome {
   message: string;
   /** False: the site succeeded in spite of `code`. Left out, `code` decides. */
   failed?: boolean;
+  /** All items of the site, also those of earlier turns. */
   items?: readonly JobItem[];
   /** The site has more to do: only its items are stored. */
   unfinished?: boolean;
@@ -102,6 +115,11 @@ const SUCCEEDED = 2;
 const FAILED = 3;
 const REFUSED = 4;
 
+/** `done` and `facts` as they are stored. */
+function columnsOf({ done, facts }: JobItem): [number, string] {
+  return [done ? 1 : 0, JSON.stringify(facts)];
+}
+
 export function createJobs(db: Db) {
   return {
     async add(job: NewJob, now: number): Promise<void> {
@@ -134,6 +152,16 @@ export function createJobs(db: Db) {
           now,
           JSON.stringify(job.refused.map((entry) => [entry.site_id, entry.code, entry.message])),
         ),
+        sql(
+          `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
+           SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?)`,
+          job.id,
+          JSON.stringify(
+            job.sites.flatMap((siteId, position) =>
+              (job.before?.get(siteId) ?? []).map((item, number) => [position, number, siteId, ...columnsOf(item)]),
+            ),
+          ),
+        ),
         // Last: each row above reads the job for its foreign key, and would read a text of up to a megabyte with it.
         sql('UPDATE job SET params = ? WHERE id = ?', JSON.stringify(job.params), job.id),
       ]);
@@ -148,27 +176,31 @@ export function createJobs(db: Db) {
       );
     },
 
-    /** Newest first, one page, with how many are open. */
+    /** Newest first, one page, with how many are open; tools jobs among them. */
     async page(
       open: boolean,
       page: number,
       perPage: number,
-    ): Promise<{ items: JobProgress[]; total: number; running: number }> {
+    ): Promise<{ items: ListedJob[]; total: number; running: number }> {
       const where = open ? 'WHERE j.completed_at IS NULL' : '';
+      const times = 'j.total, j.origin, j.created_at, j.started_at, j.completed_at';
+      const listed = `SELECT j.id, j.type, j.status, 0 AS tool, ${times} FROM job j ${where}
+        UNION ALL SELECT j.id, ${TOOL_JOB_TYPE}, ${TOOL_JOB_STATUS}, 1, ${times} FROM tool_job j ${where}`;
+      const count = (succeeded: number, ofTool: number) =>
+        `CASE j.tool WHEN 1 THEN (SELECT count(*) FROM tool_job_site s WHERE s.job_id = j.id AND s.state = ${ofTool})
+           ELSE (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${succeeded}) END`;
       const [items = [], counts = []] = await db.read([
         sql(
-          `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
-             (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed
-           FROM job j ${where} ORDER BY j.created_at DESC, j.id LIMIT ? OFFSET ?`,
+          `SELECT j.*, ${count(SUCCEEDED, 1)} AS succeeded, ${count(FAILED, 2)} AS failed
+           FROM (${listed} ORDER BY created_at DESC, id LIMIT ? OFFSET ?) j ORDER BY j.created_at DESC, j.id`,
           perPage,
           offset(page, perPage),
         ),
-        sql(
-          `SELECT (SELECT count(*) FROM job j ${where}) AS n, (SELECT count(*) FROM job WHERE completed_at IS NULL) AS running`,
-        ),
+        sql(`SELECT count(*) AS n, count(*) FILTER (WHERE completed_at IS NULL) AS running FROM (
+               SELECT completed_at FROM job UNION ALL SELECT completed_at FROM tool_job)`),
       ]);
       const { n, running } = counts[0] as Row;
-      return { items: items as JobProgress[], total: Number(n), running: Number(running) };
+      return { items: items as ListedJob[], total: Number(open ? running : n), running: Number(running) };
     },
 
     errors(id: string): Promise<JobError[]> {
@@ -195,6 +227,18 @@ export function createJobs(db: Db) {
         ),
       ]);
       return { items: items as JobItemRow[], counts: counts[0] as unknown as ItemCounts };
+    },
+
+    /** What a job has done on one of its sites so far. */
+    async itemsAt(id: string, position: number): Promise<JobItem[]> {
+      const rows = await db.all('SELECT done, facts FROM job_item WHERE job_id = ? AND position = ? ORDER BY number', [
+        id,
+        position,
+      ]);
+      return rows.map(({ done, facts }) => ({
+        done: done === 1,
+        facts: JSON.parse(String(facts)) as JobItem['facts'],
+      }));
     },
 
     /** Jobs that finish the same work on these sites for a call whose time was up, by site. */
@@ -249,12 +293,17 @@ export function createJobs(db: Db) {
       const held = `EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`;
       const mine = `job_id = ? AND position = ? AND state = ${STARTED} AND ${held}`;
       const which = [job.id, outcome.position, job.id, job.fence];
-      const items = (outcome.items ?? []).map(({ done, facts }) => [done ? 1 : 0, JSON.stringify(facts)]);
+      const items = (outcome.items ?? []).map(columnsOf);
       const results = await db.batch([
         sql(
+          `DELETE FROM job_item WHERE job_id = ? AND position = ? AND EXISTS (SELECT 1 FROM job_site WHERE ${mine})`,
+          job.id,
+          outcome.position,
+          ...which,
+        ),
+        sql(
           `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
-           SELECT s.job_id, s.position, j.key + (SELECT count(*) FROM job_item i WHERE i.job_id = s.job_id AND i.position = s.position),
-             s.site_id, j.value ->> 0, j.value ->> 1
+           SELECT s.job_id, s.position, j.key, s.site_id, j.value ->> 0, j.value ->> 1
            FROM (SELECT * FROM job_site WHERE ${mine}) s CROSS JOIN json_each(?) j`,
           ...which,
           JSON.stringify(items),

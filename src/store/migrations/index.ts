@@ -22,7 +22,9 @@ import { webSessions } from './0027_web_sessions.js';
 import { vulnerabilities } from './0028_vulnerabilities.js';
 import { incidentAcknowledged } from './0030_incident_acknowledged.js';
 import { titleTries } from './0032_title_tries.js';
+import { users } from './0035_users.js';
 import { vulnerabilitiesTold } from './0037_vulnerabilities_told.js';
+import { recordTexts } from './0038_record_texts.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -48,5 +50,7 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 28, name: 'vulnerabilities', sql: vulnerabilities },
   { id: 30, name: 'incident_acknowledged', sql: incidentAcknowledged },
   { id: 32, name: 'title_tries', sql: titleTries },
+  { id: 35, name: 'users', sql: users },
   { id: 37, name: 'vulnerabilities_told', sql: vulnerabilitiesTold },
+  { id: 38, name: 'record_texts', sql: recordTexts },
 ];

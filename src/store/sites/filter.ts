@@ -92,12 +92,12 @@ export function searchText(name: string, url: string): string {
 }
 
 /** Whether a part of the domain stands for letters beyond ASCII. */
-export function isInternational(url: string): boolean {
+function isInternational(url: string): boolean {
   return url.includes('xn--');
 }
 
 /** The address with its domain in its own script. */
-export function realAddress(url: string): string {
+function realAddress(url: string): string {
   const { hostname } = new URL(url);
   return url.replace(hostname, domainToUnicode(hostname) || hostname);
 }

@@ -8,6 +8,7 @@ import { type Db, type Statement, sql } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
 import { refreshIgnored } from '../updates/ignored.js';
 import { extensionStatements, offerStatements, wantedOffers } from './inventory-diff.js';
+import { keepRecordTexts } from './inventory-lists.js';
 import {
   type ExtensionRow,
   KIND,
@@ -58,6 +59,7 @@ export function createInventory(db: Db) {
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
         ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),
+        keepRecordTexts(siteId),
         ...succeededStatements(siteId, now, false),
       ];
     },
@@ -82,17 +84,26 @@ export function createInventory(db: Db) {
         digest === target.content_hash
           ? changeStatements(target.site_id, snapshot)
           : saveStatements(target, snapshot, digest, await this.read(target.site_id));
-      return storeUnlessSynced(db, target.site_id, since, [...statements, ...outcome]);
+      return storeUnlessSynced(db, target.site_id, since, [...statements, keepRecordTexts(target.site_id), ...outcome]);
     },
 
     /**
      * Stores a failed sync: the reason, and when it was tried. The last known versions stay (operations §11.15).
-     * @param message with the words of the site quoted
+     * @param failure `message` with the words of the site quoted; `late` = no answer came in time, which says something of the
+     *   connection only when the attempt before has failed as well
      * @param since as in `save`
      */
-    async saveFailure(siteId: number, code: string, message: string, now: number, since?: SyncStart): Promise<boolean> {
+    async saveFailure(
+      siteId: number,
+      { code, message, late }: { code: string; message: string; late: boolean },
+      now: number,
+      since?: SyncStart,
+    ): Promise<boolean> {
+      const again = late
+        ? " AND EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site.id AND d.sync_error_code <> '')"
+        : '';
       return storeUnlessSynced(db, siteId, since, [
-        sql('UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?', message, siteId, message),
+        sql(`UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?${again}`, message, siteId, message),
         sql(
           'UPDATE site_detail SET last_attempt = ?, sync_error_code = ?, sync_error_quoted = 1 WHERE site_id = ?',
           now,

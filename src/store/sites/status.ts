@@ -84,6 +84,11 @@ export function createSiteStatus(db: Db) {
           id,
           id,
         ),
+        sql(
+          `UPDATE site_detail SET sync_error_code = ''
+           WHERE site_id = ? AND sync_error_code NOT IN ('', 'svc_child_version_outdated')`,
+          id,
+        ),
         stampStatus(now),
       ]);
     },
