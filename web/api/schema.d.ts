@@ -89,6 +89,8 @@ export interface paths {
                   | 'domain.not_found'
                   | 'site.unhealthy'
                   | 'site.http_check_failed'
+                  | 'vulnerability.found'
+                  | 'vulnerability.summary'
                   | 'backup.failed'
                 )[];
                 /**
@@ -158,6 +160,8 @@ export interface paths {
                   | 'domain.not_found'
                   | 'site.unhealthy'
                   | 'site.http_check_failed'
+                  | 'vulnerability.found'
+                  | 'vulnerability.summary'
                   | 'backup.failed'
                 )[];
                 /**
@@ -229,6 +233,8 @@ export interface paths {
                   | 'domain.not_found'
                   | 'site.unhealthy'
                   | 'site.http_check_failed'
+                  | 'vulnerability.found'
+                  | 'vulnerability.summary'
                   | 'backup.failed'
                 )[];
                 /**
