@@ -60,7 +60,6 @@ export const ALERT_KINDS = {
       item: z.string().describe('Name of the plugin or theme.'),
       version: z.string().describe('The installed one.'),
       count: z.number().int().describe('How many became known of it; the rest is of the worst.'),
-      title: z.string(),
       severity: z.string().nullable().describe('null = not rated.'),
       cve: z.string().nullable(),
       reference: z.string().nullable().describe('Where the entry is published.'),

@@ -58,6 +58,7 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_rest_invalid_site_data: ['The site has no such data.', 'Sync the site first.'],
   svc_rest_invalid_client_id: ['No client matches.', FIND_CLIENT],
   svc_rest_invalid_client_data: ['The client has no such data.', 'Read the client to see what is stored.'],
+  svc_user_not_found: ['No user has this id.', LIST_FIRST],
   api_key_not_found: ['No API key has this id.', LIST_FIRST],
   svc_cost_not_found: ['No cost has this id.', LIST_FIRST],
   svc_incident_not_found: ['No incident has this id.', LIST_FIRST],

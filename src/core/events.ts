@@ -59,9 +59,8 @@ type VulnerabilityFacts = {
   /** Name of the plugin or theme. */
   item: string;
   version: string;
-  /** How many became known of it; title and the rest are those of the worst. */
+  /** How many became known of it; the rest is of the worst. */
   count: number;
-  title: string;
   severity: string | null;
   cve: string | null;
   reference: string | null;

@@ -5,6 +5,8 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sampleAlert } from '../../src/domain/alerts/samples.js';
+import { wordsOf } from '../../src/domain/mail/alerts.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
 import { createVulnerabilityFeed } from '../../src/feed/create.js';
 import { type CheckedApp, checkedApp, deniedTo, ordinary } from '../operations/checked-app.js';
@@ -442,6 +444,94 @@ describe('a feed that was read', () => {
       ...['high', 'low', 'medium', 'none', 'not_rated'].map(
         (word) => `sitefleet_vulnerable_sites{severity="${word}"} 0`,
       ),
+    ]);
+  });
+});
+
+describe('alerts of what became known', () => {
+  const below = (fix: string): Affected[] => [['*', true, fix, false]];
+  const box = (n: number, more: object = {}) =>
+    entry(n, { slug: 'box', affected: below('3.0'), fixed: ['3.0'], ...more });
+  /** Alerts that were stored since the last look. */
+  let seen = 0;
+  const told = async () => {
+    const rows = await app.db.all(
+      "SELECT id, kind, site_id, facts FROM alert WHERE kind LIKE 'vulnerability.%' AND id > ?",
+      [seen],
+    );
+    seen = Math.max(seen, ...rows.map(({ id }) => Number(id)));
+    return rows.map(({ kind, site_id, facts }) => ({ kind, site_id, ...JSON.parse(String(facts)) }));
+  };
+  const read = async (...entries: unknown[]) => {
+    server.serve(feedText(entries));
+    expect((await refresh(app, { force: true, accept_shorter: true })).outcome).toBe('read');
+    return told();
+  };
+
+  it('sum up the first copy, then tell of each plugin of a connected site once', async () => {
+    seen = 0;
+    await started([{ [BOX]: '1.0', 'other/other.php': '1.0' }, { [BOX]: '1.5' }, { [BOX]: '1.0' }, { [BOX]: '3.0' }]);
+    await app.call('disconnect-site', { site_id_or_domain: 3 });
+    const other = entry(2, { slug: 'other', affected: below('2.0'), rating: 'Critical', score: 9.8 });
+    expect(await read(box(1), other)).toEqual([
+      { kind: 'vulnerability.summary', site_id: null, vulnerabilities: 2, critical: 1, items: 3, sites: 2 },
+    ]);
+    const worst = box(4, {
+      affected: below('2.0'),
+      fixed: ['2.0'],
+      rating: 'High',
+      score: 8.1,
+    });
+    const fresh = await read(box(1), other, box(3), worst);
+    const facts = { kind: 'vulnerability.found', type: 'plugin', slug: BOX, item: 'box', count: 2, fixed_in: '2.0' };
+    const more = { severity: 'high', cve: 'CVE-2026-1004', reference: expect.any(String) };
+    expect(fresh).toEqual([
+      { ...facts, ...more, site_id: 1, version: '1.0', url: expect.any(String), name: expect.any(String) },
+      { ...facts, ...more, site_id: 2, version: '1.5', url: expect.any(String), name: expect.any(String) },
+    ]);
+    // Each is told once: also when an entry changes, and by the looks that find nothing new.
+    expect(await read(box(1, { title: 'Another title' }), other, box(3), worst)).toEqual([]);
+    expect(await refresh(app, { force: true })).toMatchObject({ outcome: 'unchanged' });
+    expect(await told()).toEqual([]);
+    // What a site has installed since is told with the next look; what only a disconnected site has, is not.
+    install(app, 3, { 'new/new.php': '1.0' });
+    await app.call('sync-sites', { site_ids_or_domains: [4] });
+    const fourth = entry(5, { slug: 'new', affected: below('2.0'), rating: null });
+    expect(await read(box(1), other, box(3), worst, fourth)).toMatchObject([
+      { site_id: 4, slug: 'new/new.php', count: 1, severity: null, fixed_in: null },
+    ]);
+  });
+
+  it('say in one sentence what is vulnerable, and what fixes it', () => {
+    const words = (kind: 'vulnerability.found' | 'vulnerability.summary', facts: object = {}) => {
+      const alert = sampleAlert(kind, 0);
+      return wordsOf({ ...alert, facts: JSON.stringify({ ...JSON.parse(alert.facts), ...facts }) }).text;
+    };
+    expect(words('vulnerability.found')).toBe(
+      'Example 1.0.0 on Example has a known vulnerability (high). Version 1.0.1 fixes it.',
+    );
+    expect(words('vulnerability.found', { severity: null, cve: 'CVE-2026-1', count: 3, fixed_in: null })).toBe(
+      'Example 1.0.0 on Example has a known vulnerability (CVE-2026-1). No fixed version is known. 2 more are known.',
+    );
+    expect(words('vulnerability.summary')).toBe('40 vulnerabilities became known on 60 sites. Rated critical: 2.');
+    expect(words('vulnerability.summary', { vulnerabilities: 1, critical: 0, sites: 1 })).toBe(
+      '1 vulnerability became known on 1 site. Rated critical: none.',
+    );
+  });
+
+  it('sum up what concerns more than twenty', async () => {
+    seen = 0;
+    const plugins = Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`p${n}/p${n}.php`, '1.0']));
+    await started([plugins, plugins, {}]);
+    expect(await read(box(1))).toEqual([]);
+    const many = Array.from({ length: 11 }, (_, n) => entry(n + 2, { slug: `p${n}`, affected: below('2.0') }));
+    expect(await read(box(1), ...many.slice(0, 10))).toMatchObject(
+      Array.from({ length: 20 }, () => ({ kind: 'vulnerability.found', count: 1 })),
+    );
+    server.serve(feedText([box(1)]));
+    await refresh(app, { force: true, accept_shorter: true });
+    expect(await read(box(1), ...many)).toEqual([
+      { kind: 'vulnerability.summary', site_id: null, vulnerabilities: 11, critical: 0, items: 22, sites: 2 },
     ]);
   });
 });

@@ -18,7 +18,6 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
     item: 'Example',
     version: '1.0.0',
     count: 1,
-    title: 'Example < 1.0.1 - Cross-site scripting',
     severity: 'high',
     cve: null,
     reference: 'https://example.com/entry',

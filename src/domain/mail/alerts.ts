@@ -105,10 +105,11 @@ function sentence(alert: MailedAlert, facts: Facts): string {
       const more = Number(facts.count) - 1;
       const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;
       const fix = facts.fixed_in === null ? 'No fixed version is known.' : `Version ${say('fixed_in')} fixes it.`;
-      return `${say('item')} ${say('version')} on ${what} is vulnerable${facts.severity === null ? '' : ` (${say('severity')})`}: ${say('title')}. ${fix}${rest}`;
+      const rated = [facts.severity, facts.cve].filter((value) => value !== null && value !== undefined).join(', ');
+      return `${say('item')} ${say('version')} on ${what} has a known vulnerability${rated === '' ? '' : ` (${oneLine(rated, 100)})`}. ${fix}${rest}`;
     }
     case 'vulnerability.summary':
-      return `${what} became known that concern ${Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`}; ${Number(facts.critical) === 0 ? 'none of them is' : `${say('critical')} of them are`} rated critical.`;
+      return `${what} became known on ${Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`}. Rated critical: ${Number(facts.critical) === 0 ? 'none' : say('critical')}.`;
     case 'backup.failed':
       return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is of ${say('last_backup').slice(0, 10)}.`}`;
   }

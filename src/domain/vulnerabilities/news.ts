@@ -1,4 +1,7 @@
-/** Alerts of vulnerabilities that became known: one for each plugin, theme or core of a connected site, or one that sums up many. */
+/**
+ * Alerts of vulnerabilities that became known: one for each plugin, theme or core of a connected site, or one that sums up many. They
+ * link to the entry and quote nothing of it: where its text is shown, the terms of the feed demand their own beside it.
+ */
 
 import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
 import { type Alert, emitAlerts } from '../../core/events.js';
@@ -44,7 +47,6 @@ function alertOf(one: SiteNews, at: number): Alert<'vulnerability.found'> {
       item: one.name,
       version: one.version,
       count: one.count,
-      title: one.title,
       severity: one.severity === null ? null : (SEVERITIES[one.severity] ?? null),
       cve: one.cve,
       reference: one.reference,

@@ -4,7 +4,7 @@ import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { alertStatement, type NewAlert } from '../monitoring/alerts.js';
 
-/** What became known of one plugin, theme or core on one connected site; title and the rest are those of the worst. */
+/** What became known of one plugin, theme or core on one connected site; rating and the rest are those of the worst. */
 export interface SiteNews {
   site_id: number;
   url: string;
@@ -15,7 +15,6 @@ export interface SiteNews {
   package_id: number;
   version: string;
   count: number;
-  title: string;
   severity: number | null;
   cve: string | null;
   reference: string | null;
@@ -64,7 +63,7 @@ export function createVulnerabilityNews(db: Db) {
            (SELECT count(*) FROM vulnerability x WHERE x.severity = 4 AND x.id IN (SELECT vulnerability_id FROM i)) AS critical,
            (SELECT json_group_array(json_object('site_id', s.id, 'url', s.url, 'site_name', s.name, 'kind', ifnull(p.kind, 2),
                'slug', ifnull(p.slug, 'wordpress'), 'name', ifnull(p.name, 'WordPress'), 'package_id', k.package_id,
-               'version', k.version, 'count', k.n, 'title', x.title, 'severity', x.severity, 'cve', x.cve,
+               'version', k.version, 'count', k.n, 'severity', x.severity, 'cve', x.cve,
                'reference', x.reference, 'fixed_in', k.fixed_in))
              FROM (SELECT * FROM worst ORDER BY rank DESC, site_id, package_id LIMIT ?) k
              CROSS JOIN site s ON s.id = k.site_id JOIN vulnerability x ON x.id = k.vulnerability_id
