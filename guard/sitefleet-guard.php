@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and puts a copy back when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.0.0
+ * Version: 1.1.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -30,7 +30,7 @@ class Sitefleet_Refusal extends Exception {
 
 /** Everything the guard does. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.0.0';
+	const VERSION       = '1.1.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const SKEW          = 300; // Seconds that a signature's time may differ from ours.
 	const MAX_BODY      = 65536;
@@ -63,6 +63,8 @@ class Sitefleet_Guard {
 	private bool $watched   = false;
 	/** Kept for the shutdown handler: freed there, so that it has memory to work with. */
 	private string $reserve = '';
+	/** Items that this request updates: key => locked file. PHP frees the lock when the request ends, however it ends. */
+	private array $updates = array();
 
 	public function __construct( string $content, string $plugins, string $themes ) {
 		$this->content = rtrim( strtr( $content, '\\', '/' ), '/' );
@@ -79,6 +81,7 @@ class Sitefleet_Guard {
 		if ( isset( $_SERVER['HTTP_X_SITEFLEET_GUARD'] ) && 'POST' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->serve();
 		if ( isset( $_GET['sitefleet-login'] ) && 'GET' === ( $_SERVER['REQUEST_METHOD'] ?? '' ) ) $guard->enter( $_GET['sitefleet-login'] );
 		$guard->stand_watch();
+		$guard->attend_updates();
 	}
 
 	// ---------------------------------------------------------------------------------------------- signed requests
@@ -128,7 +131,7 @@ class Sitefleet_Guard {
 		$nonce     = $field( 'NONCE', '/^[0-9a-f]{32}\z/' );
 		$signature = base64_decode( (string) $field( 'SIGNATURE', '#^[A-Za-z0-9+/]{256,2048}={0,2}\z#' ), true );
 		if ( ! isset( $id, $site, $time, $nonce ) || ! $signature || strlen( $body ) > self::MAX_BODY ) return 'unsigned';
-		$key     = '' === $pem ? false : openssl_pkey_get_public( $pem );
+		$key     = '' === $pem ? false : openssl_pkey_get_public( self::as_spki( $pem ) );
 		$details = $key ? openssl_pkey_get_details( $key ) : false;
 		if ( ! $details || OPENSSL_KEYTYPE_RSA !== $details['type'] || $details['bits'] < 2048 ) return 'unsigned';
 		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
@@ -142,6 +145,18 @@ class Sitefleet_Guard {
 	public static function key_id( string $spki_pem ): string {
 		$der = base64_decode( preg_replace( '/-----[^-]+-----|\s/', '', $spki_pem ) );
 		return substr( hash( 'sha256', $der ), 0, 32 );
+	}
+
+	/** PHP before 8.0 does not read the older form of a public key (PKCS#1): it is wrapped into the one that all read. */
+	private static function as_spki( string $pem ): string {
+		if ( ! preg_match( '/-----BEGIN RSA PUBLIC KEY-----([^-]+)-----END/', $pem, $found ) ) return $pem;
+		$part = static function ( string $tag, string $value ): string {
+			$length = ltrim( pack( 'N', strlen( $value ) ), "\0" );
+			return $tag . ( strlen( $value ) < 128 ? $length : chr( 128 + strlen( $length ) ) . $length ) . $value;
+		};
+		$bits = $part( "\x03", "\0" . base64_decode( preg_replace( '/\s/', '', $found[1] ) ) );
+		$rsa  = hex2bin( '300d06092a864886f70d0101010500' );
+		return "-----BEGIN PUBLIC KEY-----\n" . chunk_split( base64_encode( $part( "\x30", $rsa . $bits ) ), 64, "\n" ) . "-----END PUBLIC KEY-----\n";
 	}
 
 	/** A site's address as it is signed: host without www., port unless it is standard, path between slashes. */
@@ -230,6 +245,7 @@ class Sitefleet_Guard {
 			'zip'         => class_exists( 'ZipArchive', false ),
 			'opcache'     => function_exists( 'opcache_invalidate' ) && (bool) ini_get( 'opcache.enable' ),
 			'maintenance' => self::in_maintenance(),
+			'updating'    => $this->running_updates(),
 			// A drop-in of the site may end a request before the watchdog sees its error.
 			'drop_ins'    => array_values( array_filter( array( 'php-error.php', 'fatal-error-handler.php' ), fn( $name ) => is_file( "$this->content/$name" ) ) ),
 			'login'       => (bool) SITEFLEET_GUARD_LOGIN,
@@ -259,6 +275,7 @@ class Sitefleet_Guard {
 			'until' => time() + $seconds,
 		);
 		$this->put_json( 'armed', $armed );
+		$this->refuse_updates( $snapshot, 0 );
 		return array( 'armed' => $armed );
 	}
 
@@ -272,8 +289,14 @@ class Sitefleet_Guard {
 
 	private function do_restore( array $request ): array {
 		$began    = microtime( true );
+		$refuse   = $request['refuse_updates'] ?? 0;
+		$bad      = ! is_int( $refuse ) || $refuse < 0 || $refuse > self::MAX_ARMED;
+		Sitefleet_Refusal::when( $bad, 'bad_request', 'refuse_updates must be a whole number from 0 to ' . self::MAX_ARMED . '.' );
 		$snapshot = $this->snapshot( $request['snapshot'] ?? null );
-		$result   = $this->restore( $snapshot );
+		// First: an update that has not begun to change files then does not begin.
+		if ( $refuse ) $this->refuse_updates( $snapshot, $refuse );
+		if ( true !== ( $request['while_updating'] ?? null ) ) $this->await_update( $snapshot );
+		$result = $this->restore( $snapshot );
 		// An update that was killed leaves the whole site in maintenance for ten minutes.
 		if ( true === ( $request['end_maintenance'] ?? null ) ) @unlink( ABSPATH . '.maintenance' );
 		$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $snapshot['kind'], $snapshot['slug'] ) ) );
@@ -581,7 +604,8 @@ class Sitefleet_Guard {
 		foreach ( (array) @scandir( $this->store ) as $file ) {
 			$lapsed = 0 === strpos( $file, 'nonce-' ) && @filemtime( "$this->store/$file" ) < time() - 3 * self::SKEW;
 			$orphan = preg_match( '/^[0-9a-f]{32}\.(bin|json)\z|\.tmp\z/', $file ) && ! isset( $keep[ $file ] );
-			if ( $lapsed || $orphan ) @unlink( "$this->store/$file" );
+			$ended  = 0 === strpos( $file, 'update-' ) && @filemtime( "$this->store/$file" ) < time() - DAY_IN_SECONDS && ! $this->is_locked( $file );
+			if ( $lapsed || $orphan || $ended ) @unlink( "$this->store/$file" );
 		}
 	}
 
@@ -701,6 +725,98 @@ class Sitefleet_Guard {
 		'swap' === $job['phase'] ? $this->swap( $item, $job ) : $this->end_job( self::work( $item, $job ) );
 	}
 
+	// ----------------------------------------------------------------------------------- updates that WordPress makes
+
+	/** Keeps a file locked while WordPress' upgrader is at work on an item: a restore in the middle would mix two versions. */
+	private function attend_updates(): void {
+		if ( '' === $this->store ) return;
+		$begins = fn( $reply, array $about ) => $this->update_begins( $about ) ? $reply : new WP_Error( 'sitefleet_refused', 'Sitefleet has put the old version back, and no longer waits for this update.' );
+		add_filter( 'upgrader_pre_download', fn( $reply, $package = '', $upgrader = null, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MAX, 4 );
+		// Again when the download is there, and before WordPress switches the plugin off.
+		add_filter( 'upgrader_pre_install', fn( $reply, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MIN, 2 );
+		// The last moment before the old version is removed.
+		add_filter( 'upgrader_source_selection', fn( $source, $from = '', $upgrader = null, $about = array() ) => is_wp_error( $source ) ? $source : $begins( $source, (array) $about ), PHP_INT_MAX, 4 );
+		$failed = array();
+		add_filter(
+			'upgrader_install_package_result',
+			function ( $result, $about = array() ) use ( &$failed ) {
+				$item = self::updated_item( (array) $about );
+				// After a failure WordPress may put files back at the very end of the request.
+				if ( null !== $item && is_wp_error( $result ) ) $failed[ self::update_file( $item ) ] = true;
+				return $result;
+			},
+			PHP_INT_MAX,
+			2
+		);
+		add_action( 'upgrader_process_complete', function () use ( &$failed ) { $this->updates = array_intersect_key( $this->updates, $failed ); }, PHP_INT_MIN );
+	}
+
+	/** The plugin or theme that the upgrader speaks of; null when it is something else. */
+	private static function updated_item( array $about ): ?array {
+		foreach ( array( 'plugin', 'theme' ) as $kind ) {
+			if ( isset( $about[ $kind ] ) && is_string( $about[ $kind ] ) ) return array( 'kind' => $kind, 'slug' => $about[ $kind ] );
+		}
+		return null;
+	}
+
+	private static function update_file( array $item ): string { return 'update-' . md5( "{$item['kind']} {$item['slug']}" ); }
+
+	/** False when the dashboard has given this update up. What cannot be locked is updated all the same. */
+	private function update_begins( array $about ): bool {
+		$item = self::updated_item( $about );
+		if ( null === $item ) return true;
+		$name = self::update_file( $item );
+		// Only what the dashboard asked for: the owner may update as ever.
+		if ( isset( $_POST['mainwpsignature'] ) && ( $this->get_json( 'refused' )[ $name ] ?? 0 ) >= time() ) return false;
+		$file = isset( $this->updates[ $name ] ) ? false : @fopen( "$this->store/$name", 'c' );
+		// Somebody may be looking whether it is locked, for a moment.
+		for ( $i = 0; $file && ! isset( $this->updates[ $name ] ) && $i < 20; ++$i ) {
+			if ( flock( $file, LOCK_EX | LOCK_NB ) ) {
+				$this->updates[ $name ] = $file;
+				ftruncate( $file, 0 );
+				@fwrite( $file, (string) wp_json_encode( $item + array( 'since' => time() ) ) );
+			} else {
+				usleep( 50000 );
+			}
+		}
+		return true;
+	}
+
+	/** Whether a living process holds a file of ours: the lock of one that dies is free at once. */
+	private function is_locked( string $name ): bool {
+		$file = @fopen( "$this->store/$name", 'r' );
+		$busy = 0;
+		if ( ! $file ) return false;
+		$free = flock( $file, LOCK_SH | LOCK_NB, $busy );
+		fclose( $file );
+		return ! $free && 1 === $busy;
+	}
+
+	private function running_updates(): array {
+		$all = array();
+		foreach ( '' === $this->store ? array() : (array) @scandir( $this->store ) as $name ) {
+			if ( ! preg_match( '/^update-[0-9a-f]{32}\z/', (string) $name ) || ! $this->is_locked( $name ) ) continue;
+			$one = json_decode( (string) @file_get_contents( "$this->store/$name" ), true );
+			if ( is_array( $one ) ) $all[] = $one;
+		}
+		return $all;
+	}
+
+	private function await_update( array $item, float $patience = 3.0 ): void {
+		for ( $until = microtime( true ) + $patience; $this->is_locked( self::update_file( $item ) ); usleep( 50000 ) ) {
+			Sitefleet_Refusal::when( microtime( true ) >= $until, 'updating', "An update of {$item['slug']} is still running on this site; nothing was changed. Ask again in a moment." );
+		}
+	}
+
+	/** For so many seconds updates of an item that the dashboard asked for do not begin; 0 = they may. */
+	private function refuse_updates( array $item, int $seconds ): void {
+		$refused = array_filter( $this->get_json( 'refused' ), fn( $until ) => $until >= time() );
+		$name    = self::update_file( $item );
+		if ( ! $seconds && ! isset( $refused[ $name ] ) ) return;
+		unset( $refused[ $name ] );
+		$this->put_json( 'refused', $refused + ( $seconds ? array( $name => time() + $seconds ) : array() ) );
+	}
+
 	// -------------------------------------------------------------------------------------------------------- watchdog
 
 	private function stand_watch(): void {
@@ -715,6 +831,12 @@ class Sitefleet_Guard {
 		// request in it; the plain function for requests that do not come that far.
 		add_action( 'shutdown', $look, PHP_INT_MIN );
 		register_shutdown_function( $look );
+		// Its page may raise notices and deprecations, after which PHP's last error is theirs: here it still names the fatal one.
+		$told = function ( $args, $error = null ) {
+			if ( is_array( $error ) && isset( $error['type'], $error['message'], $error['file'], $error['line'] ) && $error['type'] & self::FATAL ) $this->watch( $error );
+			return $args;
+		};
+		add_filter( 'wp_php_error_args', $told, PHP_INT_MIN, 2 );
 		if ( $this->armed() ) {
 			// Most fatal errors are exceptions: seen here first, before anything can hide them or end the request.
 			$before = set_exception_handler(
@@ -800,7 +922,7 @@ class Sitefleet_Guard {
 		clearstatcache();
 		$item    = $this->item( $armed['kind'], $armed['slug'] );
 		$changed = max( array_map( fn( $path ) => (int) @filectime( $path ), array( $item['path'], $item['main'], $error['file'] ) ) );
-		if ( self::in_maintenance() || $changed > time() - self::QUIET ) {
+		if ( self::in_maintenance() || $changed > time() - self::QUIET || $this->is_locked( self::update_file( $armed ) ) ) {
 			return 'updating'; // Half a plugin is fatal too, and the other half may be on its way.
 		}
 		return null;

@@ -75,10 +75,13 @@ export const siteRef = integerOrText().describe('Id or domain.');
 export const clientRef = integerOrText().describe('Id or e-mail.');
 
 /** `rule` says what an empty list means, before anything else is said: an empty search result must not become the whole fleet. */
-export const siteRefs = (rule: string) => list(integerOrText()).describe(`${rule} Ids or domains.`);
+export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
 
 export const page = () => int(1).default(1).describe('Page.');
-export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
+export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Per page.');
+
+/** Where a list goes on, as an earlier page answered it. The longest name and address fit. */
+export const cursorText = () => z.string().max(8192).optional();
 
 /** ISO 8601 UTC, always with `Z` (operations §5.3). */
 export const timestamp = z.string();
@@ -112,6 +115,6 @@ export const dryRun = bool().default(false).describe('Previews only.');
 
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
 export const confirmation = {
-  confirm: bool().default(false).describe('Goes ahead.'),
+  confirm: bool().optional().describe('Goes ahead.'),
   dry_run: dryRun,
 };

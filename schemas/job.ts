@@ -16,6 +16,10 @@ export const JOB_TYPES = [
 ] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
+/** Tools that work on all sites in the background; their status is read where they are started. */
+export const TOOL_JOB_TYPES = ['destroy_sessions', 'renew_connections', 'disconnect_all_sites'] as const;
+export type ToolJobType = (typeof TOOL_JOB_TYPES)[number];
+
 /** What a job did on a site, or failed to do: then with `code` and `message`. */
 const jobItem = z.object({
   site_id: z.number().int(),

@@ -7,7 +7,7 @@ export const siteStatus = z.enum(['connected', 'disconnected', 'suspended']);
 export const siteStatusFilter = z
   .enum(['any', 'connected', 'disconnected', 'suspended'])
   .default('any')
-  .describe('State.');
+  .describe('Status.');
 
 const SCHEME = /https?:\/\//gi;
 

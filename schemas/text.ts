@@ -38,7 +38,17 @@ const NAMED: Readonly<Record<string, string>> = {
 
 const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([A-Za-z]{2,8}));/gi;
 const TAG = /<[A-Za-z/!?][^<>]*>/g;
+const OPENING = /<(?=[A-Za-z/!?])/g;
 const SCRIPT_BLOCK = /<(script|style)\b[^<>]*>[^<]*<\/\1\s*>/gi;
+const ELEMENTS =
+  'a|abbr|address|applet|area|article|aside|audio|b|base|bdi|bdo|big|blockquote|body|br|button|canvas|caption|center|cite|code|col|' +
+  'colgroup|data|datalist|dd|del|details|dfn|dialog|div|dl|dt|em|embed|fieldset|figcaption|figure|font|footer|form|frame|frameset|' +
+  'h[1-6]|head|header|hgroup|hr|html|i|iframe|img|input|ins|kbd|label|legend|li|link|main|map|mark|marquee|math|menu|meta|meter|nav|' +
+  'noscript|object|ol|optgroup|option|output|p|param|picture|pre|progress|q|rp|rt|ruby|s|samp|script|search|section|select|slot|' +
+  'small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|track|' +
+  'tt|u|ul|var|video|wbr';
+/** A tag of HTML's own, one with attributes, a comment: markup even where it was sent as entities. */
+const HTML = new RegExp(`</?(?:${ELEMENTS})(?=[\\s/>])[^<>]*>|<[A-Za-z][^<>=]*=[^<>]*>|<[!?][^<>]*>`, 'gi');
 /** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
 const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 
@@ -79,14 +89,22 @@ function withoutMarkup(text: string): string {
 
 /**
  * One line of plain text, as a visitor of the site would read it: markup gone, entities decoded once, then as `cleanLine`. Brackets
- * that were sent as entities are text (`&lt;Test&gt;`), so the result must be escaped where it becomes a part of HTML.
+ * that were sent as entities are text (`&lt;Test&gt;`) unless they make markup of HTML (`&lt;b&gt;`, as the child escapes messages),
+ * so the result must be escaped where it becomes a part of HTML.
  */
 export function plainText(value: unknown, max: number): string {
   // Twice: what is left around a nested tag may be one.
   let bare = withoutMarkup(withoutMarkup(raw(value, max)));
   // What is left of a cut or nested tag must not read as the beginning of one.
-  if (bare.includes('<')) bare = bare.replace(/<(?=[A-Za-z/!?])/g, ' ');
-  return cleanLine(decodeEntities(bare), max);
+  if (bare.includes('<')) bare = bare.replace(OPENING, ' ');
+  const decoded = decodeEntities(bare);
+  return cleanLine(decoded.includes('<') ? withoutHtml(decoded) : decoded, max);
+}
+
+function withoutHtml(text: string): string {
+  const bare = text.replace(SCRIPT_BLOCK, ' ').replace(HTML, ' ').replace(HTML, ' ');
+  // Nested deeper than anybody means it.
+  return bare.search(HTML) === -1 ? bare : bare.replace(OPENING, ' ');
 }
 
 /** One line, with every visible character as it is given: control and bidi characters gone, blanks collapsed, at most `max` characters. */

@@ -53,6 +53,14 @@ export async function bundleStdio(entry, external = []) {
   return { text: `//${digest}\n${text}`, inputs: Object.keys(metafile.inputs) };
 }
 
+/** The command line is a file of its own: an assistant's start runs `cli.js`, and Node reads a module whole before it runs it. */
+const programApart = {
+  name: 'program-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/cli\/program\.js$/ }, () => ({ path: './program.js', external: true }));
+  },
+};
+
 /**
  * The commands, threads and processes, each one file with all packages it uses but native ones. One file each, although they
  * share code: what installs a package takes its time by the number of files. A command still runs only the modules it needs.
@@ -66,6 +74,7 @@ export async function bundleProgram(entries, outdir) {
     outdir,
     format: 'esm',
     external: NATIVE,
+    plugins: [programApart],
     banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
   });
   return { files: outputFiles, inputs: Object.keys(metafile.inputs) };

@@ -8,6 +8,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -19,6 +20,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -28,6 +30,18 @@ import { parseArgs } from 'node:util';
 import { SYSTEMS, systemHere } from './release-manifests.mjs';
 
 const LIMITS = { packages: 12, megabytes: 45, cold_s: 10, warm_s: 1, warm_ratio: 3, mcpb_megabytes: 8 };
+const COLUMNS = [
+  ...[
+    'Node',
+    'Packages',
+    'MB',
+    'Install, empty cache',
+    'npx, tarball, empty cache',
+    'again',
+    'npx, tarball of nothing',
+  ],
+  ...['npx, published version, again', 'Installed, first', 'again', 'Node alone'],
+];
 const MCPB = '@anthropic-ai/mcpb@2.1.2';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -47,9 +61,12 @@ try {
   await checkMcpb();
   await checkPlugins();
   say(
-    '\n| Node | Packages | MB | Install, empty cache | npx to `initialize`, cold | warm | npx of a package that does nothing | installed, first | again |',
+    '\nSeconds to the answer of `initialize`, and seconds of processor up to it, which other programs do not lengthen.',
   );
-  say('|---|---|---|---|---|---|---|---|---|');
+  say(
+    'npx installs a tarball again at each call; a published version it finds installed. "Nothing" is a package that prints a word.',
+  );
+  say(`| ${COLUMNS.join(' | ')} |\n|${'---|'.repeat(COLUMNS.length)}`);
   for (const row of rows) say(`| ${row.join(' | ')} |`);
 } finally {
   rmSync(work, { recursive: true, force: true, maxRetries: 3 });
@@ -137,6 +154,7 @@ async function checkOnNode(name) {
 
   const first = await greeting(node, [program, 'stdio'], env);
   const again = await greeting(node, [program, 'stdio'], env);
+  const nodeAlone = await untilOutput(node, ['-e', 'console.log("up");process.stdin.resume()'], env);
   assert.ok(
     codeCaches(join(app, 'node_modules', facts.name), home).length > 0,
     'compiled code is kept for the next start',
@@ -150,46 +168,122 @@ async function checkOnNode(name) {
   const npxEnv = environment(node, strange);
   const npx = [npmScript('npx-cli.js'), '--yes', `--package=${tarball}`, facts.name, 'stdio'];
   const cold = await greeting(node, npx, npxEnv, strange);
-  assert.ok(cold < LIMITS.cold_s, `npx answered after ${cold} s with an empty cache`);
+  assert.ok(cold.wall < LIMITS.cold_s, `npx answered after ${cold.wall} s with an empty cache`);
   // npx takes half a second for itself, on a busy machine any time: the best of some tries, beside a package that does nothing.
+  const nothing = npxOfNothing(node, npxEnv, strange);
   const [warm, bare] = [[], []];
   do {
     warm.push(await greeting(node, npx, npxEnv, strange));
-    bare.push(await npxAlone(node, npxEnv, strange));
-  } while (Math.min(...warm) >= LIMITS.warm_s && warm.length < 6);
-  const [best, alone] = [Math.min(...warm), Math.min(...bare)];
+    bare.push(await untilOutput(node, nothing, npxEnv, strange));
+  } while (best(warm).wall >= LIMITS.warm_s && warm.length < 6);
+  const [tarballWarm, alone] = [best(warm), best(bare)];
   assert.ok(
-    best < Math.max(LIMITS.warm_s, LIMITS.warm_ratio * alone),
-    `npx answered after ${best} s; for a package that does nothing it takes ${alone} s`,
+    tarballWarm.wall < Math.max(LIMITS.warm_s, LIMITS.warm_ratio * alone.wall),
+    `npx answered after ${tarballWarm.wall} s; for a package that does nothing it takes ${alone.wall} s`,
   );
+  const published = await npxPublished(node, npxEnv, strange);
   say(`Node ${version.padEnd(13)} installs, answers, serves a fleet, backs up and restores${replica}`);
-  const round = (value) => value.toFixed(value < 10 ? 2 : 1);
   return [
     version,
     packages,
     megabytes.toFixed(0),
     `${round(installed)} s`,
-    ...[cold, best, alone, first, again].map((value) => `${round(value)} s`),
+    ...[cold, tarballWarm, alone, published, first, again, nodeAlone].map(shown),
   ];
 }
 
-/** Seconds that npx takes for a package that prints a word. */
-async function npxAlone(node, env, folder) {
+/** Arguments by which npx runs a package that prints a word and waits; it has run once. */
+function npxOfNothing(node, env, folder) {
   const empty = join(folder, 'empty');
-  if (!existsSync(empty)) {
-    mkdirSync(empty);
-    writeFileSync(join(empty, 'empty.js'), '#!/usr/bin/env node\nconsole.log("up");\n', { mode: 0o755 });
-    writeFileSync(join(empty, 'package.json'), '{"name":"empty","version":"1.0.0","bin":"empty.js"}');
-    npm(node, ['pack'], { cwd: empty, env });
-    spawnSync(node, [npmScript('npx-cli.js'), '--yes', `--package=${join(empty, 'empty-1.0.0.tgz')}`, 'empty'], {
-      env,
-      cwd: folder,
-    });
-  }
-  const began = performance.now();
+  mkdirSync(empty);
+  const text = '#!/usr/bin/env node\nconsole.log("up");\nprocess.stdin.resume();\n';
+  writeFileSync(join(empty, 'empty.js'), text, { mode: 0o755 });
+  writeFileSync(join(empty, 'package.json'), '{"name":"empty","version":"1.0.0","bin":"empty.js"}');
+  npm(node, ['pack'], { cwd: empty, env });
   const args = [npmScript('npx-cli.js'), '--yes', `--package=${join(empty, 'empty-1.0.0.tgz')}`, 'empty'];
-  assert.equal(spawnSync(node, args, { env, cwd: folder, encoding: 'utf8' }).stdout, 'up\n');
-  return seconds(began);
+  spawnSync(node, args, { env, cwd: folder, stdio: 'ignore' });
+  return args;
+}
+
+/** The second start by npx of the version as it would be published: from a registry on loopback that sends all else to the real one. */
+async function npxPublished(node, env, folder) {
+  const bytes = readFileSync(tarball);
+  const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  const { origin, pathname } = new URL(npm(node, ['config', 'get', 'registry'], { env, out: true }).trim());
+  const server = createServer((request, response) => {
+    const here = `http://127.0.0.1:${server.address().port}`;
+    if (request.url === '/own.tgz') return response.end(bytes);
+    if (request.url !== `/${facts.name}`)
+      return response.writeHead(302, { location: `${origin}${pathname.replace(/\/$/, '')}${request.url}` }).end();
+    const dist = { tarball: `${here}/own.tgz`, integrity };
+    const versions = { [facts.version]: { ...released, dist } };
+    const about = { name: facts.name, 'dist-tags': { latest: facts.version }, versions };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(about));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const own = { ...env, npm_config_registry: `http://127.0.0.1:${server.address().port}/` };
+    const npx = [npmScript('npx-cli.js'), '--yes', `${facts.name}@${facts.version}`, 'stdio'];
+    await greeting(node, npx, own, folder);
+    const tries = [];
+    do tries.push(await greeting(node, npx, own, folder));
+    while (best(tries).wall >= LIMITS.warm_s && tries.length < 4);
+    return best(tries);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+/** Times of a command up to its first output; then it is ended. */
+async function untilOutput(command, args, env, cwd) {
+  const began = performance.now();
+  const child = spawn(command, args, {
+    env,
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const times = timesOf(child, began);
+  child.stdin.end();
+  await ended;
+  return times;
+}
+
+/** Seconds since `began`, and seconds of processor of the process and all below it; null where the system does not tell. */
+function timesOf(child, began) {
+  const wall = seconds(began);
+  try {
+    return { wall, cpu: processorSeconds(child.pid) };
+  } catch {
+    return { wall, cpu: null };
+  }
+}
+
+function processorSeconds(pid) {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).reduce((sum, task) => {
+    const [ns] = readFileSync(join(tasks, task, 'schedstat'), 'utf8').split(' ');
+    const below = readFileSync(join(tasks, task, 'children'), 'utf8')
+      .split(' ')
+      .filter(Boolean);
+    return sum + Number(ns) / 1e9 + below.reduce((part, each) => part + processorSeconds(each), 0);
+  }, 0);
+}
+
+/** The shortest of some tries; its processor time is the least of all of them. */
+function best(tries) {
+  const cpu = tries.map((each) => each.cpu).filter((each) => each !== null);
+  return { wall: Math.min(...tries.map((each) => each.wall)), cpu: cpu.length === 0 ? null : Math.min(...cpu) };
+}
+
+function shown({ wall, cpu }) {
+  return `${round(wall)} s${cpu === null ? '' : `, ${round(cpu)} s`}`;
+}
+
+function round(value) {
+  return value.toFixed(value < 10 ? 2 : 1);
 }
 
 /** A simulated fleet, synced by the engine thread and changed over MCP and REST; then upkeep from the shell. */
@@ -300,7 +394,7 @@ async function checkMcpb() {
   mkdirSync(home);
   const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, put(value)]));
   const took = await greeting(process.execPath, args.map(put), { ...environment(process.execPath, home), ...filled });
-  say(`.mcpb              ${megabytes.toFixed(1)} MB, validated, answers after ${took.toFixed(2)} s`);
+  say(`.mcpb              ${megabytes.toFixed(1)} MB, validated, answers after ${took.wall.toFixed(2)} s`);
 }
 
 /** The plugins as Claude Code starts them: that of the release, and that of a checkout. */
@@ -316,7 +410,7 @@ async function checkPlugins() {
   say('Claude Code plugin answers, in the release and in a checkout');
 }
 
-/** Seconds from the start of a command to its answer to `initialize`; then it lists its tools and ends with its input. */
+/** Times of a command up to its answer to `initialize`; then it lists its tools and ends with its input. */
 async function greeting(command, args, env, cwd) {
   const began = performance.now();
   const child = spawn(command, args, { env, ...(cwd === undefined ? {} : { cwd }), stdio: ['pipe', 'pipe', 'pipe'] });
@@ -339,7 +433,7 @@ async function greeting(command, args, env, cwd) {
     clientInfo: { name: 'release-check', version: '1' },
   };
   const { serverInfo } = await ask(1, 'initialize', client);
-  const took = seconds(began);
+  const took = timesOf(child, began);
   assert.equal(serverInfo.version, facts.version);
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
   assert.ok((await ask(2, 'tools/list', {})).tools.length > 50, 'all tools are there');
@@ -427,15 +521,15 @@ function npmScript(name) {
   return found;
 }
 
-/** Runs npm under a Node, and answers all that it said. */
-function npm(node, args, { cwd, env = process.env }) {
+/** Runs npm under a Node, and answers all that it said; with `out` only what it printed. */
+function npm(node, args, { cwd, env = process.env, out = false }) {
   const done = spawnSync(node, [npmScript('npm-cli.js'), ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env,
     encoding: 'utf8',
   });
   assert.equal(done.status, 0, `npm ${args.join(' ')}: ${done.stderr}`);
-  return done.stdout + done.stderr;
+  return out ? done.stdout : done.stdout + done.stderr;
 }
 
 function codeCaches(...folders) {

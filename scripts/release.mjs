@@ -67,6 +67,7 @@ async function writeProgram() {
   const program = await bundleProgram(
     {
       cli: join(built, 'cli.js'),
+      program: join(built, 'cli', 'program.js'),
       ...Object.fromEntries(threads.map((name) => [name.replace(/\.js$/, ''), join(built, 'app', name)])),
     },
     to,
@@ -89,14 +90,7 @@ function copyAssets() {
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
   }
-  for (const path of [
-    'guard/sitefleet-guard.php',
-    'schemas/svc',
-    'README.md',
-    'CHANGELOG.md',
-    'LICENSE',
-    'SECURITY.md',
-  ])
+  for (const path of ['guard/sitefleet-guard.php', 'README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'])
     cpSync(path, join(folder, path), { recursive: true });
 }
 

@@ -3,6 +3,7 @@
 import { storedUrl } from '../../src/domain/sites/urls.js';
 import { type Db, sql } from '../../src/store/driver/db.js';
 import { searchText } from '../../src/store/sites/filter.js';
+import { keepRecordTexts } from '../../src/store/sites/inventory-lists.js';
 import type { Vault } from '../../src/store/vault/vault.js';
 import { SeededRandom } from './random.js';
 
@@ -11,6 +12,8 @@ interface SeedOptions {
   seed?: number;
   /** Plugins per site; three themes come on top. */
   plugins?: number;
+  /** Where a site is. Default: a made-up address that does not exist. */
+  url?: ((id: number) => string) | undefined;
   /** Called after each batch. */
   onProgress?: (done: number, total: number) => void;
 }
@@ -66,12 +69,12 @@ function townNames(count: number): string[] {
 
 /** Fills an empty, migrated database. The same options give the same rows. */
 export async function seedFleet(db: Db, options: SeedOptions): Promise<void> {
-  const { sites, seed = 1, plugins = 30, onProgress } = options;
+  const { sites, seed = 1, plugins = 30, url, onProgress } = options;
   const random = new SeededRandom(seed);
   await seedCatalogue(db, sites);
   for (let first = 1; first <= sites; first += BATCH) {
     const last = Math.min(first + BATCH - 1, sites);
-    await seedBatch(db, random, first, last, plugins);
+    await seedBatch(db, random, { first, last, plugins, url });
     onProgress?.(last, sites);
   }
   // Without this the planner's statistics are those of empty tables.
@@ -106,12 +109,16 @@ async function seedCatalogue(db: Db, sites: number): Promise<void> {
   ]);
 }
 
-async function seedBatch(db: Db, random: SeededRandom, first: number, last: number, plugins: number): Promise<void> {
+async function seedBatch(
+  db: Db,
+  random: SeededRandom,
+  { first, last, plugins, url }: { first: number; last: number; plugins: number; url: SeedOptions['url'] },
+): Promise<void> {
   const sites: unknown[][] = [];
   const extensions: unknown[][] = [];
   const offers: unknown[][] = [];
   for (let id = first; id <= last; id++) {
-    const site = siteRow(random, id);
+    const site = siteRow(random, id, url);
     sites.push(site);
     const urlKey = site[2];
     random.popular(plugins, PLUGINS).forEach((plugin, position) => {
@@ -161,14 +168,16 @@ async function seedBatch(db: Db, random: SeededRandom, first: number, last: numb
        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8 FROM json_each(?)`,
       JSON.stringify(offers),
     ),
+    ...sites.map(([id]) => keepRecordTexts(Number(id))),
   ]);
 }
 
 /** id, url, url_key, name, search, client_id, suspended, sync_error */
-function siteRow(random: SeededRandom, id: number): unknown[] {
+function siteRow(random: SeededRandom, id: number, urlOf: SeedOptions['url']): unknown[] {
   const [first, second, town] = [random.pick(FIRST), random.pick(SECOND), random.pick(TOWNS)];
   const name = `${first} ${second} ${town}`;
-  const { url, url_key } = storedUrl(`https://${first}-${second}-${town}-${id}.example/`.toLowerCase());
+  const madeUp = `https://${first}-${second}-${town}-${id}.example/`.toLowerCase();
+  const { url, url_key } = storedUrl(urlOf?.(id) ?? madeUp);
   const fate = random.next();
   const error = fate > 0.96 ? 'The site did not answer.' : '';
   const client = random.int(1, Math.max(1, Math.floor(id / CLIENT_EVERY)));

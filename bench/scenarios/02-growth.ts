@@ -8,7 +8,8 @@ import { openService } from '../lib/service.js';
 export const scenario: Scenario = {
   number: 2,
   name: 'growth',
-  title: '`list-updates` at 100,000 sites against 1,000, and its last page against its first',
+  title:
+    '`list-updates` at 100,000 sites against 1,000, its last page against its first, and the middle of all sites by cursor',
   async run({ quick, dir }) {
     const large = quick ? 10_000 : 100_000;
     const rounds = quick ? 5 : 11;
@@ -25,6 +26,16 @@ export const scenario: Scenario = {
     );
     const last = await compare(at(pages), at(1), { rounds });
     const middle = await compare(at(Math.ceil(pages / 2)), at(1), { rounds: 5 });
+    const sites = { per_page: 100 };
+    const half = Math.ceil(large / 2 / sites.per_page);
+    let cursor = '';
+    for (let page = 1; page < half; page++) {
+      const { next_cursor } = await big.call('list-sites', { ...sites, cursor });
+      cursor = String(next_cursor);
+    }
+    const from = (place: object) => repeated(() => big.call('list-sites', { ...sites, ...place }), 30);
+    const byCursor = await compare(from({ cursor }), from({ cursor: '' }), { rounds });
+    const byNumber = await compare(from({ page: half }), from({ page: 1 }), { rounds });
     await small.stop();
     await big.stop();
     return [
@@ -37,6 +48,13 @@ export const scenario: Scenario = {
         'ms',
         'the page that is furthest from both ends',
       ),
+      measureOf(
+        `list-sites from the middle by its cursor against the beginning, ${large} sites`,
+        { atMost: 1.5 },
+        byCursor,
+        'ms',
+      ),
+      measureOf(`the same by page numbers, ${large} sites`, null, byNumber, 'ms'),
     ];
   },
 };

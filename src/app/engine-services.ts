@@ -41,6 +41,7 @@ import { startLooksAfterSyncs } from '../scheduler/looks-after-syncs.js';
 import { createSchedule } from '../scheduler/schedule.js';
 import type { ScheduledTask } from '../scheduler/timetable.js';
 import type { Db } from '../store/driver/db.js';
+import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
@@ -112,7 +113,7 @@ async function openWriter(
   });
   await migrate(raw, migrations);
   const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
-  const store = createStore(db, await vaultFor(raw, config));
+  const store = createStore(db.kind === 'remote' ? gatherReads(db) : db, await vaultFor(raw, config));
   await store.sites.sealPlain();
   await store.sites.indexRealNames();
   return { db, store };
@@ -317,7 +318,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
 }
 
 /** Answers whether anything changed. */
-async function changeSession({ webSessions }: Store, change: SessionChange): Promise<boolean> {
+async function changeSession({ webSessions, users }: Store, change: SessionChange): Promise<boolean> {
   switch (change.step) {
     case 'open':
       return webSessions.open(change.session, change.user_id, change.proof);
@@ -327,6 +328,8 @@ async function changeSession({ webSessions }: Store, change: SessionChange): Pro
       return webSessions.rotate(change.id, change.from, change.to, change.rotated_at, change.now);
     case 'use':
       return webSessions.use(change.id, change.now, change.previous_until);
+    case 'password':
+      return users.replacePassword(change.user_id, change.proof, await users.hash(change.password));
     case 'end':
       return webSessions.end(change.id);
   }
@@ -370,6 +373,7 @@ function openMonitoringMembers(
     join: () => sharedLimits.join(),
     count: () => sharedLimits.members(),
     slots: (limit) => sharedLimits.slots(kind, limit),
+    part: () => sharedLimits.part(),
   };
   return { members, close: () => sharedLimits.close() };
 }

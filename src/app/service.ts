@@ -21,6 +21,7 @@ import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
 import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import type { Db } from '../store/driver/db.js';
+import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb, openReplicated } from '../store/driver/open.js';
@@ -300,10 +301,11 @@ async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, 
   } finally {
     await writer.close();
   }
-  const storeOf = (raw: Db) => createStore(instrumentDb(parts.wrapDb?.(raw) ?? raw, observe), vault);
+  const storeOf = (raw: Db, over = (db: Db) => db) =>
+    createStore(over(instrumentDb(parts.wrapDb?.(raw) ?? raw, observe)), vault);
   if (config.db_replica === null) {
     const raw = await openDb(config.db, { mode: 'reader', ...token });
-    const store = storeOf(raw);
+    const store = storeOf(raw, raw.kind === 'remote' ? gatherReads : undefined);
     return { store, logins: store, replica: null, close: () => raw.close() };
   }
   const replica = await openReplicated(config.db, {

@@ -29,7 +29,7 @@ export type VerifyAccessToken = (token: string) => Promise<Identity>;
 /** A stored login, as the stores answer it. */
 export interface Login {
   identity: Identity;
-  /** Hash that proves the secret. Another hash means another password: what was verified before no longer counts. */
+  /** Hash that proves the secret; '' where none is set. Another hash means another password: what was verified before no longer counts. */
   proof: string;
   enabled: boolean;
   last_access: number | null;
@@ -141,8 +141,8 @@ export function createAuth(parts: AuthParts): Auth {
 
   async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
-    // An unknown name costs the same time as a wrong password, or known names would show in the response time.
-    const stored = login?.proof ?? decoy;
+    // An unknown name, or one without a password, costs the same time as a wrong one: else known names would show.
+    const stored = login?.proof || decoy;
     const good = await hashing.run(
       network,
       async () =>

@@ -77,6 +77,21 @@ export function deadLink(): ServiceError {
   });
 }
 
+/** For somebody who is logged in, and does not know the password. */
+export function wrongPassword(): ServiceError {
+  return new ServiceError('svc_permission_denied', 'The current password is wrong. Nothing changed.', {
+    field: 'current_password',
+    advice: 'Whoever may change users can give you another one.',
+  });
+}
+
+/** For a password that another call replaced, or a user who was switched off, while this one was under way. */
+export function changedMeanwhile(): ServiceError {
+  return new ServiceError('svc_rest_conflict', 'The login was changed by another call meanwhile.', {
+    advice: 'Log in again.',
+  });
+}
+
 export function sessionEnded(): ServiceError {
   return new ServiceError('svc_rest_authentication_error', 'The session has ended.', { advice: 'Log in again.' });
 }

@@ -6,15 +6,27 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
+import { ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { requirePassword } from '../core/password.js';
 import type { RequestInfo } from '../http/request-info.js';
-import type { Auth, Identity } from './auth.js';
-import { deadLink, forgeable, plainLogin, sessionEnded, wrongLogin } from './login-errors.js';
+import type { Auth, Identity, Login } from './auth.js';
+import {
+  changedMeanwhile,
+  deadLink,
+  forgeable,
+  plainLogin,
+  sessionEnded,
+  wrongLogin,
+  wrongPassword,
+} from './login-errors.js';
 
 /** A session as the store answers it. Times are milliseconds since the epoch. */
 export interface StoredSession {
   id: string;
   identity: Identity;
+  /** False: the person has not chosen a password yet. */
+  has_password: boolean;
   csrf: string;
   /** The request carries the newest cookie; false: the one before it. */
   current: boolean;
@@ -37,6 +49,7 @@ export type SessionChange =
   | { step: 'open_by_link'; session: Opening; link_hash: string }
   | { step: 'rotate'; id: string; from: string; to: string; rotated_at: number; now: number }
   | { step: 'use'; id: string; now: number; previous_until: number | null }
+  | { step: 'password'; user_id: number; proof: string; password: string }
   | { step: 'end'; id: string };
 
 export interface SessionParts {
@@ -44,7 +57,7 @@ export interface SessionParts {
   identity(id: string, idleSince: number): Promise<Identity | undefined>;
   /** Answers whether anything changed. */
   change(change: SessionChange): Promise<boolean>;
-  auth: Pick<Auth, 'login' | 'guess'>;
+  auth: Pick<Auth, 'login' | 'guess' | 'invalidate'>;
   hashToken(token: string): string;
   clock: Clock;
   log: Log;
@@ -63,6 +76,8 @@ export interface SessionRequest {
 export interface Session {
   id: string;
   identity: Identity;
+  /** False: the person came by a link, and has not chosen a password yet. */
+  has_password: boolean;
   /** What requests that change something must carry in X-Sitefleet-CSRF. The same as long as the session lasts. */
   csrf: string;
   /** Milliseconds since the epoch: when it ends, if it is not used until then. */
@@ -85,6 +100,12 @@ export interface Sessions {
   login(info: RequestInfo, name: string, password: string): Promise<Session>;
   /** The same by a link that is good for one login. */
   loginByLink(info: RequestInfo, link: string): Promise<Session>;
+  /**
+   * Gives the person of the session another password. All sessions of theirs end, and a new one is answered. Rejects with
+   * svc_permission_denied (403) where the current password is wrong, and with svc_invalid_input.
+   * @param current ignored while there is none
+   */
+  changePassword(info: RequestInfo, session: Session, current: string, next: string): Promise<Session>;
   end(id: string): Promise<void>;
 }
 
@@ -100,8 +121,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /** 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
-/** 256 random bits that survive any header and address: a cookie, or a login link. */
-export function newToken(): string {
+/** 256 random bits that survive any header: a cookie. */
+function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
@@ -112,9 +133,14 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     return find(hashToken(cookie), now, now - IDLE_MS);
   }
 
-  const sessionOf = ({ id, identity, csrf }: StoredSession, usedAt: number, cookie?: string): Session => ({
+  const sessionOf = (
+    { id, identity, has_password, csrf }: StoredSession,
+    usedAt: number,
+    cookie?: string,
+  ): Session => ({
     id,
     identity,
+    has_password,
     csrf,
     expires_at: usedAt + IDLE_MS,
     cookie,
@@ -153,6 +179,26 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     return sessionOf(session, now, cookie);
   }
 
+  /** The session is good even when the password is not. */
+  async function verified(info: RequestInfo, name: string, password: string): Promise<Login> {
+    try {
+      return await auth.login(info, name, password);
+    } catch (error) {
+      throw error instanceof ServiceError && error.status === 401 ? wrongPassword() : error;
+    }
+  }
+
+  async function login(info: RequestInfo, name: string, password: string): Promise<Session> {
+    if (!info.secure) throw plainLogin();
+    const { identity, proof } = await auth.login(info, name, password);
+    const user_id = identity.id;
+    if (user_id === null) throw wrongLogin();
+    const session = await open((made) => change({ step: 'open', session: made, user_id, proof }));
+    // The password was changed while it was looked at.
+    if (session === undefined) throw wrongLogin();
+    return session;
+  }
+
   return {
     async find(cookie) {
       const session = await stored(cookie);
@@ -176,15 +222,17 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
 
     identity: (id) => identity(id, clock.now() - IDLE_MS),
 
-    async login(info, name, password) {
+    login,
+
+    async changePassword(info, { identity, has_password }, current, next) {
       if (!info.secure) throw plainLogin();
-      const { identity, proof } = await auth.login(info, name, password);
-      const user_id = identity.id;
-      if (user_id === null) throw wrongLogin();
-      const session = await open((made) => change({ step: 'open', session: made, user_id, proof }));
-      // The password was changed while it was looked at.
-      if (session === undefined) throw wrongLogin();
-      return session;
+      requirePassword(next);
+      const { id: user_id, name } = identity;
+      const proof = has_password ? (await verified(info, name, current)).proof : '';
+      if (user_id === null || !(await change({ step: 'password', user_id, proof, password: next })))
+        throw changedMeanwhile();
+      auth.invalidate();
+      return login(info, name, next);
     },
 
     async loginByLink(info, link) {

@@ -3,9 +3,10 @@
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
+import * as users from '../domain/access/users.js';
+import { reachable } from '../http/server.js';
 import type { KeyScope } from '../store/access/keys.js';
 import type { UserRight } from '../store/access/users.js';
-import { hashPassword } from '../store/vault/vault.js';
 import { newPassword } from './first-start.js';
 import { withDatabase } from './open-database.js';
 import { print, printJson, printTable, say } from './output.js';
@@ -17,21 +18,35 @@ interface Json {
   json?: boolean;
 }
 
+/** As these commands have always printed them. */
+const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
+
 export async function addUser(
   config: Config,
   name: string,
   options: Json & { readOnly?: boolean; passwordStdin?: boolean },
 ): Promise<void> {
-  if (!/^[^\s:][^:\p{Cc}]{0,59}$/u.test(name))
-    throw new CommandError('A user name has 1 to 60 characters, without a colon.');
   const password = await chosenPassword(options.passwordStdin === true);
-  const rights: UserRight[] = options.readOnly === true ? ['read'] : ['read', 'write'];
-  await withDatabase(config, async ({ users }) => {
-    const user = await users.add({ name, password_hash: await hashPassword(password), rights, now: systemClock.now() });
-    if (user === undefined)
-      throw new CommandError(`There is a user ${name} already. "user password" changes the password.`);
-    showPassword({ id: user.id, user: name, rights, password }, options);
-  });
+  const right = options.readOnly === true ? 'read' : 'write';
+  const { data } = await withUsers(config, (ctx) => users.addUser(ctx, { name, right, password }));
+  showPassword({ id: data.id, user: data.name, rights: RIGHTS[right], password }, options);
+}
+
+/** Changes a user who is there. Sessions and login links of that user end. */
+export async function changeUser(
+  config: Config,
+  name: string,
+  { right, on, off }: { right?: UserRight; on?: boolean; off?: boolean },
+): Promise<void> {
+  if (on === true && off === true) throw new CommandError('--on and --off contradict each other.');
+  const active = on === true ? true : off === true ? false : undefined;
+  if (right === undefined && active === undefined)
+    throw new CommandError('Say what to change: --right, --on or --off.');
+  const change = { right, active };
+  const { data } = await withUsers(config, (ctx) => users.changeUser(ctx, name, change));
+  say(
+    `${data.name} ${data.active ? `may ${data.right === 'write' ? 'change things' : 'only look'}` : 'is switched off'}.`,
+  );
 }
 
 export async function changePassword(
@@ -40,18 +55,14 @@ export async function changePassword(
   options: Json & { passwordStdin?: boolean },
 ): Promise<void> {
   const password = await chosenPassword(options.passwordStdin === true);
-  await withDatabase(config, async ({ users }) => {
-    if (!(await users.setPassword(name, await hashPassword(password)))) throw noUser(name);
-    showPassword({ user: name, password }, options);
-  });
+  const { data } = await withUsers(config, (ctx) => users.changeUser(ctx, name, { password }));
+  showPassword({ user: data.name, password }, options);
 }
 
 /** A given password is known to who gave it; only a made one is shown. */
 async function chosenPassword(fromStdin: boolean): Promise<string> {
   if (!fromStdin) return newPassword();
-  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
-  if (password.length < 8 || password.length > 200) throw new CommandError('A password has 8 to 200 characters.');
-  return password;
+  return (await text(process.stdin)).replace(/\r?\n$/, '');
 }
 
 function showPassword(
@@ -68,23 +79,39 @@ function showPassword(
 }
 
 export async function listUsers(config: Config, options: Json): Promise<void> {
-  const users = await withDatabase(config, (stores) => stores.users.list());
-  if (options.json === true) printJson(users.map((user) => ({ ...user, created_at: isoTime(user.created_at) })));
+  const { items } = await withUsers(config, (ctx) => users.listUsers(ctx, 1, 10_000));
+  const rows = items.map(({ right, created, ...user }) => ({ ...user, rights: RIGHTS[right], created_at: created }));
+  if (options.json === true) printJson(rows);
   else
     printTable(
-      ['ID', 'Name', 'Rights', 'Created'],
-      users.map((user) => [user.id, user.name, user.rights.join(','), isoTime(user.created_at)]),
+      ['ID', 'Name', 'Rights', 'Active', 'Password', 'Created'],
+      rows.map((user) => [
+        user.id,
+        user.name,
+        user.rights.join(','),
+        user.active ? 'yes' : 'no',
+        user.has_password ? 'yes' : 'no',
+        user.created_at,
+      ]),
     );
 }
 
 export async function removeUser(config: Config, name: string): Promise<void> {
-  const outcome = await withDatabase(config, ({ users }) => users.remove(name, true));
-  if (outcome === 'absent') throw noUser(name);
-  if (outcome === 'last')
-    throw new CommandError(
-      `${name} is the last user: nobody could log in by name any more. Add another one first: sitefleet user add NAME`,
-    );
-  say(`Removed ${name}.`);
+  const { name: removed } = await withUsers(config, (ctx) => users.removeUser(ctx, name));
+  say(`Removed ${removed}.`);
+}
+
+/** Works on users over a bare database. What is done with the shell of the server is local trust, and has no caller to name. */
+export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promise<T>): Promise<T> {
+  return withDatabase(config, (store) =>
+    work({
+      store,
+      clock: systemClock,
+      events: { emit: () => undefined },
+      actor: { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via: 'cli', denied_sites: [] },
+      base_url: config.base_url ?? `http://${reachable(config.host)}:${config.port}`,
+    }),
+  );
 }
 
 export async function addKey(config: Config, options: Json & { scope: KeyScope; description: string }): Promise<void> {
@@ -133,11 +160,6 @@ export async function removeKey(config: Config, ref: string): Promise<void> {
       `Key ${ref} is the last working key that may read and write. Add another one first: sitefleet key add --scope read_write`,
     );
   say(`Removed key ${ref}.`);
-}
-
-/** For a name that no user has. */
-export function noUser(name: string): CommandError {
-  return new CommandError(`There is no user ${name}. "user list" shows the users.`);
 }
 
 function isoTime(ms: number): string {

@@ -5,8 +5,7 @@ import type { Config } from '../config/types.js';
 import type { Keys } from '../store/access/keys.js';
 import type { LoginLinks } from '../store/access/login-links.js';
 import type { Users } from '../store/access/users.js';
-import { hashPassword } from '../store/vault/vault.js';
-import { LINK_MS, newLoginLink } from './login-link.js';
+import { LINK_MS } from './login-link.js';
 import { withDatabase } from './open-database.js';
 
 export interface Credentials {
@@ -32,7 +31,7 @@ export async function firstStart(
   const password = config.admin_password ?? newPassword();
   const user = await stores.users.add({
     name,
-    password_hash: await hashPassword(password),
+    password_hash: await stores.users.hash(password),
     rights: ['read', 'write'],
     now,
   });
@@ -40,7 +39,7 @@ export async function firstStart(
   if (user === undefined) return undefined;
   const key = { scope: 'read_write', description: 'First key', enabled: true, user_id: user.id, now } as const;
   try {
-    const link = await newLoginLink(stores.loginLinks, name, now, linkMs);
+    const link = await stores.loginLinks.add(user.id, now, now + linkMs);
     const { token } = await stores.keys.add(key);
     if (link === undefined) throw new Error('The user that was just made is gone.');
     return { user: name, password, api_key: token, link };

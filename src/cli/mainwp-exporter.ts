@@ -123,15 +123,32 @@ class Sitefleet_Exporter {
 		foreach ( $this->rows( 'wp_clients_contacts', $contact, 'contact_id' ) as $row ) {
 			$contacts[ $row['contact_client_id'] ][] = $row;
 		}
+		$labels = array();
+		foreach ( $this->rows( 'wp_clients_fields', array( 'field_id', 'field_name', 'field_desc' ), 'field_id' ) as $row ) {
+			$labels[ $row['field_id'] ] = '' === $row['field_desc'] ? $row['field_name'] : $row['field_desc'];
+		}
+		$values = array();
+		foreach ( $this->rows( 'wp_clients_field_values', array( 'value_id', 'field_id', 'field_value', 'value_client_id' ), 'value_id' ) as $row ) {
+			if ( '' !== $row['field_value'] && isset( $labels[ $row['field_id'] ] ) ) {
+				$values[ $row['value_client_id'] ][] = array( 'label' => $labels[ $row['field_id'] ], 'value' => $row['field_value'] );
+			}
+		}
 		foreach ( $this->rows( 'wp_clients', $fields, 'client_id' ) as $row ) {
-			$own = isset( $contacts[ $row['client_id'] ] ) ? $contacts[ $row['client_id'] ] : array();
-			$this->add( array( 'type' => 'client', 'row' => $row, 'contacts' => $own ) );
+			$id = $row['client_id'];
+			$this->add(
+				array(
+					'type'     => 'client',
+					'row'      => $row,
+					'contacts' => isset( $contacts[ $id ] ) ? $contacts[ $id ] : array(),
+					'fields'   => isset( $values[ $id ] ) ? $values[ $id ] : array(),
+				)
+			);
 		}
 	}
 
 	private function sites() {
 		$fields = array( 'id', 'url', 'name', 'adminname', 'privkey', 'uniqueId', 'note', 'http_user', 'http_pass', 'verify_certificate', 'force_use_ipv4', 'ssl_version', 'client_id', 'suspended', 'automatic_update', 'backup_before_upgrade', 'disable_health_check', 'health_threshold', 'is_ignoreCoreUpdates', 'is_ignorePluginUpdates', 'is_ignoreThemeUpdates', 'ignored_plugins', 'ignored_themes', 'is_staging' );
-		$names  = array( 'signature_algo', 'verify_method', 'register_verify_key', 'ignored_wp_upgrades', 'monitoring_notification_emails' );
+		$names  = array( 'signature_algo', 'verify_method', 'register_verify_key', 'ignored_wp_upgrades', 'ignored_trans_updates', 'monitoring_notification_emails' );
 		$count  = 0;
 		$after  = 0;
 		do {

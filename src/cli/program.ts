@@ -289,6 +289,14 @@ user
   .option('--json', 'print JSON')
   .action(async (name: string, options) => (await import('./accounts.js')).addUser(readConfig(), name, options));
 user
+  .command('edit')
+  .description('change what a user may; open sessions and login links end')
+  .argument('<name>')
+  .addOption(new Option('--right <right>', 'write may also read').choices(['read', 'write']))
+  .option('--off', 'switch the user off')
+  .option('--on', 'switch the user on again')
+  .action(async (name: string, options) => (await import('./accounts.js')).changeUser(readConfig(), name, options));
+user
   .command('password')
   .description('give a user another password')
   .argument('<name>')

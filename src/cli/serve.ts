@@ -3,10 +3,10 @@
 import type { Service } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
+import { loginLinkUrl } from '../domain/access/users.js';
 import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
-import { loginLinkUrl } from './login-link.js';
 import { printJson, say } from './output.js';
 import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';

@@ -13,6 +13,8 @@ export interface Members {
   count(): number;
   /** This process's part of what all of them together may do at once; 0 while it has none. */
   slots(limit: number): number;
+  /** Which of how many equal parts of the sites is this process's; null while it has none. */
+  part(): { index: number; of: number } | null;
 }
 
 /** A database that no other process can open: claims need not lapse. */
@@ -22,4 +24,5 @@ export const ALONE: Members = {
   join: async () => undefined,
   count: () => 1,
   slots: (limit) => limit,
+  part: () => ({ index: 0, of: 1 }),
 };

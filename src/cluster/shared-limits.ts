@@ -30,6 +30,8 @@ const MISSED = 3;
 const SPARE = { idleMs: 30, mostMs: 500 };
 
 export interface ClusterLimits extends SharedLimits {
+  /** Which of how many equal parts of some work is this process's; null while the others may not have counted it. */
+  part(): { index: number; of: number } | null;
   close(): Promise<void>;
 }
 
@@ -78,9 +80,10 @@ export function createClusterLimits({
     }, heartbeatMs);
     timer.unref();
   };
+  const isCounted = () => isSeen() && (living.length === 1 || clock.elapsed() >= newUntil);
   const slots = (host: string, limit: number): number => {
     const members = living.length;
-    if (!isSeen() || (members > 1 && clock.elapsed() < newUntil)) return 0;
+    if (!isCounted()) return 0;
     const turn = (living.indexOf(owner) + numberOf(host)) % members;
     return Math.floor(limit / members) + (turn < limit % members ? 1 : 0);
   };
@@ -94,6 +97,7 @@ export function createClusterLimits({
       if (!isSeen()) await beatOnce();
     },
     members: () => living.length,
+    part: () => (isCounted() ? { index: living.indexOf(owner), of: living.length } : null),
     slots,
     within: (host, limit, signal, call) =>
       slots(host, limit) > 0

@@ -43,6 +43,7 @@ export const STATUS = {
   svc_rest_invalid_client_data: 404,
   svc_rest_monitor_not_found: 404,
   api_key_not_found: 404,
+  svc_user_not_found: 404,
   svc_cost_not_found: 404,
   svc_incident_not_found: 404,
   svc_alert_recipient_not_found: 404,

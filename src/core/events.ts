@@ -50,6 +50,7 @@ type CostFacts = { cost_id: number; cost_name: string };
 type ClientFacts = { client_id: number; client_name: string };
 type TagFacts = { tag_id: number; tag_name: string };
 type KeyFacts = { key_id: number; by: string };
+type UserFacts = { user_id: number; user_name: string };
 type TaskFacts = { task_id: number; title: string };
 
 /** Events about one site. */
@@ -142,6 +143,9 @@ type ServiceEvents = {
   'key.created': KeyFacts & { scope: string };
   'key.updated': KeyFacts & { fields: string[] };
   'key.deleted': KeyFacts;
+  'user.created': UserFacts & { right: string };
+  'user.updated': UserFacts & { fields: string[] };
+  'user.deleted': UserFacts;
   'update.ignored_everywhere': IgnoreFacts;
   'update.unignored_everywhere': IgnoreFacts;
   'version.quarantined': { type: string; slug: string; version: string; site_url: string };

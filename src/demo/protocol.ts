@@ -2,7 +2,8 @@ import { type Answer, type Call, ChildError, Crash, crashPage, framed, page } fr
 import { authenticate, clean } from './auth.js';
 import { advanceCron } from './functions/abandoned.js';
 import { FUNCTIONS, READS, UPDATES } from './functions/index.js';
-import { type Params, text } from './params.js';
+import { beginUpdates } from './guard/state.js';
+import { list, type Params, text } from './params.js';
 import { probe, register } from './register.js';
 import { logIn } from './sessions.js';
 import type { DemoSite } from './site.js';
@@ -40,7 +41,7 @@ function signedCall(site: DemoSite, request: ProtocolRequest, name: string): Ans
   if (!READS.has(name)) site.touch();
   advanceCron(site);
   const call = { ...callOf(site, request), user };
-  if (UPDATES.has(name) && site.faults.gatewayTimeout !== undefined) return gatewayGivesUp(site, () => run(call));
+  if (UPDATES.has(name) && site.faults.gatewayTimeout !== undefined) return gatewayGivesUp(call, () => run(call));
   const cookies = user === undefined ? [] : logIn(site, user, request.cookie ?? '', call.now);
   const answer = framed(site, run(call), cookies.length === 0 ? {} : { 'set-cookie': cookies });
   if (!UPDATES.has(name)) return answer;
@@ -53,10 +54,15 @@ function leaveMaintenance({ faults }: DemoSite): void {
 }
 
 /** The gateway in front answers while PHP is still at work. */
-function gatewayGivesUp(site: DemoSite, work: () => unknown): Answer {
+function gatewayGivesUp({ site, params }: Call, work: () => unknown): Answer {
   const { gatewayTimeout } = site.faults;
-  if (typeof gatewayTimeout === 'number') site.afterRequests(gatewayTimeout, work);
-  else work();
+  if (typeof gatewayTimeout === 'number') {
+    const ended = beginUpdates(site, text(params, 'type') === 'theme' ? 'theme' : 'plugin', list(params, 'list', ','));
+    site.afterRequests(gatewayTimeout, () => {
+      work();
+      ended();
+    });
+  } else work();
   leaveMaintenance(site);
   return page(504, '<html><body><h1>504 Gateway Time-out</h1></body></html>');
 }

@@ -30,6 +30,14 @@ export interface GuardArmed {
   until: number;
 }
 
+/** An update of an item that WordPress is making at this moment. */
+export interface GuardUpdating {
+  kind: GuardKind;
+  slug: string;
+  /** Unix seconds. */
+  since: number;
+}
+
 export interface GuardHello {
   guard: string;
   wordpress: string;
@@ -42,6 +50,8 @@ export interface GuardHello {
   opcache: boolean;
   /** WordPress shows its maintenance page to everybody. */
   maintenance: boolean;
+  /** Updates of plugins and themes that a living process is making; null = a guard before 1.1.0, which does not know. */
+  updating: GuardUpdating[] | null;
   /** Drop-ins of the site that may hide fatal errors from the watchdog. */
   drop_ins: string[];
   login: boolean;
@@ -117,6 +127,13 @@ export function armedOf(value: Fields): GuardArmed[] {
   });
 }
 
+function updatingOf(value: Fields): GuardUpdating[] {
+  return list(value, 'updating', 1_000).map((one) => {
+    const from = fieldsOf(one, 'updating');
+    return { kind: kindOf(from), slug: text(from, 'slug', 400), since: number(from, 'since') };
+  });
+}
+
 export function helloOf(value: Fields): GuardHello {
   const writable = fieldsOf(value.writable, 'writable');
   return {
@@ -134,6 +151,7 @@ export function helloOf(value: Fields): GuardHello {
     file_mods: flag(value, 'file_mods'),
     opcache: flag(value, 'opcache'),
     maintenance: flag(value, 'maintenance'),
+    updating: value.updating === undefined ? null : updatingOf(value),
     drop_ins: list(value, 'drop_ins', 10).map((name) => String(name).slice(0, 100)),
     login: flag(value, 'login'),
     armed: armedOf(value),

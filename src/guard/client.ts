@@ -57,6 +57,15 @@ const QUICK_MS = 20_000;
 /** Copying up to 500 MB on a slow disk. */
 const SLOW_MS = 300_000;
 
+export interface RestoreSettings {
+  /** Also removes the maintenance page that a killed update left. */
+  end_maintenance?: boolean;
+  /** Also while an update of the item is running, which is taken to hang. */
+  while_updating?: boolean;
+  /** For so many seconds (at most 3600) updates of the item that the dashboard asked for do not begin, unless it is armed again. */
+  refuse_updates?: number;
+}
+
 /** The actions of the guard on one site. Rejects with GuardFailure, or with what `exchange` rejects with. */
 export class GuardClient {
   readonly #parts: GuardParts;
@@ -87,12 +96,8 @@ export class GuardClient {
     return this.#call('disarm', { snapshot }, QUICK_MS, armedOf, options);
   }
 
-  /** Puts a snapshot back. `end_maintenance` also removes the maintenance page that a killed update left. */
-  restore(
-    snapshot: string,
-    settings: { end_maintenance?: boolean } = {},
-    options?: GuardCallOptions,
-  ): Promise<GuardRestored> {
+  /** Puts a snapshot back. Refused as `updating` while WordPress is at work on the item. */
+  restore(snapshot: string, settings: RestoreSettings = {}, options?: GuardCallOptions): Promise<GuardRestored> {
     return this.#call('restore', { snapshot, ...settings }, SLOW_MS, restoredOf, options);
   }
 

@@ -141,8 +141,11 @@ export function loggedErrorResponse(
 
 export function errorResponse(error: unknown): Response {
   const body = errorBody(error);
-  const { retry_after } = body.data;
-  const headers: Record<string, string> = typeof retry_after === 'number' ? { 'retry-after': String(retry_after) } : {};
+  const { retry_after, allow } = body.data;
+  const headers: Record<string, string> = {
+    ...(typeof retry_after === 'number' ? { 'retry-after': String(retry_after) } : {}),
+    ...(Array.isArray(allow) ? { allow: allow.join(', ') } : {}),
+  };
   return Response.json(body, { status: body.data.status, headers });
 }
 

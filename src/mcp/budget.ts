@@ -87,6 +87,7 @@ function pageNote(
 ): string {
   const shown = `per_page was lowered from ${requested.per_page} to ${got.per_page}, so that the answer fits.`;
   const total = typeof output.total === 'number' ? output.total : Number.POSITIVE_INFINITY;
+  if (typeof output.next_cursor === 'string') return `${shown} Go on with its next_cursor.`;
   if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
   return `${shown} Go on with page: ${got.page + 1}, per_page: ${got.per_page}.`;
 }

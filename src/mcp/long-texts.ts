@@ -17,7 +17,8 @@ export function takesTextFrom(operation: GroupedOperation): boolean {
   return operation.effect === 'read' && holdsLongText(contractOf(operation).output_schema);
 }
 
-function holdsLongText(schema: JsonSchema): boolean {
+/** Whether values of a schema hold texts that people write at length. */
+export function holdsLongText(schema: JsonSchema): boolean {
   const members = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   return members.some(([name, member]) => LONG.has(name) || holdsLongText((member.items ?? member) as JsonSchema));
 }

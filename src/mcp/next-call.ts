@@ -28,7 +28,7 @@ export function nextCall(answered: Answered): string | undefined {
     return call(answered, 'Next, once the user agreed', operation.id, agreed(given, answered));
   if (typeof output.job_id === 'string' && operation.id !== JOB_STATUS)
     return answered.offers(JOB_STATUS) ? call(answered, 'Next', JOB_STATUS, { job_id: output.job_id }) : undefined;
-  const page = nextPage(output);
+  const page = args.cursor === undefined ? nextPage(output) : nextByCursor(output);
   return page === undefined ? undefined : call(answered, 'Next page', operation.id, { ...args, ...page });
 }
 
@@ -45,6 +45,10 @@ function agreed(given: JsonObject, { operation, output }: Answered): JsonObject 
 function nextPage({ page, per_page, total, total_groups = total }: JsonObject): JsonObject | undefined {
   if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total_groups !== 'number') return undefined;
   return page * per_page < total_groups ? { page: page + 1, per_page } : undefined;
+}
+
+function nextByCursor({ next_cursor }: JsonObject): JsonObject | undefined {
+  return typeof next_cursor === 'string' ? { cursor: next_cursor } : undefined;
 }
 
 function call({ listed }: Answered, when: string, id: string, input: JsonObject): string | undefined {

@@ -74,6 +74,8 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     jsonSchemaValidator: NO_VALIDATOR,
   });
   const logOutcome = serveLogging(server);
+  // What a client asks next. The first time it is read from a file.
+  server.oninitialized = () => void core.registry.listTools(actor());
   server.setRequestHandler(ListToolsRequestSchema, () => {
     const tools = core.registry.listTools(actor());
     return { tools: showsApps(server.getClientCapabilities()) ? core.apps.attach(tools) : tools };

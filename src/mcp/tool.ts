@@ -5,11 +5,11 @@ import type { ConfirmPolicy } from '../config/types.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { isGuarded, usesTokens } from './confirm.js';
-import { TEXT_FROM, takesTextFrom } from './long-texts.js';
+import { holdsLongText, TEXT_FROM, takesTextFrom } from './long-texts.js';
 import type { NameTools } from './tool-names.js';
 
-/** The common limit of lists. It is enforced, but models need not read it. */
-const LIST_LIMIT = 5000;
+/** Limits that are enforced, but that models need not read: of lists, of numbers that begin at 0 or 1, of a hundred years in days. */
+const COMMON_LIMITS: Record<string, readonly unknown[]> = { maxItems: [5000], minimum: [0, 1], maximum: [36_500] };
 
 /** What it means, the instructions say once for all tools. */
 const TRUNCATED = { type: 'string' };
@@ -25,13 +25,13 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
     name: contract.tool,
     title: contract.title,
     description: nameTools(instructions === '' ? contract.description : `${contract.description} ${instructions}`),
-    inputSchema: withMembers(compact(contract.input_schema, nameTools, true), {
+    inputSchema: withMembers(compact(contract.input_schema, nameTools), {
       ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
       ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
     }),
-    outputSchema: withMembers(compact(contract.output_schema, nameTools), {
+    outputSchema: withMembers(outline(contract.output_schema), {
       ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
-      truncated: TRUNCATED,
+      ...(mayBeCut(contract.output_schema) ? { truncated: TRUNCATED } : {}),
     }),
     annotations: {
       readOnlyHint: readonly,
@@ -70,41 +70,74 @@ function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): O
   return { ...schema, properties: { ...own, ...members } } as ObjectSchema;
 }
 
+/** Whether an answer may be so long that the end of a list or text is left out. */
+function mayBeCut(output: JsonSchema): boolean {
+  return listsOf(output).length > 0 || holdsLongText(output);
+}
+
 /** Keywords that are enforced, but that models need not read, or that some model APIs refuse. */
-const UNREAD = new Set(['maxLength', 'minLength', 'pattern']);
+const UNREAD = new Set(['format', 'maxLength', 'minLength', 'pattern']);
 
 /**
- * Omits what a model does not act on: lengths, and the common limits of ids and lists. A call is still validated against the
- * whole schema, which discovery publishes. One tool that a model API refuses costs all of them, so there are no formats, no
- * lists of types and no type `null`: alternatives are `anyOf`, and what may be null has no type but says so.
+ * An input without what a model does not act on: lengths, the common limits of ids and lists, and descriptions that only repeat
+ * a name. A call is still validated against the whole schema, which discovery publishes. One tool that a model API refuses costs
+ * all of them, so there are no formats, no lists of types and no type `null`: alternatives are `anyOf`, and what null means
+ * there, the description says.
  */
-function compact(schema: JsonSchema, nameTools: NameTools, input = false): JsonSchema {
-  const nullable = nullableOf(schema);
-  if (nullable !== undefined) return orNull(compact(nullable, nameTools, input), input);
+function compact(schema: JsonSchema, nameTools: NameTools): JsonSchema {
   const kept: JsonSchema = {};
-  for (const [name, value] of Object.entries(schema)) {
-    if (name === 'format' || (name === 'additionalProperties' && value === false) || (input && UNREAD.has(name)))
-      continue;
-    if (name === 'maxItems' && value === LIST_LIMIT) continue;
-    if (input && name === 'minimum' && value === 1) continue;
+  for (const [name, value] of Object.entries(nullableOf(schema) ?? schema)) {
+    if (UNREAD.has(name) || (name === 'additionalProperties' && value === false)) continue;
+    if (COMMON_LIMITS[name]?.includes(value)) continue;
     if (name === 'type' && Array.isArray(value)) kept.anyOf = value.map((type) => ({ type }));
-    else kept[name] = compactPart(name, value, nameTools, input);
+    else if (name === 'description') kept[name] = nameTools(String(value));
+    else kept[name] = withParts(name, value, (part, member) => saying(compact(part, nameTools), member));
   }
   return kept;
 }
 
-function compactPart(keyword: string, value: unknown, nameTools: NameTools, input: boolean): unknown {
-  if (keyword === 'properties') {
-    return Object.fromEntries(
-      Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [
-        name,
-        compact(member, nameTools, input),
-      ]),
-    );
+/** The schema of a member, without a description whose every word stands in the member's name. */
+function saying(schema: JsonSchema, member: string | undefined): JsonSchema {
+  const { description, ...rest } = schema;
+  const words = String(description ?? '')
+    .toLowerCase()
+    .replaceAll('-', '')
+    .match(/[a-z]+/g);
+  const known = member?.split('_');
+  return known !== undefined && words?.every((word) => known.includes(word)) ? rest : schema;
+}
+
+/**
+ * What an output consists of: names, types and the values that a text may have. Discovery publishes the rest, such as which
+ * members are always there; in a list of tools it would cost each client more than all inputs together. What may be null has no
+ * type, which is valid with either, but says so.
+ */
+function outline(schema: JsonSchema): JsonSchema {
+  const nullable = nullableOf(schema);
+  if (nullable !== undefined) return orNull(outline(nullable));
+  const kept: JsonSchema = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'type' && Array.isArray(value)) kept.anyOf = value.map((type) => ({ type }));
+    else if (OUTLINED.has(name)) kept[name] = withParts(name, value, outline);
   }
-  if (keyword === 'items') return compact(value as JsonSchema, nameTools, input);
-  if (keyword === 'anyOf') return (value as JsonSchema[]).map((part) => compact(part, nameTools, input));
-  return keyword === 'description' ? nameTools(String(value)) : value;
+  return kept;
+}
+
+const OUTLINED = new Set(['type', 'enum', 'properties', 'items', 'anyOf']);
+
+/** The value of a keyword, with the schemas in it, if any, converted. Members of an object are given with their names. */
+function withParts(
+  keyword: string,
+  value: unknown,
+  convert: (part: JsonSchema, member?: string) => JsonSchema,
+): unknown {
+  if (keyword === 'properties') {
+    const members = Object.entries(value as Record<string, JsonSchema>);
+    return Object.fromEntries(members.map(([name, member]) => [name, convert(member, name)]));
+  }
+  if (keyword === 'items') return convert(value as JsonSchema);
+  if (keyword === 'anyOf') return (value as JsonSchema[]).map((part) => convert(part));
+  return value;
 }
 
 /** The schema of what may also be null, without the null; undefined where null is not allowed, or with several alternatives. */
@@ -119,14 +152,11 @@ function nullableOf({ type, anyOf, ...rest }: JsonSchema): JsonSchema | undefine
   return others.length === 1 ? { ...others[0], ...rest } : { ...rest, anyOf: others };
 }
 
-/** An input keeps its type: what null means there, its description says. An output without a type is valid with either. */
-function orNull(schema: JsonSchema, input: boolean): JsonSchema {
-  if (input) return schema;
-  const { type, anyOf, enum: values, description, ...rest } = schema;
+function orNull({ type, anyOf, enum: values, ...rest }: JsonSchema): JsonSchema {
   const words = Array.isArray(anyOf) ? anyOf.map((part: JsonSchema) => part.type).join(', ') : String(type);
   return {
     ...rest,
     ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
-    description: description === undefined ? `${words} or null` : `${String(description)} May be null.`,
+    description: `${words} or null`,
   };
 }

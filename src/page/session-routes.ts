@@ -1,8 +1,9 @@
-/** `/session`: who is logged in with this browser, logging in by password or link, logging out. */
+/** `/session`: who is logged in with this browser, logging in by password or link, choosing a password, logging out. */
 
 import { type Context, Hono } from 'hono';
 import type { Session, Sessions } from '../auth/sessions.js';
 import { ServiceError } from '../core/errors.js';
+import { readOnlyError } from '../core/permission.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/session-cookie.js';
 
@@ -18,7 +19,10 @@ type SessionContext = Context<HttpEnv>;
 
 /** Fields of a login by name; the other one has only `link`. */
 const BY_NAME = ['username', 'password'] as const;
-/** What a login may send at most, in characters. */
+/** Fields of a new password: of who has one, and of who came by a link and has none yet. */
+const CHANGED = ['current_password', 'password'] as const;
+const CHOSEN = ['password'] as const;
+/** What a field may hold at most, in characters. */
 const MAX_FIELD = 1000;
 
 export function createSessionRoutes({ sessions, readOnly, isFirstStart }: SessionRouteParts): Hono<HttpEnv> {
@@ -28,12 +32,12 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
 
   /** What the page is told of a session; sets its cookie where that changed. */
   async function shown(c: SessionContext, session: Session): Promise<Response> {
-    const { identity, csrf, expires_at, cookie } = session;
+    const { identity, has_password, csrf, expires_at, cookie } = session;
     if (cookie !== undefined) c.header('Set-Cookie', setSessionCookie(cookie, c.env.info.https));
     const right = identity.rights.includes('write') && !readOnly ? 'write' : 'read';
     return c.json({
       authenticated: true,
-      user: { name: identity.name, right },
+      user: { name: identity.name, right, has_password },
       csrf,
       expires_at: new Date(expires_at).toISOString(),
       first_start: await isFirstStart(),
@@ -68,6 +72,14 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     return shown(c, session);
   });
 
+  app.put('/session/password', async (c) => {
+    const session = await admitted(c, cookieOf(c) ?? '');
+    const refused = readOnlyError('write', readOnly);
+    if (refused !== undefined) throw refused;
+    const { current_password = '', password = '' } = fieldsOf(await bodyOf(c), session.has_password ? CHANGED : CHOSEN);
+    return shown(c, await sessions.changePassword(c.env.info, session, current_password, password));
+  });
+
   app.delete('/session', async (c) => {
     const cookie = cookieOf(c);
     const session = cookie === undefined ? undefined : await unlessEnded(admitted(c, cookie));
@@ -76,12 +88,16 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     return c.body(null, 204);
   });
 
-  app.all('/session', (c) => {
-    c.header('Allow', 'GET, HEAD, POST, DELETE');
-    throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
-      advice: 'Use GET, POST or DELETE.',
+  for (const [path, allow] of [
+    ['/session', ['GET', 'HEAD', 'POST', 'DELETE']],
+    ['/session/password', ['PUT']],
+  ] as const)
+    app.all(path, (c) => {
+      throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
+        advice: `Use ${allow.join(' or ')}.`,
+        data: { allow },
+      });
     });
-  });
   return app;
 }
 
@@ -97,33 +113,37 @@ async function unlessEnded(session: Promise<Session>): Promise<Session | undefin
 /** A form of another site can send no JSON of this type, so a login cannot be forged by one either. */
 async function bodyOf(c: SessionContext): Promise<Record<string, unknown>> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
-    throw new ServiceError('invalid_content_type', 'A login is sent as JSON.', {
+    throw new ServiceError('invalid_content_type', 'The body is not sent as JSON.', {
       advice: 'Set Content-Type to application/json.',
     });
   const body: unknown = await c.req.json().catch(() => null);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', {
-      advice: 'Send {"username", "password"} or {"link"}.',
-    });
+    throw new ServiceError('rest_invalid_json', 'The body is not a JSON object.', { advice: 'Send one object.' });
   return body as Record<string, unknown>;
 }
 
 function loginOf(body: Record<string, unknown>): { link: string } | { username: string; password: string } {
-  const wanted: readonly string[] = 'link' in body ? ['link'] : BY_NAME;
+  const fields = fieldsOf(body, 'link' in body ? ['link'] : BY_NAME, 'Send {"username", "password"} or {"link"}.');
+  return fields as { link: string } | { username: string; password: string };
+}
+
+/** The body, which has exactly these texts. */
+function fieldsOf(
+  body: Record<string, unknown>,
+  wanted: readonly string[],
+  advice = `Send {${wanted.map((name) => JSON.stringify(name)).join(', ')}}.`,
+): Partial<Record<string, string>> {
+  const invalid = (field: string, message: string) =>
+    new ServiceError('rest_invalid_param', message, { field, advice });
   const unknown = Object.keys(body).find((name) => !wanted.includes(name));
   if (unknown !== undefined)
-    throw invalid(unknown.slice(0, 100), `${JSON.stringify(unknown.slice(0, 100))} is no field of this login.`);
+    throw invalid(unknown.slice(0, 100), `${JSON.stringify(unknown.slice(0, 100))} is no field of this call.`);
   for (const name of wanted) {
     const value = body[name];
     if (typeof value !== 'string' || value === '' || value.length > MAX_FIELD)
       throw invalid(name, `"${name}" is a text of 1 to ${MAX_FIELD} characters.`);
   }
-  return body as { link: string } | { username: string; password: string };
-}
-
-function invalid(field: string, message: string): ServiceError {
-  const advice = 'Send {"username", "password"} or {"link"}.';
-  return new ServiceError('rest_invalid_param', message, { field, advice });
+  return body as Record<string, string>;
 }
 
 function foreignLogin(): ServiceError {

@@ -1,6 +1,7 @@
 /** All REST rows. To add a table: import it and list it here, where the routes document has it. */
 
 import { keys } from './access/keys.js';
+import { users } from './access/users.js';
 import { audits, auditsExtra } from './audits/audits.js';
 import { clients } from './clients/clients.js';
 import { comments } from './content/comments.js';
@@ -59,6 +60,7 @@ export const extra: readonly Route[] = [
   ...alertRecipients,
   ...fleet,
   ...vulnerabilitiesExtra,
+  ...users,
 ];
 
 export const routes: readonly Route[] = [...documented, ...extra];

@@ -1,12 +1,12 @@
-/** Parts of an answer that are JSON text already: long lists of many sites come from storage as they leave. */
+/** Parts of an answer that are JSON already: long lists of many sites come from storage as the bytes that leave. */
 
-/** A JSON value as its text. */
+/** A JSON value as its text, in UTF-8 where it is long. */
 export class JsonText {
-  constructor(readonly text: string) {}
+  constructor(readonly text: string | Uint8Array) {}
 
   /** Where it is serialized among other values it is one of them. */
   toJSON(): unknown {
-    return JSON.parse(this.text);
+    return JSON.parse(typeof this.text === 'string' ? this.text : Buffer.from(this.text).toString());
   }
 }
 
@@ -21,14 +21,24 @@ export class Sections {
   }
 }
 
-/** As `JSON.stringify` of an answer; what is text already in the items of `data` is copied and not read. */
-export function jsonOf(answer: Readonly<Record<string, unknown>>): string {
+/** As `JSON.stringify` of an answer, in UTF-8 where it has parts that are text: these are copied and not read. */
+export function jsonOf(answer: Readonly<Record<string, unknown>>): string | Uint8Array<ArrayBuffer> {
   const { data } = answer;
   if (!Array.isArray(data) || !data.some(hasText)) return JSON.stringify(answer);
-  const members = Object.entries(answer).map(([name, value]) =>
-    name === 'data' ? `"data":[${data.map(itemText).join(',')}]` : membersText({ [name]: value }),
-  );
-  return `{${members.filter((member) => member !== '').join(',')}}`;
+  const json = new Json();
+  json.add('{');
+  for (const [name, value] of Object.entries(answer)) {
+    if (name === 'data') {
+      json.member('"data":[');
+      data.forEach((item, index) => {
+        if (index > 0) json.add(',');
+        addItem(json, item);
+      });
+      json.add(']');
+    } else json.members({ [name]: value });
+  }
+  json.add('}');
+  return json.utf8();
 }
 
 function hasText(item: unknown): item is object {
@@ -39,22 +49,66 @@ function isText(value: unknown): value is JsonText {
   return value instanceof JsonText;
 }
 
-function itemText(item: unknown): string {
-  if (!hasText(item)) return JSON.stringify(item);
-  const sections = item instanceof Sections ? item.sections : sectionsOf(item);
-  const members = sections.map((section) => (section instanceof Map ? textMembers(section) : membersText(section)));
-  return `{${members.filter((text) => text !== '').join(',')}}`;
-}
-
-/** Without the braces. */
-function membersText(object: object): string {
-  return JSON.stringify(object).slice(1, -1);
-}
-
-function textMembers(members: ReadonlyMap<string, JsonText>): string {
-  return [...members].map(([name, { text }]) => `${JSON.stringify(name)}:${text}`).join(',');
+function addItem(json: Json, item: unknown): void {
+  if (!hasText(item)) {
+    json.add(JSON.stringify(item));
+    return;
+  }
+  json.add('{');
+  for (const section of item instanceof Sections ? item.sections : sectionsOf(item)) {
+    if (section instanceof Map)
+      for (const [name, text] of section as ReadonlyMap<string, JsonText>) json.text(name, text);
+    else json.members(section);
+  }
+  json.add('}');
 }
 
 function sectionsOf(item: object): object[] {
   return Object.entries(item).map(([name, value]) => (isText(value) ? new Map([[name, value]]) : { [name]: value }));
+}
+
+/** A JSON text that is put together of strings and of UTF-8. */
+class Json {
+  readonly #pieces: (string | Uint8Array)[] = [];
+  /** Strings that follow each other are encoded together. */
+  #text = '';
+
+  add(text: string): void {
+    this.#text += text;
+  }
+
+  /** With the comma that it needs behind another member. */
+  member(text: string): void {
+    this.#text += this.#text.endsWith('{') ? text : `,${text}`;
+  }
+
+  /** All members of an object. */
+  members(object: object): void {
+    const text = JSON.stringify(object);
+    if (text !== '{}') this.member(text.slice(1, -1));
+  }
+
+  text(name: string, { text }: JsonText): void {
+    this.member(`${JSON.stringify(name)}:`);
+    if (typeof text === 'string') this.#text += text;
+    else {
+      this.#pieces.push(this.#text, text);
+      this.#text = '';
+    }
+  }
+
+  /** In one allocation. */
+  utf8(): Uint8Array<ArrayBuffer> {
+    this.#pieces.push(this.#text);
+    const bytes = Buffer.allocUnsafe(this.#pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
+    let at = 0;
+    for (const piece of this.#pieces) {
+      if (typeof piece === 'string') at += bytes.write(piece, at);
+      else {
+        bytes.set(piece, at);
+        at += piece.length;
+      }
+    }
+    return bytes;
+  }
 }

@@ -233,4 +233,5 @@ export const GROUPS: Readonly<Record<string, string>> = {
   incidents: 'Times when sites were down, and who has seen them.',
   quarantine: 'Versions that broke a site and are held back from all others.',
   vulnerabilities: 'Known vulnerabilities of what is installed.',
+  users: 'People who log in to Sitefleet.',
 };

@@ -136,7 +136,7 @@ function describedParams({ described, naming }: Route): JsonSchema {
 }
 
 /** First segment of the path: the noun a route belongs to. */
-export function groupOf(route: Route): string {
+function groupOf(route: Route): string {
   return route.path.split('/')[1] ?? '';
 }
 

@@ -3,7 +3,7 @@
  * forms parse to the same value.
  */
 
-import { int } from '../../schemas/common.js';
+import { cursorText, int } from '../../schemas/common.js';
 import { isCalendarDate } from '../../schemas/days.js';
 import { listMembers } from '../../schemas/lists.js';
 import { z } from '../../schemas/zod.js';
@@ -120,6 +120,11 @@ export function openPaging(max: number) {
     per_page: int(1, max).optional().describe(`Items per page, 1 to ${max}.`),
   };
 }
+
+/** Of lists whose pages can also be read one after the other. */
+export const byCursor = {
+  cursor: cursorText().describe('next_cursor of the page before, instead of page. Any page costs the same.'),
+};
 
 /** Neither given: the first `whole` items. One given: the other is 1 or 20. */
 export function pageOf(

@@ -67,8 +67,8 @@ function notModified(headers: HeaderFields, tag: string): Response {
 /** Characters from which a text is encoded once, for its hash and for the wire. Shorter ones are faster as they are. */
 const LONG = 65_536;
 
-function encoded(text: string): string | Uint8Array<ArrayBuffer> {
-  return text.length < LONG ? text : Buffer.from(text);
+function encoded(text: string | Uint8Array<ArrayBuffer>): string | Uint8Array<ArrayBuffer> {
+  return typeof text !== 'string' || text.length < LONG ? text : Buffer.from(text);
 }
 
 /** An answer that is a file and no envelope: `file: {type, name, text}`. */
@@ -104,7 +104,7 @@ function countHeaders(c: RestContext, answer: RouteAnswer, query: URLSearchParam
   const pages = typeof answer.pages === 'number' ? answer.pages : pagesOf(answer).pages;
   if (pages === undefined || typeof page !== 'number') return;
   headers['x-total-pages'] = headers['x-wp-totalpages'] = String(pages);
-  const links = pageLinks(c, page, pages, query);
+  const links = query.has('cursor') ? cursorLink(c, answer, query) : pageLinks(c, page, pages, query);
   if (links !== '') headers.link = links;
 }
 
@@ -118,6 +118,14 @@ function pageLinks(c: RestContext, page: number, pages: number, query: URLSearch
   if (page > 1 && pages > 0) links.push(link('first', 1), link('prev', Math.min(page - 1, pages)));
   if (page < pages) links.push(link('next', page + 1), link('last', pages));
   return links.join(', ');
+}
+
+/** A page that was found by its cursor knows only the next one. */
+function cursorLink(c: RestContext, { next_cursor }: RouteAnswer, query: URLSearchParams): string {
+  if (typeof next_cursor !== 'string') return '';
+  const others = new URLSearchParams(query);
+  others.set('cursor', next_cursor);
+  return `<${c.env.info.base_url}${pathOf(c.req.url)}?${others}>; rel="next"`;
 }
 
 /** What is spelled in one way only need not be taken apart and put together again. */

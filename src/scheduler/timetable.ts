@@ -58,6 +58,7 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Syncs every site as often a day as the settings say.',
     pattern: '0 */5 * * * *',
     ofItsOwn: true,
+    shared: true,
     run: syncDueSites,
   },
   {

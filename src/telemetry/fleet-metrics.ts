@@ -71,7 +71,7 @@ function levels(updates: FleetFigures['updates']) {
 }
 
 /** Which number of the version moves: the first, the second, or one behind. Plugins are not bound to it; it is a hint. */
-export function levelOf(from: string, to: string): 'major' | 'minor' | 'patch' | 'unknown' {
+function levelOf(from: string, to: string): 'major' | 'minor' | 'patch' | 'unknown' {
   const parts = (version: string) => /^v?(\d+)(?:\.(\d+))?/.exec(version.trim());
   const [before, after] = [parts(from), parts(to)];
   if (before === null || after === null) return 'unknown';

@@ -477,17 +477,19 @@ describe('stored users and keys', () => {
   it('keeps names unique, whatever their case', async () => {
     const again = await surfaces.users.add({ name: 'Admin', password_hash: 'x', rights: [], now: 1 });
     expect([again, await surfaces.users.count()]).toEqual([undefined, 1]);
-    expect(await surfaces.users.list()).toEqual([
-      { id: 1, name: 'admin', rights: ['read', 'write'], created_at: surfaces.clock.now() },
-    ]);
+    const admin = { id: 1, name: 'admin', rights: ['read', 'write'], enabled: true, has_password: true };
+    expect(await surfaces.users.list(1, 10)).toEqual({
+      items: [{ ...admin, created_at: surfaces.clock.now() }],
+      total: 1,
+    });
     expect(await surfaces.users.remove('ADMIN', true)).toBe('last');
     expect([await surfaces.users.remove('ADMIN'), await surfaces.users.remove('ADMIN')]).toEqual(['done', 'absent']);
   });
 
   it('changes a password', async () => {
-    expect(await surfaces.users.setPassword('admin', quickHash('another one'))).toBe(true);
+    expect(await surfaces.users.change('admin', { password_hash: quickHash('another one') })).toBe('done');
     expect(await asUser(basic('admin', 'another one'))).toBe('admin');
-    expect(await surfaces.users.setPassword('nobody', 'x')).toBe(false);
+    expect(await surfaces.users.change('nobody', { password_hash: 'x' })).toBe('absent');
   });
 
   it('lists legacy keys first, then the newest, and pages', async () => {

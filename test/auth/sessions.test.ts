@@ -1,6 +1,5 @@
 /** Sessions of people in a browser, over HTTP: the cookie, forged requests, when a session ends, and what it may do. */
 
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
@@ -76,9 +75,9 @@ async function ask(
 }
 
 async function newLink(username: string, ms = 15 * 60_000): Promise<string> {
-  const link = randomBytes(32).toString('base64url');
   const now = app.clock.now();
-  expect(await app.service.store.loginLinks.add(hashToken(link), username, now, now + ms)).toBe(true);
+  const link = await app.service.store.loginLinks.add(username, now, now + ms);
+  if (link === undefined) throw new Error(`no link for ${username}`);
   return link;
 }
 
@@ -108,6 +107,87 @@ const fromPage = ({ cookie, csrf }: LoggedIn, change: Record<string, string | un
 });
 /** Answers what the service thinks of a session, without using it by a browser's rules. */
 const whoIs = async (session: Pick<LoggedIn, 'cookie'>) => (await ask('GET /session', as(session))).body.authenticated;
+
+describe('PUT /session/password', () => {
+  const next = 'battery staple';
+  const change = (session: LoggedIn, body: object) => ask('PUT /session/password', { ...fromPage(session), body });
+
+  it('goes on with a new cookie, and ends all other sessions and links', async () => {
+    const username = await newUser(['read']);
+    const [session, other, link] = [await login(username), await login(username), await newLink(username)];
+    const reply = await change(session, { current_password: PASSWORD, password: next });
+    expect([reply.status, reply.body.user]).toEqual([200, { name: username, right: 'read', has_password: true }]);
+    expect(await whoIs({ cookie: cookiePair(reply.setCookie) })).toBe(true);
+    expect([await whoIs(session), await whoIs(other)]).toEqual([false, false]);
+    expect((await ask('POST /session', { body: { link } })).status).toBe(401);
+    expect((await ask('POST /session', { body: { username, password: PASSWORD } })).status).toBe(401);
+    expect((await ask('POST /session', { body: { username, password: next } })).status).toBe(200);
+  });
+
+  it('needs the current one, and says so without ending the session', async () => {
+    const username = await newUser();
+    const session = await login(username);
+    for (const [body, status, field] of [
+      [{ current_password: 'wrong', password: next }, 403, 'current_password'],
+      [{ password: next }, 400, 'current_password'],
+      [{ current_password: PASSWORD, password: 'short' }, 400, 'password'],
+      [{ current_password: PASSWORD, password: next, right: 'write' }, 400, 'right'],
+    ] as const) {
+      const reply = await change(session, body);
+      expect([reply.status, reply.body.data.field]).toEqual([status, field]);
+    }
+    expect(await whoIs(session)).toBe(true);
+    expect((await ask('POST /session', { body: { username, password: PASSWORD } })).status).toBe(200);
+  });
+
+  it('is chosen once by who came by a link and has none; nobody logs in as them by a password before', async () => {
+    const username = `ada-${++users}`;
+    await app.service.store.users.add({ name: username, password_hash: '', rights: ['read'], now: app.clock.now() });
+    expect((await ask('POST /session', { body: { username, password: 'anything at all' } })).status).toBe(401);
+    const session = await login(username);
+    expect((await ask('GET /session', as(session))).body.user.has_password).toBe(false);
+    const [first, second] = await Promise.all([
+      change(session, { password: next }),
+      change(session, { password: 'another one' }),
+    ]);
+    expect([first.status, second.status].sort()).toEqual([200, 409]);
+    expect((await change(session, { password: next })).status).toBe(401);
+  });
+
+  it('is refused to a forged request, without a session, by other methods, and on a server that is read-only', async () => {
+    const session = await login(await newUser());
+    const body = { current_password: PASSWORD, password: next };
+    const forged = { ...fromPage(session, { 'X-Sitefleet-CSRF': undefined }), body };
+    expect((await ask('PUT /session/password', forged)).body.code).toBe('svc_csrf_refused');
+    expect((await ask('PUT /session/password', { body })).status).toBe(401);
+    const post = await ask('POST /session/password', { ...fromPage(session), body });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'PUT']);
+    const readOnly = await testApp({ sites: 1, config: { read_only: true } });
+    try {
+      const { store } = readOnly.service;
+      const now = readOnly.clock.now();
+      await store.users.add({ name: 'ada', password_hash: await hashed, rights: ['read'], now });
+      const link = (await store.loginLinks.add('ada', now, now + HOUR)) ?? '';
+      const closed = await readOnly.service.http();
+      const json = { 'Content-Type': 'application/json' };
+      const opened = await closed.request(`${URL_}/session`, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ link }),
+      });
+      const { csrf } = (await opened.json()) as { csrf: string };
+      const headers = { ...json, ...fromPage({ cookie: cookiePair(opened.headers.get('set-cookie')), csrf }).headers };
+      const reply = await closed.request(`${URL_}/session/password`, {
+        method: 'PUT',
+        headers,
+        body: JSON.stringify(body),
+      });
+      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([403, 'svc_permission_denied']);
+    } finally {
+      await readOnly.close();
+    }
+  });
+});
 
 describe('the cookie', () => {
   it('is random, for this host, out of reach of scripts and of other sites', async () => {
@@ -169,7 +249,7 @@ describe('GET /session', () => {
     const { body } = await ask('GET /session', as(session));
     expect(body).toEqual({
       authenticated: true,
-      user: { name, right: 'write' },
+      user: { name, right: 'write', has_password: true },
       csrf: session.csrf,
       expires_at: new Date(app.clock.now() + 12 * HOUR).toISOString(),
       first_start: false,
@@ -248,7 +328,7 @@ describe('a login', () => {
     app.clock.move(1);
     expect((await ask('POST /session', { body: { link: second } })).status).toBe(401);
     const third = await newLink(late);
-    await app.service.store.users.setPassword(late, await hashed);
+    await app.service.store.users.change(late, { password_hash: await hashed });
     expect((await ask('POST /session', { body: { link: third } })).status).toBe(401);
     expect(JSON.stringify(await app.db.all('SELECT * FROM login_link'))).not.toContain(third);
   });
@@ -378,7 +458,7 @@ describe('a session ends', () => {
   });
 
   it('when the password changes', async () => {
-    await app.service.store.users.setPassword(name, await hashPassword('another one'));
+    await app.service.store.users.change(name, { password_hash: await hashPassword('another one') });
     expect((await ask('GET /v2/sites', as(session))).status).toBe(401);
   });
 
@@ -410,11 +490,13 @@ describe('a session ends', () => {
     }
   });
 
-  it('in part when the right changes, at once', async () => {
-    await app.db.run("UPDATE user SET rights = 'read' WHERE name = ?", [name]);
+  it('when the right changes, at once, and not when it is set to what it was', async () => {
+    await app.service.store.users.change(name, { rights: ['read', 'write'], enabled: true });
+    expect(await whoIs(session)).toBe(true);
+    await app.service.store.users.change(name, { rights: ['read'] });
     const reply = await ask('PUT /v2/sites/1/edit', { ...fromPage(session), body: { name: 'x' } });
-    expect(reply.body.code).toBe('svc_rest_insufficient_permission');
-    expect((await ask('GET /session', as(session))).body.user.right).toBe('read');
+    expect(reply.status).toBe(401);
+    expect((await ask('GET /session', as(await login(name)))).body.user.right).toBe('read');
   });
 
   it('as the oldest of very many of one user', async () => {

@@ -1,6 +1,6 @@
-/** The guard where something is in the way: a network, a full disk, folders that cannot be written, links, a slow copy. */
+/** The guard where something is in the way: a network, a full disk, folders that cannot be written, links, an update that is running. */
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
@@ -8,6 +8,7 @@ import type { GuardClient } from '../../src/guard/client.js';
 import { mountVolume, type Volume, volumeMissing } from '../support/processes/volume.js';
 import { clientOf, codeOf, contents, pause, plugin, status, transport, visit, writePlugin } from './tools.js';
 import { type WordPress, WordPressHost, wordpressMissing } from './wordpress.js';
+import { zip } from './zip.js';
 
 const missing = wordpressMissing();
 const noVolume = volumeMissing('memory');
@@ -37,7 +38,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       const content = join(host.folder, 'elsewhere');
       symlinkSync(join(host.folder, 'network-content'), content);
       mkdirSync(join(host.folder, 'network-content'));
-      site = await host.site('network', { multisite: true, content });
+      site = await host.site('network', { multisite: true, content, log: true });
       writePlugin(site, 'alpha', '1.0');
       site.installGuard(true);
       site.activate('alpha/alpha.php');
@@ -75,6 +76,8 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       expect(await status(`${site.url}wp-admin/network/`)).toBe(302);
       expect((await visit(`${site.url}wp-admin/network/`, { cookie })).status).toBe(200);
     });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
   describe('folders that cannot be written', () => {
@@ -83,7 +86,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
     const folder = (name: string) => join(site.content, name);
 
     beforeAll(async () => {
-      site = await host.site('readonly');
+      site = await host.site('readonly', { log: true });
       site.trust(key.public_key);
       writePlugin(site, 'alpha', '1.0');
       site.installGuard();
@@ -151,7 +154,9 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.write('plugins/alpha/alpha.php', version);
       await pause(3_100);
       const before = contents(site.content);
-      expect(() => site.php(`require '${site.core}/wp-load.php';`)).toThrow('nix');
+      const complaints = site.complaints('alpha.php').length;
+      expect(() => site.php(`require '${site.core}/wp-load.php';`)).toThrow();
+      expect(site.complaints('alpha.php')).toHaveLength(complaints + 1);
       expect(contents(site.content)).toEqual(before);
       expect(await guard.disarm(snapshot.id)).toEqual([]);
       await guard.restore(snapshot.id);
@@ -191,6 +196,122 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       expect(snapshot.bytes).toBeGreaterThan(10_000_000);
       expect(ms).toBeLessThan(30_000);
     });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
+  });
+
+  describe('an update that WordPress is making', () => {
+    let site: WordPress;
+    let guard: GuardClient;
+    const slug = 'alpha/alpha.php';
+    const folder = () => join(site.content, 'plugins/alpha');
+    const stopped = () => join(site.content, 'stopped');
+    const offer = () => writePlugin(site, 'alpha', '1.0');
+    const update = (how = '') => {
+      const body = new URLSearchParams({ function: 'upgradeplugintheme', type: 'plugin', list: slug });
+      if (how === '') body.set('mainwpsignature', 'x');
+      return fetch(`${site.url}${how}`, { method: 'POST', body, headers: { connection: 'close' } })
+        .then((answer) => answer.text())
+        .then((text) => Buffer.from(/<mainwp>(.*)<\/mainwp>/s.exec(text)?.[1] ?? '', 'base64').toString());
+    };
+    /** Begins an update and waits until it stands at this hook of WordPress' upgrader. */
+    const updateUntil = async (step: string) => {
+      site.write(`stop-at-${step}`, '');
+      const answer = update();
+      answer.catch(() => undefined);
+      await expect.poll(() => existsSync(stopped()), { timeout: 20_000 }).toBe(true);
+      return { answer };
+    };
+
+    beforeAll(async () => {
+      site = await host.site('busy', { updates: true, log: true });
+      site.trust(key.public_key);
+      offer();
+      site.write('plugins/mainwp-child/mainwp-child.php', readFileSync(new URL('./mainwp-child.php', import.meta.url)));
+      // The owner's own update, which no dashboard asked for.
+      site.write(
+        'plugins/own/own.php',
+        plugin(
+          '1.0',
+          "add_action('init', function () { if (isset($_GET['own'])) { test_upgrade('plugin', array('alpha/alpha.php')); exit; } });",
+        ),
+      );
+      site.write('alpha.zip', zip({ 'alpha/alpha.php': plugin('2.0'), 'alpha/more.txt': 'more' }));
+      site.write('offers.json', JSON.stringify({ plugin: { [slug]: ['2.0', join(site.content, 'alpha.zip')] } }));
+      site.activate(slug, 'mainwp-child/mainwp-child.php', 'own/own.php');
+      site.installGuard();
+      guard = clientOf(site, key.private_key);
+    }, 120_000);
+
+    it('is known as long as it runs, and not restored over', async () => {
+      const before = contents(folder());
+      const snapshot = await guard.snapshot('plugin', slug);
+      expect((await guard.hello()).updating).toEqual([]);
+      const { answer } = await updateUntil('upgrader_clear_destination');
+      expect((await guard.hello()).updating).toMatchObject([{ kind: 'plugin', slug }]);
+      expect(await codeOf(guard.restore(snapshot.id))).toBe('updating');
+      // The old version is gone, the new one not there yet.
+      expect(existsSync(folder())).toBe(false);
+      rmSync(stopped());
+      expect(await answer).toContain('"version":"2.0"');
+      expect((await guard.hello()).updating).toEqual([]);
+      expect(await guard.restore(snapshot.id)).toMatchObject({ already: false, replaced: { version: '2.0' } });
+      expect(contents(folder())).toEqual(before);
+    });
+
+    it('can be restored over on request, and once more when it has ended', async () => {
+      const before = contents(folder());
+      const snapshot = await guard.snapshot('plugin', slug);
+      const { answer } = await updateUntil('upgrader_clear_destination');
+      expect(await guard.restore(snapshot.id, { while_updating: true })).toMatchObject({ already: false });
+      expect(contents(folder())).toEqual(before);
+      rmSync(stopped());
+      await answer;
+      expect(contents(folder())).not.toEqual(before);
+      expect(await guard.restore(snapshot.id)).toMatchObject({ already: false });
+      expect(contents(folder())).toEqual(before);
+    });
+
+    it('is over at once when its process dies', async () => {
+      const before = contents(folder());
+      const snapshot = await guard.snapshot('plugin', slug);
+      await updateUntil('upgrader_clear_destination');
+      site.stop();
+      await site.serve();
+      rmSync(stopped());
+      expect(await guard.hello()).toMatchObject({ updating: [], maintenance: true });
+      await guard.restore(snapshot.id, { end_maintenance: true });
+      expect(contents(folder())).toEqual(before);
+      expect(await status(site.url)).toBe(200);
+    });
+
+    it('does not change files any more once the dashboard has given it up, until the item is armed again', async () => {
+      const before = contents(folder());
+      const snapshot = await guard.snapshot('plugin', slug);
+      for (const step of ['upgrader_pre_download', 'upgrader_source_selection']) {
+        await guard.arm(snapshot.id, 60);
+        expect(await guard.disarm(null)).toEqual([]);
+        const { answer } = await updateUntil(step);
+        const late = step === 'upgrader_pre_download' ? 'no failure' : 'updating';
+        expect([step, await codeOf(guard.restore(snapshot.id, { refuse_updates: 600 }))]).toEqual([step, late]);
+        rmSync(stopped());
+        expect(await answer).toContain('Sitefleet has put the old version back');
+        expect(contents(folder())).toEqual(before);
+        expect((await guard.hello()).updating).toEqual([]);
+      }
+      expect(await status(site.url)).toBe(200);
+      // The owner of the site may.
+      await update('?own=1');
+      expect(contents(folder())).not.toEqual(before);
+      await guard.restore(snapshot.id, { refuse_updates: 600 });
+      expect(await update()).toContain('"success":0');
+      await guard.arm(snapshot.id, 60);
+      expect(await update()).toContain('"version":"2.0"');
+      expect(await guard.disarm(null)).toEqual([]);
+      expect(await codeOf(guard.restore(snapshot.id, { refuse_updates: 3_601 }))).toBe('bad_request');
+    });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
   describe.skipIf(noVolume !== '')(`a full disk${noVolume && ` (skipped: ${noVolume})`}`, () => {
@@ -203,7 +324,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       // PHP is another user, and has to come through the folders above.
       chmodSync(join(volume.folder, '..'), 0o755);
       chmodSync(volume.folder, 0o755);
-      site = await host.site('small', { content: join(volume.folder, 'wp-content') });
+      site = await host.site('small', { content: join(volume.folder, 'wp-content'), log: true });
       site.trust(key.public_key);
       writePlugin(site, 'alpha', '1.0', 20, 100_000);
       site.installGuard();
@@ -241,5 +362,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       expect(readdirSync(join(site.content, store)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
       expect(readFileSync(join(site.content, 'plugins/alpha/alpha.php'), 'utf8')).toBe(plugin('1.0'));
     });
+
+    it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 });

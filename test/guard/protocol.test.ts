@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/child/exchange.js';
 import { GuardClient, type GuardSite } from '../../src/guard/client.js';
 import { canonicalText, GUARD_PROTOCOL, keyId, readReply, signedRequest, siteName } from '../../src/guard/protocol.js';
+import { PHP } from '../support/php.js';
 import { codeOf } from './tools.js';
 
 const root = new URL('../../guard/', import.meta.url);
@@ -27,7 +28,7 @@ const vectors = JSON.parse(readFileSync(new URL('vectors.json', root), 'utf8')) 
     signature: string;
   }[];
 };
-const hasPhp = spawnSync('php', ['-v']).status === 0;
+const hasPhp = spawnSync(PHP, ['-v']).status === 0;
 const NONCE = '0'.repeat(32);
 
 function framed(value: unknown): Buffer {
@@ -156,7 +157,7 @@ describe('what is read', () => {
 
 describe.skipIf(!hasPhp && process.env.CI !== 'true')(`the PHP side${hasPhp ? '' : ' (skipped: no php)'}`, () => {
   it('passes its own tests', () => {
-    const run = spawnSync('php', [fileURLToPath(new URL('test/run.php', root))], { encoding: 'utf8' });
+    const run = spawnSync(PHP, [fileURLToPath(new URL('test/run.php', root))], { encoding: 'utf8' });
     expect(run.stdout.split('\n').filter((line) => line.startsWith('FAIL'))).toEqual([]);
     expect(run.stdout).toMatch(/^(\d+) of \1 tests passed$/m);
     expect(run.status).toBe(0);
@@ -164,7 +165,7 @@ describe.skipIf(!hasPhp && process.env.CI !== 'true')(`the PHP side${hasPhp ? ''
 
   it('is valid PHP without a word of output', () => {
     const file = fileURLToPath(new URL('sitefleet-guard.php', root));
-    expect(execFileSync('php', ['-r', `define('ABSPATH', '/'); require '${file}';`], { encoding: 'utf8' })).toBe('');
-    expect(execFileSync('php', [file], { encoding: 'utf8' })).toBe('');
+    expect(execFileSync(PHP, ['-r', `define('ABSPATH', '/'); require '${file}';`], { encoding: 'utf8' })).toBe('');
+    expect(execFileSync(PHP, [file], { encoding: 'utf8' })).toBe('');
   });
 });

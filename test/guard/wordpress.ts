@@ -19,10 +19,11 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PHP } from '../support/php.js';
 
 const CORE = '/usr/share/wordpress';
 const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
-const NEEDED = ['php', 'mariadbd', 'mariadb'];
+const NEEDED = [PHP, 'mariadbd', 'mariadb'];
 
 /** What is missing for these tests on this machine; '' when nothing is. */
 export function wordpressMissing(): string {
@@ -42,6 +43,8 @@ export interface WordPressOptions {
   workers?: number;
   /** WordPress' upgrader runs here: the site gets files of WordPress of its own, so that its maintenance is its own. */
   updates?: boolean;
+  /** Everything that PHP has to say, deprecations too, goes into a file: see `complaints`. */
+  log?: boolean;
   /** A site of the same host, not of many sites, whose database is copied: cheaper than WordPress' installer. */
   like?: WordPress;
 }
@@ -136,6 +139,7 @@ export class WordPress {
   readonly #multisite: boolean;
   readonly #copied: boolean;
   readonly #workers: number;
+  readonly #log: string;
   #server: ReturnType<typeof spawn> | undefined;
 
   constructor(
@@ -151,6 +155,7 @@ export class WordPress {
     this.#folder = folder;
     this.#port = port;
     this.#multisite = options.multisite === true;
+    this.#log = options.log === true ? join(folder, 'php.log') : '';
     this.content = options.content ?? join(folder, 'wp-content');
     this.url = `http://127.0.0.1:${port}/`;
   }
@@ -164,7 +169,10 @@ export class WordPress {
     this.write('themes/plain/style.css', '/*\nTheme Name: Plain\nVersion: 1.0\n*/\n');
     this.write('themes/plain/index.php', page('Welcome'));
     this.write('themes/plain/404.php', page('Not here'));
-    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, ''));
+    const log =
+      this.#log &&
+      `defined('WP_DEBUG') || define('WP_DEBUG', true); define('WP_DEBUG_DISPLAY', false); define('WP_DEBUG_LOG', '${this.#log}');`;
+    writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log));
     if (!this.#copied) this.#runInstaller();
     if (this.#multisite) {
       this.php(
@@ -176,7 +184,7 @@ export class WordPress {
       const network = `define('WP_ALLOW_MULTISITE', true); define('MULTISITE', true); define('SUBDOMAIN_INSTALL', false);
         define('DOMAIN_CURRENT_SITE', '127.0.0.1:${this.#port}'); define('PATH_CURRENT_SITE', '/');
         define('SITE_ID_CURRENT_SITE', 1); define('BLOG_ID_CURRENT_SITE', 1);`;
-      writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, network));
+      writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log + network));
       // WordPress has made every administrator one of the network.
       this.wp("update_site_option('site_admins', array('admin'));");
     }
@@ -199,7 +207,7 @@ export class WordPress {
   /** Runs code by command line: on its own, or inside WordPress with `wp`. */
   php(code: string): string {
     const host = `$_SERVER['HTTP_HOST'] = '127.0.0.1:${this.#port}'; $_SERVER['REQUEST_URI'] = '/'; $_SERVER['REQUEST_METHOD'] = 'GET';`;
-    return execFileSync('php', ['-d', 'display_errors=stderr', '-r', `${host} ${code}`], {
+    return execFileSync(PHP, ['-d', 'display_errors=stderr', '-r', `${host} ${code}`], {
       env: { ...process.env, TEST_SITE: this.#folder },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -214,6 +222,8 @@ export class WordPress {
 
   /** `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
   async serve({ timestamps = true, confined = false } = {}): Promise<void> {
+    // Workers that were killed may still hold the port.
+    await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
     const cache = [
       'opcache.enable=1',
@@ -223,7 +233,7 @@ export class WordPress {
     const folders = [this.core, realpathSync(this.content), this.#folder].join(':');
     const settings = [...limits, ...cache, ...(confined ? [`open_basedir=${folders}`] : [])];
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
-    this.#server = spawn('php', [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
+    this.#server = spawn(PHP, [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
       env: { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) },
       stdio: 'ignore',
       detached: true,
@@ -285,6 +295,13 @@ export class WordPress {
     this.write('mu-plugins/sitefleet-guard.php', login ? allowed : text);
   }
 
+  /** What PHP said about a file: warnings, notices, deprecations. */
+  complaints(file: string): string[] {
+    if (this.#log === '') throw new Error('this site keeps no log');
+    const lines = existsSync(this.#log) ? readFileSync(this.#log, 'utf8').split('\n') : [];
+    return lines.filter((line) => line.includes(`${file} on line`));
+  }
+
   trust(publicKey: string, admin = 'admin'): void {
     const stored = Buffer.from(publicKey).toString('base64');
     this.wp(
@@ -308,14 +325,14 @@ require_once ABSPATH . 'wp-settings.php';
 `;
 }
 
-/** Only what WordPress and the guard need, so that no setting of this machine matters. */
+/** Only what WordPress and the guard need, so that no setting of this machine matters. In PHP 7 JSON is an extension. */
 function extensions(): string[] {
-  const folder = execFileSync('php', ['-r', 'echo ini_get("extension_dir");'], { encoding: 'utf8' });
-  const names = ['mysqlnd', 'mysqli', 'tokenizer', 'ctype', 'mbstring'].filter((name) =>
+  const folder = execFileSync(PHP, ['-r', 'echo ini_get("extension_dir");'], { encoding: 'utf8' });
+  const names = ['mysqlnd', 'mysqli', 'tokenizer', 'ctype', 'mbstring', 'json'].filter((name) =>
     existsSync(join(folder, `${name}.so`)),
   );
   const opcache = existsSync(join(folder, 'opcache.so')) ? ['-d', 'zend_extension=opcache'] : [];
-  return [...opcache, ...names.flatMap((name) => ['-d', `extension=${name}`])];
+  return ['-d', `extension_dir=${folder}`, ...opcache, ...names.flatMap((name) => ['-d', `extension=${name}`])];
 }
 
 function freePort(): Promise<number> {

@@ -61,6 +61,8 @@ const COLUMNS: Record<string, string[]> = {
     'contact_id contact_client_id contact_email contact_name contact_phone contact_role facebook twitter instagram linkedin'.split(
       ' ',
     ),
+  wp_clients_fields: ['field_id', 'field_name', 'field_desc', 'client_id'],
+  wp_clients_field_values: ['value_id', 'field_id', 'field_value', 'value_client_id'],
   monitors:
     'monitor_id wpid active type keyword suburl issub timeout interval retry_interval up_status_codes maxretries method'.split(
       ' ',

@@ -39,8 +39,9 @@ beforeAll(async () => {
   fill(old);
   const { rows } = old;
   await old.connect(fleet.site(0), key, {
-    name: 'Müller &amp; Sons',
-    note: '<p>Call <b>Eva</b> first</p><p>Tuesdays</p>',
+    // The dashboard escapes these for MySQL and stores the escapes; a name changed later stands as it was typed.
+    name: String.raw`Müller &amp; Sons \"Graz\" O\'Neill`,
+    note: String.raw`<p>Call <b>Eva O\'Hara</b> first</p>\n<p>Tuesdays, C:\\new</p>`,
     client_id: 1,
     is_ignoreThemeUpdates: 1,
     ignored_plugins:
@@ -50,11 +51,12 @@ beforeAll(async () => {
   });
   await old.connect(fleet.site(1), key, {
     http_user: old.encryptLogin('client'),
-    http_pass: old.encryptLogin(SECRET_PASSWORD),
+    // It sends this without the backslashes, with which older versions stored it.
+    http_pass: old.encryptLogin(String.raw`b@sic:pw \"ü\"`),
     client_id: 2,
   });
   fleet.site(1).faults.httpAuth = { user: 'client', pass: SECRET_PASSWORD };
-  await old.connect(fleet.site(2), key);
+  await old.connect(fleet.site(2), key, { name: String.raw`C:\new\site` });
   fleet.site(2).faults.offline = true;
   // The old dashboard's key of this one is stale: somebody connected the site to another dashboard meanwhile.
   const stale = await old.connect(fleet.site(3), key);
@@ -78,6 +80,8 @@ beforeAll(async () => {
     { opt_id: 500, wpid: 1, name: 'ignored_wp_upgrades', value: '{"ignored_versions":["6.9"]}' },
     { opt_id: 501, wpid: 1, name: 'monitoring_notification_emails', value: 'a@example.com, nonsense' },
     { opt_id: 502, wpid: 1, name: 'site_info', value: 'not asked for' },
+    { opt_id: 503, wpid: 1, name: 'ignored_trans_updates', value: '1' },
+    { opt_id: 504, wpid: 2, name: 'ignored_trans_updates', value: '0' },
   );
   const monitor = { suburl: '', issub: 0, timeout: -1, retry_interval: 1, maxretries: -1, keyword: '' };
   rows.monitors?.push(
@@ -135,7 +139,10 @@ function fill({ rows, options }: OldDashboard): void {
     ignored_themes: '',
     ignored_wp_upgrades: '[]',
   });
-  rows.group?.push({ id: 1, userid: 1, name: 'Shops', color: '#5EC130' }, { id: 2, userid: 1, name: 'VIP', color: '' });
+  rows.group?.push(
+    { id: 1, userid: 1, name: 'Shops &amp; &quot;more&quot;', color: '#5EC130' },
+    { id: 2, userid: 1, name: 'VIP', color: '' },
+  );
   const texts = { address_2: '', city: 'Graz', zip: '8010', state: '', country: 'Austria', note: 'pays late' };
   const links = {
     client_facebook: '',
@@ -177,6 +184,15 @@ function fill({ rows, options }: OldDashboard): void {
     instagram: '',
     linkedin: '',
   });
+  rows.wp_clients_fields?.push(
+    { field_id: 1, field_name: 'vat-id', field_desc: 'VAT number', client_id: 0 },
+    { field_id: 2, field_name: 'mascot', field_desc: '', client_id: 2 },
+  );
+  rows.wp_clients_field_values?.push(
+    { value_id: 1, field_id: 1, field_value: 'ATU123', value_client_id: 1 },
+    { value_id: 2, field_id: 2, field_value: 'Bear', value_client_id: 2 },
+    { value_id: 3, field_id: 1, field_value: '', value_client_id: 2 },
+  );
   const cost = { slug: '', next_renewal: 0, sites: '', groups: '', clients: '', url: '', note: '' };
   rows.cost_tracker?.push(
     {
@@ -283,23 +299,33 @@ describe.skipIf(missingPhp !== null)('from a MainWP Dashboard', { timeout: 120_0
     expect(calls).toEqual([['stats'], ['stats'], [], ['stats'], [], ['stats'], []]);
 
     const site = await call('get-site', { site_id_or_domain: url(0) });
-    expect(site).toMatchObject({ name: 'Müller & Sons', notes: 'Call Eva first\nTuesdays', status: 'connected' });
+    expect(site).toMatchObject({ name: 'Müller & Sons "Graz" O\'Neill', status: 'connected' });
+    expect(site.notes).toBe("Call Eva O'Hara first\nTuesdays, C:\\new");
     expect(site.last_sync).not.toBeNull();
-    expect((await call('get-site', { site_id_or_domain: url(2) })).status).toBe('disconnected');
+    expect(report.warnings).toEqual([
+      `${url(0)}: 1 monitors of sub-pages are not taken over.`,
+      `${url(0)}: all updates of translations are ignored over there, which there is no setting for here.`,
+    ]);
+    const second = await call('get-site', { site_id_or_domain: url(2) });
+    expect(second).toMatchObject({ name: String.raw`C:\new\site`, status: 'disconnected' });
     expect((await call('get-site', { site_id_or_domain: url(4) })).status).toBe('suspended');
     const tags = (await call('list-tags')).items;
     expect(tags).toEqual([
-      expect.objectContaining({ name: 'Shops', color: '#5EC130', sites_count: 1 }),
+      expect.objectContaining({ name: 'Shops & "more"', color: '#5EC130', sites_count: 1 }),
       expect.objectContaining({ name: 'VIP', color: null, sites_count: 1 }),
     ]);
     const client = await call('get-client', { client_id_or_email: 'boss@acme.example' });
     expect(client).toMatchObject({ name: 'Acme', email: 'boss@acme.example', city: 'Graz', status: 'active' });
-    expect(client.note).toBe('pays late\nContact: Eva, CTO, eva@acme.example\nProfile: https://in.example/a');
+    expect(client.note).toBe(
+      'pays late\nContact: Eva, CTO, eva@acme.example\nProfile: https://in.example/a\nVAT number: ATU123',
+    );
     expect((await call('get-client-sites', { client_id_or_email: client.id })).sites).toHaveLength(1);
     const { id } = (await call('get-site-client', { site_id_or_domain: url(1) })).client;
     const other = await call('get-client', { client_id_or_email: id });
     expect(other).toMatchObject({ name: 'No Mail', email: '', status: 'suspended' });
     expect(other.note).toContain('E-mail: not an address');
+    expect(other.note).toContain('mascot: Bear');
+    expect(other.note).not.toContain('VAT');
     const { ignored } = await call('list-ignored-updates', { per_page: 100 });
     const ofFirst = ignored.filter((entry: { site_url: string }) => entry.site_url === url(0));
     expect(

@@ -81,7 +81,7 @@ describe('tools/list', () => {
         openWorldHint: true,
       },
       inputSchema: { type: 'object', required: ['site_id_or_domain'] },
-      outputSchema: { type: 'object', required: ['done'] },
+      outputSchema: { type: 'object', properties: { done: { type: 'number' } } },
       _meta: { id: 'svc/work-things-v1' },
     });
     expect(tools[1]?.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: false });

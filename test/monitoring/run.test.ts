@@ -333,4 +333,16 @@ describe('a run', () => {
     const [hours] = await app.db.all('SELECT min(hour) AS first FROM monitor_hour');
     expect(Number(hours?.first)).toBeGreaterThanOrEqual(Math.floor((app.clock.now() - 31 * DAY) / 3_600_000));
   });
+
+  it('is forgotten as fast as a large fleet writes it', async () => {
+    const [id = 0] = await start(1);
+    // Of 100,000 sites every five minutes: more than a fifth of an hour.
+    await app.db.run(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 260000)
+       INSERT INTO heartbeat (site_id, at, status, important, duration, down_count, msg) SELECT ?, i, 1, 0, 0, 0, '' FROM n`,
+      [id],
+    );
+    await pruneMonitoring(app.ctx());
+    expect(await app.db.all('SELECT count(*) AS n FROM heartbeat WHERE at < 1000000')).toEqual([{ n: 0 }]);
+  });
 });

@@ -40,6 +40,7 @@ async function open(file: string, members: Partial<Members>, probe: Partial<Prob
     join: async () => undefined,
     count: () => 2,
     slots: (limit) => Math.floor(limit / 2),
+    part: () => ({ index: 0, of: 2 }),
     ...members,
   };
   const busy: Side['busy'] = { statement: 'INSERT INTO heartbeat', times: 0 };

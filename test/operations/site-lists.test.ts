@@ -50,6 +50,49 @@ describe('lists', () => {
     });
   });
 
+  it('go on by a cursor that a caller begins: each site once, also when some are added and removed on the way', async () => {
+    const begin = { cursor: '', per_page: 2, include: ['tags'] };
+    const first = await app.call('list-sites', begin);
+    expect(first).toMatchObject({ items: [{ id: 2 }, { id: 1, tags: [{ name: 'blue' }] }], page: 1, total: 6 });
+    const added = await app.row('https://aaa.example/', {});
+    await app.call('delete-site', { site_id_or_domain: added, confirm: true });
+    const second = await app.call('list-sites', { ...begin, cursor: first.next_cursor });
+    expect(second).toMatchObject({ items: [{ id: 5 }, { id: 6 }], page: 2, per_page: 2, total: 6 });
+    // Pages may change their size on the way.
+    const rest = await app.call('list-sites', { per_page: 50, cursor: second.next_cursor });
+    expect(rest).toMatchObject({ items: [{ id: 4 }, { id: 3 }], page: 3 });
+    expect(rest).not.toHaveProperty('next_cursor');
+    expect(await app.call('list-sites', { cursor: '', client_id: 1 })).toMatchObject({ items: [{ id: 2 }, { id: 1 }] });
+    expect(await app.call('list-sites', { per_page: 2 })).not.toHaveProperty('next_cursor');
+  });
+
+  it('refuse a cursor of another list, one that is none, and a cursor with a page', async () => {
+    const { next_cursor: cursor } = await app.call('list-sites', { cursor: '', per_page: 2 });
+    const refused = { code: 'svc_invalid_input', status: 400, field: 'cursor' };
+    for (const other of [{ status: 'connected' }, { search: 'a' }, { client_id: 1 }, { tag_id: 1 }])
+      expect(await app.fail('list-sites', { cursor, ...other })).toMatchObject({
+        ...refused,
+        message: 'cursor belongs to other filters or another order.',
+      });
+    const [digest] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const forged = [[digest], [digest, 0, 'a', 1], [digest, 2, null, {}], [digest, 'two', 'a', 1], { digest }, 7];
+    for (const none of [
+      'x',
+      'null',
+      ...forged.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')),
+    ])
+      expect(await app.fail('list-sites', { cursor: none })).toMatchObject({
+        ...refused,
+        message: 'cursor is none that a list answered.',
+      });
+    expect(await app.fail('list-sites', { cursor, page: 2 })).toMatchObject({
+      code: 'svc_invalid_input',
+      field: 'page',
+    });
+    const short = Buffer.from(JSON.stringify([digest, 2, 'a'])).toString('base64url');
+    expect(await app.call('list-sites', { cursor: short })).toMatchObject({ page: 2, total: 6 });
+  });
+
   it('add tags, reason, last sync and PHP where they are asked for, and nothing else', async () => {
     const include = ['tags', 'status_reason', 'last_sync', 'php_version'];
     const { items } = await app.call('list-sites', { include, per_page: 100 });

@@ -15,7 +15,7 @@ export const executablePath = await findBrowser(null);
 /** For the title of what is skipped without a browser. */
 export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
 
-export const PASSWORD = 'correct horse';
+const PASSWORD = 'correct horse';
 const ARGS = [
   '--headless',
   '--no-sandbox',
@@ -120,9 +120,9 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
   };
 }
 
-export async function logIn(page: Page, name: string): Promise<void> {
+export async function logIn(page: Page, name: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Name').fill(name);
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('navigation', { name: 'Views', exact: true }).waitFor({ state: 'attached' });
 }

@@ -35,7 +35,7 @@ describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
     await page.getByLabel('Password of the administrator').fill('not the password');
     await page.getByLabel('Unique security ID').fill(uniqueId);
     await page.getByRole('button', { name: 'Connect site' }).click();
-    await page.locator('.toast.bad').waitFor();
+    await page.getByRole('alert').waitFor();
     await page.getByLabel('Password of the administrator').fill(password);
     await page.getByRole('button', { name: 'Connect site' }).click();
     await page.getByRole('button', { name: 'Go on with 1 site' }).click();

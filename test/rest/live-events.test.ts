@@ -1,11 +1,10 @@
 /** `GET /v2/events` over real HTTP: what happens in the fleet, who is told, and when a stream ends. */
 
-import { randomBytes } from 'node:crypto';
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpListener, listen } from '../../src/http/server.js';
-import { hashPassword, hashToken } from '../../src/store/vault/vault.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { silent } from '../support/surfaces.js';
 
@@ -103,8 +102,7 @@ async function login(): Promise<{ name: string; headers: Record<string, string>;
   const name = `ada-${++users}`;
   const { store } = app.service;
   await store.users.add({ name, password_hash: await hashed, rights: ['read', 'write'], now: Date.now() });
-  const link = randomBytes(32).toString('base64url');
-  await store.loginLinks.add(hashToken(link), name, Date.now(), Date.now() + 60_000);
+  const link = await store.loginLinks.add(name, Date.now(), Date.now() + 60_000);
   const reply = await fetch(`${listener.url}/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -227,7 +225,7 @@ describe('the stream of events', () => {
     const headers = { ...out.headers, Origin: listener.url, 'X-Sitefleet-CSRF': out.csrf };
     expect((await fetch(`${listener.url}/session`, { method: 'DELETE', headers })).status).toBe(204);
     await first.ended;
-    await app.service.store.users.setPassword(changed.name, await hashed);
+    await app.service.store.users.change(changed.name, { password_hash: await hashed });
     await second.ended;
   });
 

@@ -73,6 +73,7 @@ beforeAll(async () => {
   const record = recorder(app);
   recorded = record.recorded;
   await run.keys(record);
+  await run.users(record);
   await run.sites(record, app);
   await run.oneSite(record);
   await run.comments(record, app);

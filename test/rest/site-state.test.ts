@@ -5,6 +5,7 @@ import { selfSigned } from '../../src/demo/certificate.js';
 import type { Faults } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
+import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { ALWAYS } from '../support/dates.js';
 import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
@@ -388,4 +389,25 @@ it('looks at the certificate when a site is added; before, nothing is said of it
   app.clock.move(60_000);
   await app.call('sync-sites', {});
   expect((await ssl()).checked_at).toBe('2026-11-20T12:01:00Z');
+});
+
+describe('syncs by the clock', () => {
+  const sharer = (part: { index: number; of: number } | null) => ({ join: async () => undefined, part: () => part });
+
+  it('are shared out among processes: each site by one, all by all', async () => {
+    app.clock.move(86_400_000);
+    app.fleet.resetStats();
+    const outcomes = [];
+    for (const index of [0, 1]) outcomes.push(await syncDueSites(ctx(), sharer({ index, of: 2 })));
+    expect(outcomes.sort()).toEqual(['1 synced, 0 failed', '2 synced, 0 failed']);
+    expect(calls('stats')).toBe(3);
+    expect(await syncDueSites(ctx())).toBe('nothing due');
+  });
+
+  it('wait while other processes may not have counted this one', async () => {
+    app.clock.move(86_400_000);
+    app.fleet.resetStats();
+    expect(await syncDueSites(ctx(), sharer(null))).toMatch(/^nothing: /);
+    expect(app.fleet.stats().requests).toBe(0);
+  });
 });

@@ -86,6 +86,37 @@ describe('lists', () => {
     expect(basic.body).toMatchObject({ total: 3, page: 2, per_page: 20, data: [] });
   });
 
+  it('goes on by the cursor of the page before, in any order', async () => {
+    const { next_cursor: toSecond } = (await app.rest('GET /sites?per_page=1')).body;
+    const second = await app.rest(`GET /sites?per_page=1&cursor=${toSecond}&full_data=false`);
+    expect(second.body).toMatchObject({ total: 3, page: 2, per_page: 1, pages: 3, data: [{ name: 'Site 1' }] });
+    const link = /^<([^>]+)>; rel="next"$/.exec(second.headers.get('link') ?? '')?.[1] ?? '';
+    expect(new URL(link).searchParams.get('cursor')).toBe(second.body.next_cursor);
+    const last = await app.rest(`GET /sites${new URL(link).search}`);
+    expect(last.body).toMatchObject({ page: 3, data: [{ name: 'Site 2' }] });
+    expect(last.body).not.toHaveProperty('next_cursor');
+    expect(last.headers.get('link')).toBeNull();
+    // Where a caller began does not matter.
+    expect((await app.rest('GET /sites?per_page=1&page=2')).body.next_cursor).toBe(second.body.next_cursor);
+    for (const orderby of ['name', 'url', 'id', 'last_sync'])
+      for (const order of ['asc', 'desc']) {
+        const list = `GET /sites/basic?orderby=${orderby}&order=${order}`;
+        const walked: number[] = [];
+        for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+          const { body } = await app.rest(`${list}&per_page=2&cursor=${cursor}`);
+          walked.push(...body.data.map(({ id }: { id: number }) => id));
+          cursor = body.next_cursor;
+        }
+        expect(walked).toEqual((await app.rest(list)).body.data.map(({ id }: { id: number }) => id));
+      }
+    for (const query of ['orderby=url', 'order=desc', 'search=Site', 'exclude=1', 'status=connected']) {
+      const { status, body } = await app.rest(`GET /sites/basic?cursor=${toSecond}&${query}`);
+      expect([status, body.message]).toEqual([400, expect.stringContaining('other filters or another order')]);
+      expect(body.data.field).toBe('cursor');
+    }
+    expect((await app.rest(`GET /sites?cursor=${toSecond}&page=2`)).body.data.field).toBe('page');
+  });
+
   it('filters: every status is counted once, a comma list matches any', async () => {
     await app.rest('POST /sites/1/suspend');
     app.fleet.site(0).faults.offline = true;

@@ -23,6 +23,22 @@ export async function keys({ get, each, send }: Recorder) {
   await send('DELETE', '/rest-api/delete-key/{key_identifier}', key);
 }
 
+export async function users({ get, each, send }: Recorder) {
+  const added = await send('POST', '/users/add', {}, { name: 'Ada', right: 'write', password: 'correct horse' });
+  await each('POST', '/users/add', {}, { name: 'Bo', right: 'read' });
+  await send('POST', '/users/add', {}, { name: 'ADA', right: 'read' });
+  await get('/users');
+  await get('/users', {}, '?per_page=201');
+  const user = { user_id: added.body.data.id };
+  await each('PUT', '/users/{user_id}/edit', user, { password: null });
+  await send('PUT', '/users/{user_id}/edit', user, { right: 'read' });
+  await send('PUT', '/users/{user_id}/edit', { user_id: 999 }, { right: 'read' });
+  await send('DELETE', '/users/{user_id}/delete', user);
+  await send('POST', '/users/add', {}, { name: 'Cy', right: 'write' });
+  await each('DELETE', '/users/{user_id}/delete', user);
+  await send('DELETE', '/users/{user_id}/delete', user);
+}
+
 /** Numbers 3 and 4 of the fleet come and go: a removed site has its child plugin switched off. */
 export async function sites({ get, each, send }: Recorder, app: RestApp) {
   const fourth = app.fleet.site(3);
@@ -56,6 +72,7 @@ export async function sites({ get, each, send }: Recorder, app: RestApp) {
   await get('/sites', {}, '?full_data=false');
   await get('/sites', {}, '?full_data=false&with_tags=0&page=1&per_page=2');
   await get('/sites', {}, '?status=wrong');
+  for (const path of ['/sites', '/sites/basic']) await get(path, {}, '?per_page=1&cursor=');
   for (const action of ['sync', 'disconnect', 'reconnect', 'check']) {
     await send('POST', `/sites/${action}`, {}, { include: [again.id_or_domain], dry_run: true });
     await each('POST', `/sites/${action}`, {}, { include: [again.id_or_domain] });

@@ -17,7 +17,7 @@ let server: Sqld;
 let app: TestApp;
 
 /** Round trips of one call: reads and writes of records, and calls that go to one or two child sites and read back. */
-const MOST = { read: 4, gathered: 8, report: 60, record: 12, child: 22 };
+const MOST = { read: 4, gathered: 8, report: 10, record: 12, child: 22 };
 /** Read several tables one after the other, however many sites there are. */
 const GATHERED = /^(list-monitors|list-vulnerabilities)$/;
 const CONTACTS =

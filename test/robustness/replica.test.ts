@@ -242,9 +242,9 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     const run = async () => (await fetch(`${service.said.abilities}/svc/list-tags-v1/run`, { headers: login })).status;
     expect(await run()).toBe(200);
     const stored = await users.login('admin');
-    await users.setPassword('admin', await hashPassword('another one'));
+    await users.change('admin', { password_hash: await hashPassword('another one') });
     await expect.poll(run, { timeout: 2000, interval: 10 }).toBe(401);
-    await users.setPassword('admin', stored?.proof ?? '');
+    await users.change('admin', { password_hash: stored?.proof ?? '' });
     expect(await endProcess(service.child)).toBe(0);
   }, 30_000);
 

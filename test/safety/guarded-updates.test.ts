@@ -107,7 +107,9 @@ describe('an update that breaks the site', () => {
     const answer = await app.safely('update-site-plugins', one);
     expect(answer.errors[0].message).toContain('The guard of the site put back');
     // Between the two looks before; then until the guard acts, which waits 2 s after the last change of a file, not the usual 5 s.
-    expect(waits.filter((ms) => ms >= 1_000)).toEqual([3_000, 2_500]);
+    // On a busy machine the guard has acted by the second look.
+    const long = waits.filter((ms) => ms >= 1_000);
+    expect([[3_000], [3_000, 2_500]]).toContainEqual(long);
   });
 
   it('by an error that no look meets holds the next item until it is decided', async () => {
@@ -218,6 +220,88 @@ describe('an update that is killed', () => {
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
     expect(answer.errors[0].message).toContain('Sitefleet put that back');
     expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+    await expectSettled();
+  });
+});
+
+describe('an update that goes on after its gateway has given up', () => {
+  /** Requests of Sitefleet until PHP is done: more than it makes in the 25 s that a silent site is waited for. */
+  const LATE = 60;
+
+  async function late(breakage: 'fatal' | null) {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    if (breakage !== null) site.faults.breaks = { [`${plugin.slug}@99.0`]: breakage };
+    site.faults.watchdog = false;
+    await sync(1);
+    site.faults.gatewayTimeout = LATE;
+    /** What had been put back before PHP was done. */
+    const early: string[] = [];
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      if (plugin.version === '99.0') early.push(...(site.guard?.actions.filter((one) => one === 'restore') ?? []));
+    };
+    return { site, plugin, before, early };
+  }
+
+  it('is kept when it works, and nothing is put back into the middle of it', async () => {
+    const { site, plugin, early } = await late(null);
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug, new_version: '99.0' }], errors: [] });
+    expect([plugin.version, early, site.guard?.actions.includes('restore')]).toEqual(['99.0', [], false]);
+    await expectSettled();
+  });
+
+  it('is undone once it has ended when it breaks the site', async () => {
+    const { site, plugin, before, early } = await late('fatal');
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.errors).toMatchObject([{ slug: plugin.slug }]);
+    expect([plugin.version, early, site.guard?.updating]).toEqual([before, [], []]);
+    await expectSettled();
+  });
+
+  it('is put back once more where an older guard could not know of it', async () => {
+    const { plugin, before } = await bad('fatal');
+    const site = app.site(0);
+    if (site.guard !== null) site.guard.version = '1.0.0';
+    site.faults.dieMidUpdate = true;
+    const seen: string[] = [];
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      seen.push(plugin.version);
+      // The late process writes over what was put back.
+      if (plugin.version === before && seen.length === 2)
+        site.afterRequests(1, () => {
+          plugin.version = '99.0';
+          site.changed(slug);
+        });
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer.updated).toEqual([]);
+    expect([seen, plugin.version]).toEqual([['99.0', before, '99.0', before], before]);
+    await expectSettled();
+  });
+
+  it('by a process that died meanwhile is waited for before the site is judged', async () => {
+    const { site, plugin } = await late(null);
+    const cut = new AbortController();
+    const { afterRequests } = site;
+    site.afterRequests = (count, work) => {
+      site.faults.maintenance = true;
+      afterRequests.call(site, count, () => {
+        work();
+        site.faults.maintenance = undefined;
+      });
+      cut.abort();
+    };
+    await app.running(app.call('update-site-plugins', one, { signal: cut.signal }).catch(() => undefined));
+    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
+    await app.running(settleInterrupted(app.service.ctx(caller)));
+    expect([plugin.version, site.guard?.actions.includes('restore')]).toEqual(['99.0', false]);
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
     await expectSettled();
   });

@@ -8,13 +8,28 @@ import { openRemote } from '../../src/store/driver/remote.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 
 /** How the server on loopback treats the next requests, in order; after the last, it answers. */
-type Manner = 'drop' | 'silence' | { status: number } | { body: string };
+type Manner = 'drop' | 'silence' | 'late' | { status: number } | { body: string };
+
+/** What a server says to a write that waited too long for another one. */
+const BUSY: Manner = {
+  body: JSON.stringify({
+    baton: null,
+    base_url: null,
+    results: [
+      { type: 'error', error: { message: 'SQLite error: database is locked', code: 'SQLITE_BUSY' } },
+      { type: 'ok', response: { type: 'close' } },
+    ],
+  }),
+};
 
 /** Speaks just enough of the protocol (version 2) to answer every statement with one row `{ n: 1 }`. */
 class Puppet {
   manners: Manner[] = [];
   /** SQL of the requests that arrived, also of those that got no answer. */
   seen: string[] = [];
+  /** Most requests that were there at once. */
+  most = 0;
+  #open = 0;
   readonly #server: Server;
   url = '';
 
@@ -24,12 +39,17 @@ class Puppet {
       for await (const chunk of request) body += chunk;
       const { requests } = JSON.parse(body) as { requests: Array<{ type: string; stmt?: { sql: string } }> };
       this.seen.push(...requests.flatMap((each) => each.stmt?.sql ?? []));
+      this.most = Math.max(this.most, ++this.#open);
+      response.once('close', () => this.#open--);
       const manner = this.manners.shift();
+      if (manner === 'late') await new Promise((done) => setTimeout(done, 50));
       if (manner === 'drop') return void request.socket.destroy();
       if (manner === 'silence') return;
-      if (manner && 'status' in manner) return void response.writeHead(manner.status).end('token=hunter2');
+      if (typeof manner === 'object' && 'status' in manner)
+        return void response.writeHead(manner.status).end('token=hunter2');
       response.setHeader('content-type', 'application/json');
-      response.end(manner?.body ?? JSON.stringify({ baton: null, base_url: null, results: requests.map(reply) }));
+      const told = typeof manner === 'object' ? manner.body : undefined;
+      response.end(told ?? JSON.stringify({ baton: null, base_url: null, results: requests.map(reply) }));
     });
   }
 
@@ -86,6 +106,37 @@ describe('a server that misbehaves', () => {
       await expect(db.all(text)).rejects.toMatchObject({ kind: 'unavailable' });
       expect(puppet.seen).toEqual([text]);
     }
+    await db.close();
+  });
+
+  it('is asked again for a write that it refused for another one, until the time limit', async () => {
+    const db = openRemote(puppet.url, undefined, { timeoutMs: 5_000 });
+    puppet.manners = [BUSY, BUSY];
+    await db.run('DELETE FROM t');
+    expect(puppet.seen).toHaveLength(3);
+    await db.close();
+    const impatient = openRemote(puppet.url, undefined, { timeoutMs: 400 });
+    puppet.manners = Array<Manner>(100).fill(BUSY);
+    await expect(impatient.run('DELETE FROM t')).rejects.toMatchObject({ name: 'StorageError', kind: 'busy' });
+    expect(puppet.seen.length).toBeLessThan(3 + 100);
+    await impatient.close();
+  });
+
+  it('has few writes at once to order, whatever is begun at once', async () => {
+    const db = openRemote(puppet.url);
+    puppet.manners = Array<Manner>(20).fill('late');
+    await Promise.all(Array.from({ length: 20 }, () => db.run('DELETE FROM t')));
+    expect(puppet.seen).toHaveLength(20);
+    expect(puppet.most).toBeLessThanOrEqual(4);
+    await db.close();
+  });
+
+  it('that stays silent holds up a write no longer than the time limit, those behind it included', async () => {
+    const db = openRemote(puppet.url, undefined, { timeoutMs: 100 });
+    puppet.manners = Array<Manner>(20).fill('silence');
+    const ends = await Promise.allSettled(Array.from({ length: 20 }, () => db.run('DELETE FROM t')));
+    expect(ends.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
+    expect(puppet.seen.length).toBeLessThan(20);
     await db.close();
   });
 

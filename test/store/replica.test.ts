@@ -186,11 +186,11 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
     try {
       await live(replica);
       let done = false;
+      let [reads, last] = [0, -1];
       const writing = (async () => {
-        for (let i = 0; i < 25; i++) await nextTurn();
+        for (let i = 0; i < 25 || reads < 50; i++) await nextTurn();
         done = true;
       })();
-      let [reads, last] = [0, -1];
       while (!done) {
         const [row] = await replica.db.all<{ low: number; high: number; n: number }>(
           'SELECT min(turn) AS low, max(turn) AS high, (SELECT n FROM turn) AS n FROM item',
@@ -202,7 +202,6 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
         await pause(1);
       }
       await writing;
-      expect(reads).toBeGreaterThan(50);
     } finally {
       await replica.close();
     }

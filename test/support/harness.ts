@@ -1,10 +1,9 @@
 /** A whole service in one process, over real storage and a simulated fleet; only the network and the clock are ours. */
 
-import { generateKeyPair, randomBytes } from 'node:crypto';
+import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createService, type Service } from '../../src/app/service.js';
 import type { Config } from '../../src/config/types.js';
-import { MODULES, TOOLSETS } from '../../src/config/types.js';
 import type { Actor } from '../../src/core/actor.js';
 import type { Clock } from '../../src/core/clock.js';
 import { createClock, systemClock } from '../../src/core/clock.js';
@@ -17,10 +16,11 @@ import type { Probe } from '../../src/probe/probe.js';
 import { copyAndVerify } from '../../src/store/backups/copy.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { testConfig } from './config.js';
 import { type CountingDb, countingDb } from './counting-db.js';
 import { START } from './dates.js';
 
-export { START };
+export { START, testConfig };
 
 /** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
 export interface HandClock extends Clock {
@@ -65,63 +65,6 @@ export const ADMIN: Actor = {
   via: 'run',
   denied_sites: [],
 };
-
-export function testConfig(change: Partial<Config> = {}): Config {
-  return {
-    db: ':memory:',
-    db_token: null,
-    db_replica: null,
-    db_replica_sync_ms: 1000,
-    backup_dir: null,
-    host: '127.0.0.1',
-    port: 8787,
-    base_url: null,
-    cors_origins: [],
-    secret_key: randomBytes(32).toString('hex'),
-    secret_key_file: null,
-    admin_user: null,
-    admin_password: null,
-    modules: MODULES,
-    toolsets: TOOLSETS,
-    tools_allow: [],
-    tools_block: [],
-    read_only: false,
-    trust_proxy: false,
-    log_level: process.env.SITEFLEET_TEST_LOG === undefined ? 'silent' : 'debug',
-    batch_threshold: 200,
-    job_chunk: 20,
-    job_delay_ms: 30_000,
-    job_timeout_ms: 4 * 3600_000,
-    job_ttl_ms: 24 * 3600_000,
-    log_days: 1096,
-    concurrency: 50,
-    per_host: 50,
-    site_timeout_ms: 5_000,
-    direct_call_ms: 40_000,
-    update_wait_ms: 0,
-    allow_private_sites: true,
-    safe_updates: 'guarded',
-    lighthouse: null,
-    chromium: null,
-    pagespeed_url: 'http://127.0.0.1:9/',
-    vulnerability_feed: null,
-    vulnerability_key: null,
-    smtp_url: null,
-    mail_from: null,
-    rest_rate_limit: 0,
-    confirm: 'ask',
-    confirm_timeout_ms: 300_000,
-    mcp_max_tokens: 20_000,
-    oauth_issuer: null,
-    oauth_jwks_url: null,
-    oauth_audience: null,
-    oauth_read_scope: 'sitefleet:read',
-    oauth_write_scope: 'sitefleet:write',
-    metrics_token: null,
-    basic_challenge: false,
-    ...change,
-  };
-}
 
 /** Making a key costs 0.15 s: one serves all tests of a file. */
 export const testKey = promisify(generateKeyPair)('rsa', {

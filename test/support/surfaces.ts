@@ -7,7 +7,6 @@ import { z } from '../../schemas/zod.js';
 import type { Auth } from '../../src/auth/auth.js';
 import { createAuth } from '../../src/auth/auth.js';
 import type { Config } from '../../src/config/types.js';
-import { MODULES, TOOLSETS } from '../../src/config/types.js';
 import type { Actor } from '../../src/core/actor.js';
 import type { Clock } from '../../src/core/clock.js';
 import { createClock, systemClock } from '../../src/core/clock.js';
@@ -33,6 +32,8 @@ import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { hashToken, verifyPassword } from '../../src/store/vault/vault.js';
+
+import { testConfig } from './config.js';
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -143,63 +144,6 @@ const operations: GroupedOperation[] = [
   { ...remove, group: 'tags' },
 ];
 
-function testConfig(change: Partial<Config> = {}): Config {
-  return {
-    db: ':memory:',
-    db_token: null,
-    db_replica: null,
-    db_replica_sync_ms: 1000,
-    backup_dir: null,
-    host: '127.0.0.1',
-    port: 0,
-    base_url: null,
-    cors_origins: [],
-    secret_key: null,
-    secret_key_file: null,
-    admin_user: null,
-    admin_password: null,
-    modules: MODULES,
-    toolsets: TOOLSETS,
-    tools_allow: [],
-    tools_block: [],
-    read_only: false,
-    trust_proxy: false,
-    log_level: 'silent',
-    batch_threshold: 200,
-    rest_rate_limit: 0,
-    job_chunk: 20,
-    job_delay_ms: 0,
-    job_timeout_ms: 1000,
-    job_ttl_ms: 1000,
-    log_days: 1096,
-    concurrency: 10,
-    per_host: 2,
-    site_timeout_ms: 1000,
-    direct_call_ms: 40_000,
-    update_wait_ms: 0,
-    allow_private_sites: true,
-    safe_updates: 'guarded',
-    lighthouse: null,
-    chromium: null,
-    pagespeed_url: 'http://127.0.0.1:9/',
-    vulnerability_feed: null,
-    vulnerability_key: null,
-    smtp_url: null,
-    mail_from: null,
-    confirm: 'ask',
-    confirm_timeout_ms: 300_000,
-    mcp_max_tokens: 20_000,
-    oauth_issuer: null,
-    oauth_jwks_url: null,
-    oauth_audience: null,
-    oauth_read_scope: 'sitefleet:read',
-    oauth_write_scope: 'sitefleet:write',
-    metrics_token: null,
-    basic_challenge: false,
-    ...change,
-  };
-}
-
 export interface Surfaces {
   http: Hono<HttpEnv>;
   auth: Auth;
@@ -230,7 +174,7 @@ export async function startSurfaces(
   } = {},
 ): Promise<Surfaces> {
   const { maxSessions, sessionSeal, maxBody, notReady = [], beforeHash, ...configChange } = change;
-  const config = testConfig(configChange);
+  const config = testConfig({ secret_key: null, ...configChange });
   const db = await openDb(':memory:');
   await migrate(db, migrations);
   const clock = new HandClock();

@@ -30,7 +30,7 @@ export const MITRE = {
   license_url: 'https://vulnerabilities.example/terms',
 };
 
-export const uid = (n: number) => `0000000${n}-aaaa-4bbb-8ccc-${String(n).padStart(12, '0')}`.slice(-36);
+const uid = (n: number) => `0000000${n}-aaaa-4bbb-8ccc-${String(n).padStart(12, '0')}`.slice(-36);
 
 /** One entry as the feed has it. */
 export function entry(n: number, made: Made) {
@@ -77,8 +77,6 @@ export function entry(n: number, made: Made) {
     },
   };
 }
-
-export type FeedEntryText = ReturnType<typeof entry>;
 
 export function feedText(entries: readonly unknown[]): string {
   return JSON.stringify(Object.fromEntries(entries.map((one, at) => [(one as { id?: string })?.id ?? `x${at}`, one])));

@@ -19,10 +19,10 @@ export default defineOperation({
 
   input: z.object({
     plugin: z.string().trim().min(1).max(255).describe('Slug or whole name.'),
-    action: z.enum(['activate', 'deactivate']).describe('What to do.'),
-    site_ids_or_domains: siteRefs('Empty = ALL where its state differs.').default([]),
-    tag_ids: idList().describe('Any of these.'),
-    client_ids: idList().describe('Any of these.'),
+    action: z.enum(['activate', 'deactivate']).describe('Action.'),
+    site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
+    tag_ids: idList().describe('Tag ids.'),
+    client_ids: idList().describe('Client ids.'),
     dry_run: dryRun,
   }),
 

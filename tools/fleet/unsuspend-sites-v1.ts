@@ -8,14 +8,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-sites-v1',
   title: 'Lift several site suspensions',
-  about: 'Lifts the suspension of sites; those that were disconnected too stay so until reconnected.',
+  about: 'Lifts suspensions; disconnected sites stay so.',
   instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('at least one') }),
+  input: z.object({ site_ids_or_domains: siteRefs('At least one.') }),
 
   output: z.object({
     ...queuedFields,

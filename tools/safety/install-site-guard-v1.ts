@@ -8,7 +8,7 @@ export default defineOperation({
   id: 'svc/install-site-guard-v1',
   title: 'Install the guard on a site',
   about:
-    'Writes the guard, one must-use plugin, onto a site, or renews it. From then on its updates are checked and undone when they break the site.',
+    'Writes the guard, one must-use plugin, onto a site, or renews it. Its updates are then checked, and undone when they break the site.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

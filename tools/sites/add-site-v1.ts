@@ -20,7 +20,7 @@ export default defineOperation({
     name: siteName.optional().describe('Default: its title.'),
     client_id: id().optional().describe('Owner.'),
     tags: list(id()).optional().describe('Tag ids.'),
-    http_user: z.string().max(255).optional().describe('HTTP Basic login in front of it.'),
+    http_user: z.string().max(255).optional().describe('HTTP Basic login.'),
     http_pass: z.string().max(1024).optional().describe('Password.'),
     ssl_verify: bool().default(true).describe('Check TLS.'),
   }),

@@ -8,14 +8,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-sites-v1',
   title: 'Check several sites',
-  about: 'Empty site list = ALL sites. Visits the front pages of sites and stores the outcomes.',
+  about: 'Empty site list = ALL sites. Visits front pages and stores the outcomes.',
   instructions: 'Over 200 sites: a job.',
   run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL sites.').default([]) }),
+  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]) }),
 
   output: z.object({
     ...queuedFields,

@@ -1,9 +1,9 @@
-import { id, page, perPage } from '../../schemas/common.js';
+import { cursorText, id, page, perPage } from '../../schemas/common.js';
 import { siteListItem, siteStatusFilter, statusReason } from '../../schemas/site.js';
 import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
 import { withExtras } from '../../src/domain/sites/extras.js';
-import { listSitesWithReasons } from '../../src/domain/sites/sites.js';
+import { listSitesFrom, listSitesWithReasons } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -22,6 +22,7 @@ export default defineOperation({
     client_id: id().optional().describe('Only sites of this client.'),
     tag_id: id().optional().describe('Only sites with this tag.'),
     include: include(),
+    cursor: cursorText().describe('"" begins; then next_cursor.'),
   }),
 
   output: z.object({
@@ -29,10 +30,15 @@ export default defineOperation({
     page: z.number().int(),
     per_page: z.number().int(),
     total: z.number().int(),
+    next_cursor: z.string().optional(),
   }),
 
-  async handle({ page, per_page, status, search, client_id, tag_id, include }, ctx) {
+  async handle({ page, per_page, status, search, client_id, tag_id, include, cursor }, ctx) {
     const filter = { status: status === 'any' ? undefined : status, search, client_id, tag_id };
+    if (cursor !== undefined) {
+      const { items, ...paging } = await listSitesFrom(ctx, filter, cursor, page, per_page);
+      return { items: await withExtras(ctx, items, include), per_page, ...paging };
+    }
     const { items, total } = await listSitesWithReasons(ctx, filter, page, per_page);
     return { items: await withExtras(ctx, items, include), page, per_page, total };
   },

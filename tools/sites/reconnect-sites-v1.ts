@@ -23,7 +23,7 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL disconnected sites.').default([]), dry_run: dryRun }),
+  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]), dry_run: dryRun }),
 
   output: z.object({
     ...queuedFields,

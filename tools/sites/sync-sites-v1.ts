@@ -16,7 +16,7 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL sites but suspended ones.').default([]) }),
+  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]) }),
 
   output: z.object({
     ...queuedFields,

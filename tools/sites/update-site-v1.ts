@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/update-site-v1',
   title: 'Change site settings',
-  about: 'Changes what is stored of a site. tags replaces: to keep present ones use add_tags.',
+  about: 'Changes what is stored of a site. To keep its tags use add_tags.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -6,12 +6,12 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/add-tag-v1',
   title: 'Create a tag',
-  about: 'Creates a tag; add-site-v1 and update-site-v1 put it on sites. Names are unique in any case.',
+  about: 'Creates a tag; update-site-v1 puts it on sites.',
   run: 'POST',
   effect: 'write',
   idempotent: false,
   input: z.object({
-    name: tagNameInput.describe('Unique, not blank.'),
+    name: tagNameInput.describe('Unique in any case, not blank.'),
     color: tagColorInput.optional().describe('#RRGGBB'),
   }),
   output: tag.omit({ updated_at: true }),

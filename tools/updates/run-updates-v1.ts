@@ -19,7 +19,7 @@ export default defineOperation({
   multi: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs('Empty = ALL sites with updates.').default([]),
+    site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
     types: updateTypes,
     ...offerFilters,
     specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),

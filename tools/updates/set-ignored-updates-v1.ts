@@ -15,15 +15,15 @@ export default defineOperation({
   idempotent: true,
 
   input: z.object({
-    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+    action: z.enum(['ignore', 'unignore']).describe('Action.'),
     site_id_or_domain: siteRef,
-    type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('What is updated.'),
+    type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('Type.'),
     slug: slug.describe('For core: platform.'),
   }),
 
   output: z.object({
     success: z.boolean(),
-    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+    action: z.enum(['ignore', 'unignore']).describe('Action.'),
     site_id: z.number().int(),
     type: z.enum(['core', 'plugin', 'theme']),
     slug: z.string(),

@@ -19,7 +19,7 @@ export default defineOperation({
   multi: true,
 
   input: z.object({
-    site_ids_or_domains: siteRefs('Empty = ALL sites but suspended ones.').default([]),
+    site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
     ...offerFilters,
     dry_run: dryRun,
   }),

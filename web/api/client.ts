@@ -12,6 +12,8 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly advice: string | null,
+    /** Why parameters were refused, by name. */
+    readonly reasons: Readonly<Record<string, string>> = {},
   ) {
     super(message);
   }
@@ -84,6 +86,22 @@ export async function answer<T>(call: Promise<Called<T>>): Promise<T> {
   }
   const { data, error, response } = called;
   if (data !== undefined && response.ok) return data;
-  const body = (error ?? {}) as { code?: string; message?: string; data?: { advice?: string } };
-  throw new ApiError(response.status, body.code ?? '', body.message ?? response.statusText, body.data?.advice ?? null);
+  throw refusal(response, error);
+}
+
+interface RefusalBody {
+  code?: string;
+  message?: string;
+  data?: { advice?: string; field?: string; params?: unknown };
+}
+
+/** The error of a refused call. Parameters are named with a reason each, as a list of those that are missing, or one as the field. */
+export function refusal({ status, statusText }: Response, body: unknown): ApiError {
+  const { code = '', message = statusText, data = {} } = (body ?? {}) as RefusalBody;
+  const { advice = null, field, params } = data;
+  const whole = advice === null ? message : `${message} ${advice}`;
+  const reasons = Array.isArray(params)
+    ? Object.fromEntries(params.map((name) => [String(name), message]))
+    : ((params as Record<string, string> | undefined) ?? (field === undefined ? {} : { [field]: whole }));
+  return new ApiError(status, code, message, advice, reasons);
 }

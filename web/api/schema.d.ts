@@ -644,6 +644,7 @@ export interface paths {
             | 'monitor'
             | 'certificate'
             | 'domain'
+            | 'vulnerabilities'
           )[];
           orderby?: 'name' | 'url' | 'status' | 'client' | 'last_sync' | 'updates';
           order?: 'asc' | 'desc';
@@ -823,7 +824,18 @@ export interface paths {
               pages: number;
               data: {
                 job_id: string;
-                type: 'sync' | 'update' | 'reconnect' | 'disconnect' | 'check' | 'suspend' | 'unsuspend' | 'extension';
+                type:
+                  | 'sync'
+                  | 'update'
+                  | 'reconnect'
+                  | 'disconnect'
+                  | 'check'
+                  | 'suspend'
+                  | 'unsuspend'
+                  | 'extension'
+                  | 'destroy_sessions'
+                  | 'renew_connections'
+                  | 'disconnect_all_sites';
                 status: 'queued' | 'processing' | 'completed' | 'failed';
                 processed: number;
                 total: number;
@@ -1597,12 +1609,124 @@ export interface paths {
       };
     };
   };
+  '/settings/tools/destroy-sessions-status/{destroy_id}': {
+    get: {
+      parameters: {
+        path: {
+          destroy_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message?: string;
+              /**
+               * The first ten.
+               */
+              errors: {
+                site_id: number;
+                error: string;
+              }[];
+              site?: SiteSummary;
+              status: 'pending' | 'processing' | 'completed' | 'failed';
+              total: number;
+              processed: number;
+              failed: number;
+              /**
+               * Percent.
+               */
+              progress: number;
+              started_at: string | null;
+              completed_at: string | null;
+            };
+          };
+        };
+      };
+    };
+  };
+  '/settings/tools/disconnect-all-sites-status/{disconnect_id}': {
+    get: {
+      parameters: {
+        path: {
+          disconnect_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message?: string;
+              /**
+               * The first ten.
+               */
+              errors: {
+                site_id: number;
+                error: string;
+              }[];
+              site?: SiteSummary;
+              status: 'pending' | 'processing' | 'completed' | 'failed';
+              total: number;
+              processed: number;
+              failed: number;
+              /**
+               * Percent.
+               */
+              progress: number;
+              started_at: string | null;
+              completed_at: string | null;
+            };
+          };
+        };
+      };
+    };
+  };
+  '/settings/tools/renew-connections-status/{renew_id}': {
+    get: {
+      parameters: {
+        path: {
+          renew_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message?: string;
+              /**
+               * The first ten.
+               */
+              errors: {
+                site_id: number;
+                error: string;
+              }[];
+              site?: SiteSummary;
+              status: 'pending' | 'processing' | 'completed' | 'failed';
+              total: number;
+              processed: number;
+              failed: number;
+              /**
+               * Percent.
+               */
+              progress: number;
+              started_at: string | null;
+              completed_at: string | null;
+            };
+          };
+        };
+      };
+    };
+  };
   '/sites': {
     get: {
       parameters: {
         query?: {
           page?: number;
           per_page?: number;
+          cursor?: string;
           search?: string;
           /**
            * @maxItems 5000
@@ -1656,6 +1780,10 @@ export interface paths {
                     }[];
                   }
               )[];
+              /**
+               * For the page behind this one, if there is one.
+               */
+              next_cursor?: string;
             };
           };
         };
@@ -3295,6 +3423,184 @@ export interface paths {
               data: {
                 [k: string]: Updates;
               };
+            };
+          };
+        };
+      };
+    };
+  };
+  '/users': {
+    get: {
+      parameters: {
+        query?: {
+          page?: number;
+          per_page?: number;
+          _fields?: string[];
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message?: string;
+              errors?: Failed;
+              site?: SiteSummary;
+              total: number;
+              page: number;
+              per_page: number;
+              pages: number;
+              data: {
+                id: number;
+                name: string;
+                /**
+                 * write may also read.
+                 */
+                right: 'read' | 'write';
+                active: boolean;
+                /**
+                 * false = only a login link lets this user in, until a password is chosen.
+                 */
+                has_password: boolean;
+                created: string;
+              }[];
+            };
+          };
+        };
+      };
+    };
+  };
+  '/users/add': {
+    post: {
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
+      requestBody: {
+        content: {
+          [k: string]: unknown;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message: string;
+              errors?: Failed;
+              site?: SiteSummary;
+              data: {
+                id: number;
+                name: string;
+                /**
+                 * write may also read.
+                 */
+                right: 'read' | 'write';
+                active: boolean;
+                /**
+                 * false = only a login link lets this user in, until a password is chosen.
+                 */
+                has_password: boolean;
+                created: string;
+              };
+              /**
+               * Logs in once. Shown here only.
+               */
+              login_link?: string;
+              /**
+               * Of the link.
+               */
+              expires_at?: string;
+            };
+          };
+        };
+      };
+    };
+  };
+  '/users/{user_id}/delete': {
+    delete: {
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+        path: {
+          user_id: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message: string;
+              errors?: Failed;
+              site?: SiteSummary;
+              data: {
+                id: number;
+                name: string;
+                /**
+                 * write may also read.
+                 */
+                right: 'read' | 'write';
+                active: boolean;
+                /**
+                 * false = only a login link lets this user in, until a password is chosen.
+                 */
+                has_password: boolean;
+                created: string;
+              };
+            };
+          };
+        };
+      };
+    };
+  };
+  '/users/{user_id}/edit': {
+    patch: {
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+        path: {
+          user_id: number;
+        };
+      };
+      requestBody: {
+        content: {
+          [k: string]: unknown;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message: string;
+              errors?: Failed;
+              site?: SiteSummary;
+              data: {
+                id: number;
+                name: string;
+                /**
+                 * write may also read.
+                 */
+                right: 'read' | 'write';
+                active: boolean;
+                /**
+                 * false = only a login link lets this user in, until a password is chosen.
+                 */
+                has_password: boolean;
+                created: string;
+              };
+              /**
+               * Logs in once. Shown here only.
+               */
+              login_link?: string;
+              /**
+               * Of the link.
+               */
+              expires_at?: string;
             };
           };
         };

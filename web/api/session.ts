@@ -7,6 +7,8 @@ export interface User {
   name: string;
   /** `read` sees; everything else may change. */
   right: string;
+  /** False for who came by a link, and has not chosen one yet. */
+  has_password: boolean;
 }
 
 export type Session =

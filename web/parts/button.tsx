@@ -3,6 +3,7 @@
 import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { useBusyForm } from './form-state.js';
 import { Icon } from './icon.js';
 
 interface Look {
@@ -26,7 +27,8 @@ interface Props extends Look {
 
 export function Button({ children, onClick, type = 'button', disabled = false, busy, label, pressed, ...look }: Props) {
   const [own, setOwn] = useState(false);
-  const waiting = busy ?? own;
+  const sending = useBusyForm() && type === 'submit';
+  const waiting = busy ?? (own || sending);
   const press = async () => {
     if (waiting) return;
     const result = onClick?.();

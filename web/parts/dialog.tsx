@@ -1,9 +1,10 @@
 /** A question or a form over the page: the browser's own dialog, which holds the focus and closes by Escape. */
 
-import { X } from 'lucide';
+import { type IconNode, Trash2, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.js';
+import { Button } from './button.js';
 import { Icon } from './icon.js';
 
 interface Props {
@@ -36,5 +37,46 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Prop
       <div class="body">{children}</div>
       {actions && <footer>{actions}</footer>}
     </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  text: string;
+  /** What the button says that does it. */
+  word?: string;
+  icon?: IconNode;
+  /** What the button says that leaves it. */
+  leave?: string;
+  /** The question stays while it is done. */
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks before something that cannot be taken back. */
+export function Confirm({
+  title,
+  text,
+  word = t.delete,
+  icon = Trash2,
+  leave = t.cancel,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{leave}</Button>
+          <Button kind="danger" icon={icon} onClick={() => onConfirm().finally(onClose)}>
+            {word}
+          </Button>
+        </>
+      }
+    >
+      <p>{text}</p>
+    </Dialog>
   );
 }

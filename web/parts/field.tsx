@@ -1,13 +1,43 @@
 /** Labelled fields of forms. */
 
 import { Search } from 'lucide';
-import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { useRefusal } from './form-state.js';
 import { Icon } from './icon.js';
 
 interface Common {
   label: string;
   hint?: string;
+  /** The parameter that it fills: why that was refused is shown here. */
+  name?: string;
+}
+
+/** What stands below a field, and the attributes that tie it to the field. */
+function useNotes(name: string | undefined, hint: string | undefined) {
+  const id = useId();
+  const refusal = useRefusal(name);
+  const ids = [hint && `${id}-hint`, refusal && `${id}-refusal`].filter(Boolean).join(' ');
+  return {
+    tied: {
+      id,
+      ...(ids === '' ? {} : { 'aria-describedby': ids }),
+      ...(refusal === undefined ? {} : { 'aria-invalid': true }),
+    },
+    notes: (
+      <>
+        {hint && (
+          <p class="hint" id={`${id}-hint`}>
+            {hint}
+          </p>
+        )}
+        {refusal && (
+          <p class="problem" id={`${id}-refusal`} role="alert">
+            {refusal}
+          </p>
+        )}
+      </>
+    ),
+  };
 }
 
 interface TextProps extends Common {
@@ -24,6 +54,7 @@ interface TextProps extends Common {
 export function TextField({
   label,
   hint,
+  name,
   value,
   onInput,
   type = 'text',
@@ -32,28 +63,23 @@ export function TextField({
   placeholder,
   hidden = false,
 }: TextProps) {
-  const id = useId();
+  const { tied, notes } = useNotes(name, hint);
   return (
     <div class="field">
-      <label for={id} class={hidden ? 'unseen' : ''}>
+      <label for={tied.id} class={hidden ? 'unseen' : ''}>
         {label}
       </label>
       <input
-        id={id}
+        {...tied}
         // Each kind of input has attributes of its own; these few all of them have.
         type={type as 'text'}
         value={value}
         required={required}
         autocomplete={autocomplete ?? 'off'}
         placeholder={placeholder}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      {notes}
     </div>
   );
 }
@@ -75,21 +101,21 @@ interface SelectProps extends Common {
   hidden?: boolean;
 }
 
-export function SelectField({ label, hint, value, onChange, options, hidden = false }: SelectProps) {
-  const id = useId();
+export function SelectField({ label, hint, name, value, onChange, options, hidden = false }: SelectProps) {
+  const { tied, notes } = useNotes(name, hint);
   return (
     <div class="field">
-      <label for={id} class={hidden ? 'unseen' : ''}>
+      <label for={tied.id} class={hidden ? 'unseen' : ''}>
         {label}
       </label>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select {...tied} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map(([key, word]) => (
           <option key={key} value={key}>
             {word}
           </option>
         ))}
       </select>
-      {hint && <p class="hint">{hint}</p>}
+      {notes}
     </div>
   );
 }
@@ -117,18 +143,5 @@ export function Check({
       />
       <span class={hidden ? 'unseen' : ''}>{label}</span>
     </label>
-  );
-}
-
-export function Form({ onSubmit, children }: { onSubmit: () => void; children: ComponentChildren }) {
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      {children}
-    </form>
   );
 }

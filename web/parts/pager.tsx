@@ -5,14 +5,14 @@ import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { number } from './time.js';
 
-interface Props {
+export interface PagerProps {
   page: number;
   perPage: number;
   total: number;
   go: (page: number) => void;
 }
 
-export function Pager({ page, perPage, total, go }: Props) {
+export function Pager({ page, perPage, total, go }: PagerProps) {
   if (total <= perPage) return null;
   const pages = Math.ceil(total / perPage);
   const from = (page - 1) * perPage + 1;

@@ -29,6 +29,7 @@ import { logOut, session } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Icon } from './icon.js';
+import { NoPassword, OwnPassword } from './own-password.js';
 
 const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
   ['/', 'now', Gauge],
@@ -70,6 +71,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       {open && <button type="button" class="veil" aria-label={t.close} onClick={() => setOpen(false)} />}
       <main id="main" tabIndex={-1}>
         <Offline />
+        <NoPassword />
         <Running />
         {children}
       </main>
@@ -108,6 +110,7 @@ function Account() {
         <span class="muted">{right === 'read' ? t.account.read : t.account.write}</span>
       </div>
       <Theme />
+      <OwnPassword />
       <button
         type="button"
         class="close"

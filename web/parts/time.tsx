@@ -29,7 +29,7 @@ export function format(): ReturnType<typeof formats> {
 export const number = (value: number) => format().number.format(value);
 
 /** `5 minutes ago`, `in 3 days`. */
-export function relative(iso: string, now = Date.now()): string {
+function relative(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? [undefined, 1];
   return unit === undefined ? t.time.now : format().relative.format(Math.round(seconds / size), unit);

@@ -8,13 +8,14 @@ import { useMayWrite } from '../api/session.js';
 import { Badge, SiteStatus } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { Form, SearchField, TextField } from '../parts/field.js';
+import { SearchField, TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
-import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
+import { Table } from '../parts/table.js';
 import { number } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
+import { tell } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Facts } from './site-overview.js';
 
@@ -55,38 +56,27 @@ export function Clients() {
               {query.search === undefined && <p>{t.clients.noneText}</p>}
             </Empty>
           ) : (
-            <>
-              <div class="scroll">
-                <table class="list">
-                  <thead>
-                    <tr>
-                      <th scope="col">{t.clients.name}</th>
-                      <th scope="col">{t.clients.email}</th>
-                      <th scope="col">{t.nav.sites}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.map((client) => (
-                      <tr key={client.id} class={String(client.id) === query.id ? 'on' : ''}>
-                        <th scope="row">
-                          <a href={`/clients?id=${client.id}`}>{client.name}</a>
-                          {client.status === 'suspended' && (
-                            <Badge tone="idle" icon={CirclePause}>
-                              {t.siteStatus.suspended}
-                            </Badge>
-                          )}
-                        </th>
-                        <td data-label={t.clients.email}>{client.email}</td>
-                        <td data-label={t.nav.sites}>
-                          <a href={`/sites?client_ids=${client.id}`}>{number(client.sites_count)}</a>
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
-            </>
+            <Table
+              heads={[t.clients.name, t.clients.email, t.nav.sites]}
+              pages={{ page, perPage: PER_PAGE, total, go: pageIn(change) }}
+            >
+              {data.map((client) => (
+                <tr key={client.id} class={String(client.id) === query.id ? 'on' : ''}>
+                  <th scope="row">
+                    <a href={`/clients?id=${client.id}`}>{client.name}</a>
+                    {client.status === 'suspended' && (
+                      <Badge tone="idle" icon={CirclePause}>
+                        {t.siteStatus.suspended}
+                      </Badge>
+                    )}
+                  </th>
+                  <td data-label={t.clients.email}>{client.email}</td>
+                  <td data-label={t.nav.sites}>
+                    <a href={`/sites?client_ids=${client.id}`}>{number(client.sites_count)}</a>
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Loaded>
@@ -171,25 +161,22 @@ function Edit({ client, close }: { client?: Known; close: () => void }) {
   const [note, setNote] = useState(client?.note ?? '');
   const save = async () => {
     const body = { name, client_email: email, client_phone: phone, note };
-    const worked = await trying(async () => {
-      const { message } = await (client === undefined
-        ? answer(api.POST('/clients/add', { body }))
-        : answer(
-            api.POST('/clients/{id_or_email}/edit', { params: { path: { id_or_email: String(client.id) } }, body }),
-          ));
-      return message;
-    });
-    if (!worked) return;
+    const { message } = await (client === undefined
+      ? answer(api.POST('/clients/add', { body }))
+      : answer(
+          api.POST('/clients/{id_or_email}/edit', { params: { path: { id_or_email: String(client.id) } }, body }),
+        ));
+    tell(message);
     close();
     refresh('clients:', 'owners:');
   };
   return (
     <Dialog title={client === undefined ? t.clients.add : client.name} onClose={close}>
-      <Form onSubmit={() => void save()}>
-        <TextField label={t.clients.name} value={name} onInput={setName} required />
-        <TextField label={t.clients.email} type="email" value={email} onInput={setEmail} />
-        <TextField label={t.clients.phone} value={phone} onInput={setPhone} />
-        <TextField label={t.clients.note} value={note} onInput={setNote} />
+      <Form onSubmit={save}>
+        <TextField label={t.clients.name} name="name" value={name} onInput={setName} required />
+        <TextField label={t.clients.email} name="client_email" type="email" value={email} onInput={setEmail} />
+        <TextField label={t.clients.phone} name="client_phone" value={phone} onInput={setPhone} />
+        <TextField label={t.clients.note} name="note" value={note} onInput={setNote} />
         <div class="row end">
           <Button onClick={close}>{t.cancel}</Button>
           <Button kind="main" type="submit">

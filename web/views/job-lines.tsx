@@ -10,6 +10,7 @@ import { Progress } from '../parts/progress.js';
 import { Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
+import { isTool } from './tool-job.js';
 
 const SHOWN = 5;
 
@@ -38,6 +39,11 @@ export function withEvent<T extends Job>(job: T, event: JobEvent | undefined): T
   return { ...job, status: event.status, processed: event.done, failed: event.failed };
 }
 
+/** Where a job is shown. Those of the tools are told apart by their kind: their ids look like those of others. */
+export function addressOf({ job_id, type }: { job_id: string; type: string }): string {
+  return `/jobs?id=${encodeURIComponent(job_id)}${isTool(type) ? `&tool=${type}` : ''}`;
+}
+
 export function JobLines() {
   const events = useJobEvents();
   const jobs = useLoad('now:jobs', (signal) =>
@@ -59,7 +65,7 @@ export function JobLines() {
                 const open = status === 'queued' || status === 'processing';
                 return (
                   <li key={job_id}>
-                    <a href={`/jobs?id=${encodeURIComponent(job_id)}`}>{t.jobs.type[type]}</a>
+                    <a href={addressOf(job)}>{t.jobs.type[type]}</a>
                     {open ? (
                       <Progress done={processed} failed={failed} total={total} label={t.jobs.type[type]} />
                     ) : (

@@ -7,16 +7,18 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { JobState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Confirm } from '../parts/dialog.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
+import { Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { useJobEvents, withEvent } from './job-lines.js';
+import { addressOf, useJobEvents, withEvent } from './job-lines.js';
+import { isTool, ToolJob } from './tool-job.js';
 
 const PER_PAGE = 20;
 const ITEMS = 50;
@@ -24,6 +26,7 @@ const ITEMS = 50;
 export function Jobs() {
   const [query, change] = useQuery();
   const page = pageOf(query);
+  const close = () => change({ id: undefined, tool: undefined });
   const events = useJobEvents();
   const jobs = useLoad(
     `jobs:list:${page}`,
@@ -32,7 +35,12 @@ export function Jobs() {
   );
   return (
     <Page title={t.nav.jobs}>
-      {query.id !== undefined && <JobDetail id={query.id} key={query.id} close={() => change({ id: undefined })} />}
+      {query.id !== undefined &&
+        (isTool(query.tool) ? (
+          <ToolJob id={query.id} tool={query.tool} key={query.id} close={close} />
+        ) : (
+          <JobDetail id={query.id} key={query.id} close={close} />
+        ))}
       <Loaded of={jobs}>
         {({ data, total }) =>
           total === 0 ? (
@@ -40,51 +48,38 @@ export function Jobs() {
               <p>{t.jobs.noneText}</p>
             </Empty>
           ) : (
-            <>
-              <div class="scroll">
-                <table class="list">
-                  <thead>
-                    <tr>
-                      <th scope="col">{t.jobs.what}</th>
-                      <th scope="col">{t.inventory.state}</th>
-                      <th scope="col">{t.jobs.progress}</th>
-                      <th scope="col">{t.jobs.by}</th>
-                      <th scope="col">{t.jobs.begun}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.map((one) => {
-                      const job = withEvent(one, events.get(one.job_id));
-                      return (
-                        <tr key={job.job_id} class={job.job_id === query.id ? 'on' : ''}>
-                          <th scope="row">
-                            <a href={`/jobs?id=${encodeURIComponent(job.job_id)}`}>{t.jobs.type[job.type]}</a>
-                          </th>
-                          <td data-label={t.inventory.state}>
-                            <JobState status={job.status} failed={job.failed} />
-                          </td>
-                          <td data-label={t.jobs.progress}>
-                            <Progress
-                              done={job.processed}
-                              failed={job.failed}
-                              total={job.total}
-                              label={t.jobs.type[job.type]}
-                            />
-                          </td>
-                          <td data-label={t.jobs.by}>
-                            {job.by === null ? t.jobs.itself : job.by === 'local' ? t.jobs.shell : job.by}
-                          </td>
-                          <td data-label={t.jobs.begun}>
-                            <Time iso={job.queued_at} />
-                          </td>
-                        </tr>
-                      );
-                    })}
-                  </tbody>
-                </table>
-              </div>
-              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
-            </>
+            <Table
+              heads={[t.jobs.what, t.inventory.state, t.jobs.progress, t.jobs.by, t.jobs.begun]}
+              pages={{ page, perPage: PER_PAGE, total, go: pageIn(change) }}
+            >
+              {data.map((one) => {
+                const job = withEvent(one, events.get(one.job_id));
+                return (
+                  <tr key={job.job_id} class={job.job_id === query.id ? 'on' : ''}>
+                    <th scope="row">
+                      <a href={addressOf(job)}>{t.jobs.type[job.type]}</a>
+                    </th>
+                    <td data-label={t.inventory.state}>
+                      <JobState status={job.status} failed={job.failed} />
+                    </td>
+                    <td data-label={t.jobs.progress}>
+                      <Progress
+                        done={job.processed}
+                        failed={job.failed}
+                        total={job.total}
+                        label={t.jobs.type[job.type]}
+                      />
+                    </td>
+                    <td data-label={t.jobs.by}>
+                      {job.by === null ? t.jobs.itself : job.by === 'local' ? t.jobs.shell : job.by}
+                    </td>
+                    <td data-label={t.jobs.begun}>
+                      <Time iso={job.queued_at} />
+                    </td>
+                  </tr>
+                );
+              })}
+            </Table>
           )
         }
       </Loaded>
@@ -109,7 +104,6 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
     await trying(
       async () => (await answer(api.POST('/jobs/{job_id}/cancel', { params: { path: { job_id: id } } }))).message,
     );
-    setAsking(false);
     refresh('jobs:', 'now:', 'running');
   };
   return (
@@ -192,20 +186,15 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
         }}
       </Loaded>
       {asking && (
-        <Dialog
+        <Confirm
           title={t.jobs.cancelTitle}
+          text={t.jobs.cancelText}
+          word={t.jobs.cancel}
+          icon={CircleStop}
+          leave={t.jobs.letRun}
+          onConfirm={cancel}
           onClose={() => setAsking(false)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(false)}>{t.jobs.letRun}</Button>
-              <Button kind="danger" icon={CircleStop} onClick={cancel}>
-                {t.jobs.cancel}
-              </Button>
-            </>
-          }
-        >
-          <p>{t.jobs.cancelText}</p>
-        </Dialog>
+        />
       )}
     </Card>
   );

@@ -5,7 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { ended, logIn } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { Button } from '../parts/button.js';
-import { Form, TextField } from '../parts/field.js';
+import { TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
 import { Mark, Offline } from '../parts/shell.js';
 import { t } from '../texts/texts.js';
 
@@ -44,7 +45,7 @@ export function LogIn() {
           {t.product}
         </h1>
         {over && problem === null && <p class="note">{t.login.ended}</p>}
-        <Form onSubmit={() => void enter({ username, password })}>
+        <Form onSubmit={() => enter({ username, password })}>
           <TextField label={t.login.name} value={username} onInput={setUsername} autocomplete="username" required />
           <TextField
             label={t.login.password}

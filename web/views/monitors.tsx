@@ -9,10 +9,10 @@ import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { SearchField, SelectField } from '../parts/field.js';
 import { Card, Page } from '../parts/page.js';
-import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
+import { Table } from '../parts/table.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
@@ -56,49 +56,42 @@ export function Monitors() {
           data.length === 0 ? (
             <Empty icon={Activity} title={filtered ? t.sites.nothingFits : t.now.noSites} />
           ) : (
-            <>
-              <div class="scroll">
-                <table class="list">
-                  <thead>
-                    <tr>
-                      <th scope="col">{t.sites.column.name}</th>
-                      <th scope="col">{t.inventory.state}</th>
-                      <th scope="col">{t.monitors.last24}</th>
-                      <th scope="col">{t.monitors.monthWord}</th>
-                      <th scope="col">{t.monitors.responseTime}</th>
-                      <th scope="col">{t.monitors.lastCheck}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.map((monitor) => (
-                      <tr key={monitor.id}>
-                        <th scope="row">
-                          <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
-                        </th>
-                        <td data-label={t.inventory.state}>
-                          <MonitorState state={monitor.last_status} />
-                        </td>
-                        <td data-label={t.monitors.last24} class="strips">
-                          <Strip hours={monitor.uptime_24h} name={monitor.name} />
-                        </td>
-                        <td data-label={t.monitors.monthWord}>{t.percent(monitor.uptime_ratio_30d)}</td>
-                        <td data-label={t.monitors.responseTime}>
-                          {monitor.response_time_avg_ms === null ? (
-                            <span class="muted">{t.unknown}</span>
-                          ) : (
-                            `${Math.round(monitor.response_time_avg_ms)} ms`
-                          )}
-                        </td>
-                        <td data-label={t.monitors.lastCheck}>
-                          <Time iso={monitor.last_check_at} otherwise={t.never} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-              <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
-            </>
+            <Table
+              heads={[
+                t.sites.column.name,
+                t.inventory.state,
+                t.monitors.last24,
+                t.monitors.monthWord,
+                t.monitors.responseTime,
+                t.monitors.lastCheck,
+              ]}
+              pages={{ page, perPage: PER_PAGE, total, go: pageIn(change) }}
+            >
+              {data.map((monitor) => (
+                <tr key={monitor.id}>
+                  <th scope="row">
+                    <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
+                  </th>
+                  <td data-label={t.inventory.state}>
+                    <MonitorState state={monitor.last_status} />
+                  </td>
+                  <td data-label={t.monitors.last24} class="strips">
+                    <Strip hours={monitor.uptime_24h} name={monitor.name} />
+                  </td>
+                  <td data-label={t.monitors.monthWord}>{t.percent(monitor.uptime_ratio_30d)}</td>
+                  <td data-label={t.monitors.responseTime}>
+                    {monitor.response_time_avg_ms === null ? (
+                      <span class="muted">{t.unknown}</span>
+                    ) : (
+                      `${Math.round(monitor.response_time_avg_ms)} ms`
+                    )}
+                  </td>
+                  <td data-label={t.monitors.lastCheck}>
+                    <Time iso={monitor.last_check_at} otherwise={t.never} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Loaded>

@@ -52,7 +52,7 @@ export function offersOf(offers: OffersOfSite): Offer[] {
 }
 
 /** Which number of the version changes: the first, the second, or a later one. */
-export function levelOf(current: string, next: string): Offer['level'] {
+function levelOf(current: string, next: string): Offer['level'] {
   if (current === '' || next === '') return null;
   const number = (version: string, part: number) =>
     Number.parseInt(version.replace(/^v/i, '').split('.')[part] ?? '0', 10) || 0;

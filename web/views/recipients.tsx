@@ -6,12 +6,13 @@ import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
-import { Form, SelectField, TextField } from '../parts/field.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { SelectField, TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
+import { tell, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
 const TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
@@ -20,6 +21,7 @@ type Type = (typeof TYPES)[number];
 export function Recipients() {
   const write = useMayWrite();
   const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<{ id: number; name: string } | null>(null);
   const recipients = useLoad('settings:recipients', (signal) =>
     answer(api.GET('/alerts/recipients', { params: { query: { per_page: 100 } }, signal })),
   );
@@ -81,7 +83,7 @@ export function Recipients() {
                         kind="danger"
                         icon={Trash2}
                         label={`${t.delete}: ${name}`}
-                        onClick={() => remove(id)}
+                        onClick={() => setRemoving({ id, name })}
                       >
                         {t.delete}
                       </Button>
@@ -98,6 +100,14 @@ export function Recipients() {
           <RecipientForm done={() => setAdding(false)} />
         </Dialog>
       )}
+      {removing !== null && (
+        <Confirm
+          title={t.recipients.removeTitle(removing.name)}
+          text={t.recipients.removeText}
+          onConfirm={() => remove(removing.id)}
+          onClose={() => setRemoving(null)}
+        />
+      )}
     </Card>
   );
 }
@@ -111,28 +121,22 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
   const [chat, setChat] = useState('');
   const [secret, setSecret] = useState<{ id: number; text: string } | null>(null);
   const telegram = type === 'telegram';
-  const save = () =>
-    trying(async () => {
-      const {
-        data,
-        message,
-        secret: made,
-      } = await answer(
-        api.POST('/alerts/recipients/add', {
-          body: {
-            type,
-            name: name.trim() || t.recipients.type[type],
-            ...(url === '' ? {} : { url }),
-            ...(token === '' ? {} : { token }),
-            ...(chat === '' ? {} : { chat_id: chat }),
-          },
-        }),
-      );
-      refresh('settings:recipients');
-      if (made === undefined) done(data.id);
-      else setSecret({ id: data.id, text: made });
-      return message;
-    });
+  const save = async () => {
+    const target = telegram ? { token, chat_id: chat } : { url };
+    const {
+      data,
+      message,
+      secret: made,
+    } = await answer(
+      api.POST('/alerts/recipients/add', {
+        body: { type, name: name.trim() || t.recipients.type[type], ...target },
+      }),
+    );
+    refresh('settings:recipients');
+    tell(message);
+    if (made === undefined) done(data.id);
+    else setSecret({ id: data.id, text: made });
+  };
   if (secret !== null)
     return (
       <>
@@ -146,7 +150,7 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
       </>
     );
   return (
-    <Form onSubmit={() => void save()}>
+    <Form onSubmit={save}>
       <SelectField
         label={t.recipients.by}
         value={type}
@@ -155,12 +159,20 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
       />
       {telegram ? (
         <>
-          <TextField label={t.recipients.token} type="password" value={token} onInput={setToken} required />
-          <TextField label={t.recipients.chat} value={chat} onInput={setChat} required />
+          <TextField
+            label={t.recipients.token}
+            name="token"
+            type="password"
+            value={token}
+            onInput={setToken}
+            required
+          />
+          <TextField label={t.recipients.chat} name="chat_id" value={chat} onInput={setChat} required />
         </>
       ) : (
         <TextField
           label={t.recipients.url}
+          name="url"
           hint={t.recipients.urlHint[type]}
           type="url"
           value={url}
@@ -168,7 +180,7 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
           required
         />
       )}
-      <TextField label={t.recipients.name} value={name} onInput={setName} />
+      <TextField label={t.recipients.name} name="name" value={name} onInput={setName} />
       <div class="row end">
         <Button onClick={() => done(null)}>{t.cancel}</Button>
         <Button kind="main" type="submit">

@@ -5,10 +5,11 @@ import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
-import { Check, Form, SelectField, TextField } from '../parts/field.js';
+import { Check, SelectField, TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
-import { trying } from '../parts/toast.js';
+import { tell, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Recipients } from './recipients.js';
 import { Facts } from './site-overview.js';
@@ -49,13 +50,12 @@ function Monitoring() {
     setInterval(String(settings.data.svc_uptime_monitoring_interval));
   }, [settings.data]);
   const save = async () => {
-    await trying(async () => {
-      const body = {
-        svc_uptime_monitoring_active: active ? (1 as const) : (0 as const),
-        svc_uptime_monitoring_interval: Number(interval),
-      };
-      return (await answer(api.PATCH('/settings/monitoring/edit', { body }))).message ?? null;
-    });
+    const body = {
+      svc_uptime_monitoring_active: active ? (1 as const) : (0 as const),
+      svc_uptime_monitoring_interval: Number(interval),
+    };
+    const { message } = await answer(api.PATCH('/settings/monitoring/edit', { body }));
+    if (message !== undefined) tell(message);
     refresh('settings:', 'monitors:', 'now:');
   };
   return (
@@ -63,7 +63,7 @@ function Monitoring() {
       <Loaded of={settings}>
         {(data) =>
           write ? (
-            <Form onSubmit={() => void save()}>
+            <Form onSubmit={save}>
               <Check label={t.settings.monitorAll} checked={active} onChange={setActive} />
               <SelectField
                 label={t.settings.every}
@@ -107,7 +107,7 @@ function Mail() {
   const known = shown.find(({ recipients: to }) => to !== '')?.recipients ?? '';
   useEffect(() => setRecipients(known), [known]);
   const save = async () => {
-    await trying(async () => {
+    try {
       for (const { type } of shown)
         await answer(
           api.PATCH('/settings/emails/{mail_type}/edit', {
@@ -115,9 +115,10 @@ function Mail() {
             body: { recipients },
           }),
         );
-      return t.settings.mailSaved;
-    });
-    refresh('settings:');
+      tell(t.settings.mailSaved);
+    } finally {
+      refresh('settings:');
+    }
   };
   const toggle = async (type: string, on: boolean) => {
     await trying(
@@ -139,9 +140,10 @@ function Mail() {
         {() => (
           <>
             {write && (
-              <Form onSubmit={() => void save()}>
+              <Form onSubmit={save}>
                 <TextField
                   label={t.settings.mailTo}
+                  name="recipients"
                   hint={t.settings.mailHint}
                   value={recipients}
                   onInput={setRecipients}

@@ -8,6 +8,7 @@ import type { SiteRecord } from './sites.js';
 export const COLUMNS = [
   'status',
   'updates',
+  'vulnerabilities',
   'monitor',
   'client',
   'tags',
@@ -56,6 +57,9 @@ export function Cell({ column, row }: { column: Column; row: SiteRecord }) {
     case 'updates':
       if (value === null) return <span class="muted">{t.unknown}</span>;
       return value === 0 ? <span class="muted">0</span> : <a href={`/sites/${row.id}?tab=updates`}>{String(value)}</a>;
+    case 'vulnerabilities':
+      if (value === null) return <span class="muted">{t.unknown}</span>;
+      return value === 0 ? <span class="muted">0</span> : <a href={`/sites/${row.id}?tab=security`}>{String(value)}</a>;
     case 'last_sync':
     case 'since':
       return (

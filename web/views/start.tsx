@@ -6,7 +6,8 @@ import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import { Button, LinkButton } from '../parts/button.js';
-import { Form, TextField } from '../parts/field.js';
+import { TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { tell, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
@@ -59,42 +60,61 @@ function Bring({ next }: { next: () => void }) {
   const [password, setPassword] = useState('');
   const [unique, setUnique] = useState('');
   const [count, setCount] = useState(0);
-  const add = () =>
-    trying(async () => {
-      const address = /^https?:\/\//i.test(url) ? url : `https://${url}`;
-      const { data } = await answer(
-        api.POST('/sites/add', {
-          body: {
-            url: address,
-            admin,
-            ...(password === '' ? {} : { adminpassword: password }),
-            ...(unique === '' ? {} : { uniqueid: unique }),
-          },
-        }),
-      );
-      setCount(count + 1);
-      setUrl('');
-      setPassword('');
-      setUnique('');
-      refresh('sites:', 'now:');
-      tell(t.start.added(data.name));
-      return null;
-    });
+  const add = async () => {
+    const address = /^https?:\/\//i.test(url) ? url : `https://${url}`;
+    const { data } = await answer(
+      api.POST('/sites/add', {
+        body: {
+          url: address,
+          admin,
+          ...(password === '' ? {} : { adminpassword: password }),
+          ...(unique === '' ? {} : { uniqueid: unique }),
+        },
+      }),
+    );
+    setCount(count + 1);
+    setUrl('');
+    setPassword('');
+    setUnique('');
+    refresh('sites:', 'now:');
+    tell(t.start.added(data.name));
+  };
   return (
     <Card title={t.start.bring}>
       <p>{t.start.bringText}</p>
-      <Form onSubmit={() => void add()}>
-        <TextField label={t.start.url} placeholder="https://example.com/" value={url} onInput={setUrl} required />
-        <TextField label={t.start.admin} hint={t.start.adminHint} value={admin} onInput={setAdmin} required />
+      <Form onSubmit={add}>
+        <TextField
+          label={t.start.url}
+          name="url"
+          placeholder="https://example.com/"
+          value={url}
+          onInput={setUrl}
+          required
+        />
+        <TextField
+          label={t.start.admin}
+          name="admin"
+          hint={t.start.adminHint}
+          value={admin}
+          onInput={setAdmin}
+          required
+        />
         <TextField
           label={t.start.password}
+          name="adminpassword"
           hint={t.start.passwordHint}
           type="password"
           autocomplete="new-password"
           value={password}
           onInput={setPassword}
         />
-        <TextField label={t.start.unique} hint={t.start.uniqueHint} value={unique} onInput={setUnique} />
+        <TextField
+          label={t.start.unique}
+          name="uniqueid"
+          hint={t.start.uniqueHint}
+          value={unique}
+          onInput={setUnique}
+        />
         <div class="row end">
           <Button kind={count === 0 ? 'main' : 'plain'} type="submit" icon={Globe}>
             {count === 0 ? t.start.connect : t.start.another}

@@ -5,7 +5,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, page } from '../answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
-import { type ArmedVersion, findItem, type GuardState, type KeptVersion, keep, putBack, removeGuard } from './state.js';
+import {
+  type ArmedVersion,
+  BEFORE_UPDATES_WERE_KNOWN,
+  findItem,
+  type GuardState,
+  type KeptVersion,
+  keep,
+  putBack,
+  removeGuard,
+} from './state.js';
 
 const PROTOCOL = 'sitefleet-guard-v1';
 const SKEW = 300;
@@ -143,6 +152,7 @@ function greeting(site: DemoSite, guard: GuardState): Fields {
     zip: true,
     opcache: true,
     maintenance: site.faults.maintenance === true,
+    ...(guard.version === BEFORE_UPDATES_WERE_KNOWN ? {} : { updating: guard.updating }),
     drop_ins: [],
     login: guard.login,
     armed: guard.armed,
@@ -168,6 +178,8 @@ function arm(guard: GuardState, asked: Fields, now: number): ArmedVersion[] {
 
 function restore(site: DemoSite, guard: GuardState, asked: Fields): Fields {
   const kept = find(guard, asked.snapshot);
+  const running = guard.updating.some(({ kind, slug }) => kind === kept.kind && slug === kept.slug);
+  if (running && asked.while_updating !== true) throw new Refusal('updating');
   const replaced = putBack(site, guard, kept);
   guard.armed = guard.armed.filter(({ snapshot: id }) => id !== kept.id);
   if (asked.end_maintenance === true && site.faults.maintenance === true) site.faults.maintenance = false;

@@ -15,7 +15,7 @@ interface Broken {
 const QUIET = 2;
 
 /** What is wrong with a site through the versions that it runs. A plugin must be active, a theme in use. */
-export function brokenBy(site: DemoSite): Broken | null {
+function brokenBy(site: DemoSite): Broken | null {
   for (const [name, breakage] of Object.entries(site.faults.breaks ?? {})) {
     const at = name.lastIndexOf('@');
     const slug = name.slice(0, at);

@@ -52,16 +52,20 @@ export interface GuardState {
   kept: KeptVersion[];
   armed: ArmedVersion[];
   faults: RecordedFault[];
+  /** Updates that are under way; guards before 1.1.0 do not know them. */
+  updating: { kind: ItemKind; slug: string; since: number }[];
   /** Actions that were carried out, in order. */
   actions: string[];
   /** Login tokens by their digest; `until` in unix seconds. */
   logins: Map<string, { user: string; until: number }>;
 }
 
-export const GUARD_SLUG = 'sitefleet-guard.php';
+/** The guard before it knew of running updates. */
+export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
+const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
-export function putGuard(site: DemoSite, version = '1.0.0', login = false): GuardState {
+export function putGuard(site: DemoSite, version = '1.1.0', login = false): GuardState {
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
@@ -78,7 +82,17 @@ export function putGuard(site: DemoSite, version = '1.0.0', login = false): Guar
     lastUpdated: 0,
     breaksOnActivation: false,
   });
-  site.guard = { version, login, nonces: new Map(), kept: [], armed: [], faults: [], actions: [], logins: new Map() };
+  site.guard = {
+    version,
+    login,
+    nonces: new Map(),
+    kept: [],
+    armed: [],
+    faults: [],
+    updating: [],
+    actions: [],
+    logins: new Map(),
+  };
   return site.guard;
 }
 
@@ -113,6 +127,17 @@ export function keep(
   const dropped = new Set(same.slice(role === 'snapshot' ? 2 : 1).filter(({ id: old }) => !isArmed(guard, old)));
   guard.kept = guard.kept.filter((one) => !dropped.has(one));
   return kept;
+}
+
+/** Updates that begin now; the answer ends them. */
+export function beginUpdates(site: DemoSite, kind: ItemKind, slugs: readonly string[]): () => void {
+  const { guard } = site;
+  if (guard === null || guard.version === BEFORE_UPDATES_WERE_KNOWN) return () => undefined;
+  const begun = slugs.map((slug) => ({ kind, slug, since: Math.floor(site.now() / 1000) }));
+  guard.updating.push(...begun);
+  return () => {
+    guard.updating = guard.updating.filter((one) => !begun.includes(one));
+  };
 }
 
 function isArmed(guard: GuardState, snapshot: string): boolean {

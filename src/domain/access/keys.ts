@@ -6,6 +6,7 @@ import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../stor
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
+import { requireGrant } from './grants.js';
 
 export interface KeyView {
   id: number | string;
@@ -52,7 +53,8 @@ export async function listKeys(ctx: Ctx, page: number, perPage: number) {
 
 /** Makes a key; its token is answered once. Throws `svc_rest_insufficient_permission` for a scope the caller lacks. */
 export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope; description: string }) {
-  requireScope(ctx, input.scope);
+  // Otherwise any key that may write could make itself one that may read.
+  requireGrant(ctx, RIGHTS[input.scope], 'permissions');
   const { key, token } = await withStorageError('create_key_failed', 'The key was not stored.', () =>
     ctx.store.keys.add({
       scope: input.scope,
@@ -68,7 +70,7 @@ export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope
 
 /** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
 export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promise<KeyView> {
-  if (change.scope !== undefined) requireScope(ctx, change.scope);
+  requireGrant(ctx, change.scope === undefined ? [] : RIGHTS[change.scope], 'permissions');
   const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
     ctx.store.keys.change(ref, change, true),
   );
@@ -90,17 +92,6 @@ export async function removeKey(ctx: Ctx, ref: KeyRef): Promise<KeyView> {
   requireDone(outcome, ref);
   ctx.events.emit({ name: 'key.deleted', facts: { key_id: key.id, by: ctx.actor.name } });
   return keyView(key);
-}
-
-/** Otherwise any key that may write could make itself one that may read. */
-function requireScope(ctx: Ctx, scope: KeyScope): void {
-  const lacking = RIGHTS[scope].find((right) => !ctx.actor.rights.includes(right));
-  if (lacking === undefined) return;
-  throw new ServiceError('svc_rest_insufficient_permission', `This key lacks the ${lacking} permission itself.`, {
-    field: 'permissions',
-    advice: 'Grant only permissions that the calling key has.',
-    data: { needed: lacking },
-  });
 }
 
 function requireDone(outcome: KeyOutcome, ref: KeyRef): void {

@@ -30,7 +30,7 @@ export interface RecipientChange {
 }
 
 /** A recipient as it is shown: of its address only the host. */
-export function recipientView(row: RecipientRow) {
+function recipientView(row: RecipientRow) {
   return {
     id: row.id,
     name: row.name,

@@ -1,4 +1,4 @@
-/** Rich text of a MainWP Dashboard as plain text. Pure. */
+/** Text as a MainWP Dashboard stores it, as it was meant: rich text, entities, and the backslashes it leaves. Pure. */
 
 import { decodeEntities } from '../../../schemas/text.js';
 
@@ -10,12 +10,32 @@ export function plainNote(html: string): string {
   return decodeEntities(text).trim();
 }
 
+/**
+ * A name. The dashboard escapes some for MySQL and then stores the escapes (`O\'Neill`), or stores entities; a name that was changed
+ * later stands as it was typed. So only quotes and backslashes lose a backslash: `C:\new` stays.
+ */
+export function plainName(stored: string): string {
+  return plainNote(stored.replace(/\\(['"\\])/g, '$1'));
+}
+
+const MYSQL_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', '0': '', Z: '' };
+
+/** The note of a site, which is always stored escaped for MySQL. */
+export function siteNote(stored: string): string {
+  return plainNote(stored.replace(/\\(.)/gs, (_all, char: string) => MYSQL_ESCAPES[char] ?? char));
+}
+
+/** The password of an HTTP login as the dashboard sends it: without backslashes, as PHP's `stripslashes` takes them away. */
+export function sentPassword(stored: string): string {
+  return stored.replace(/\\(.?)/gs, '$1');
+}
+
 /** One line for each contact of a client. */
 export function contactLines(contacts: readonly Readonly<Record<string, string>>[]): string[] {
   return contacts.map((contact) => {
     const facts = ['contact_name', 'contact_role', 'contact_email', 'contact_phone'];
     const links = ['facebook', 'twitter', 'instagram', 'linkedin'];
     const values = [...facts, ...links].map((name) => contact[name]?.trim() ?? '').filter((value) => value !== '');
-    return `Contact: ${values.join(', ')}`;
+    return `Contact: ${values.map(plainName).join(', ')}`;
   });
 }

@@ -4,7 +4,7 @@ import { email, isEmail } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
 import { ignoredCore, ignoredItems } from './mainwp-ignored.js';
 import { type Globals, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
-import { contactLines, plainNote } from './mainwp-text.js';
+import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';
 import { type RawRecord, sentence } from './record.js';
 
 const text = z.preprocess((value) => (value === null || value === undefined ? '' : String(value)), z.string());
@@ -88,16 +88,16 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     key: `site:${of.id}`,
     url: of.url,
     admin: of.adminname,
-    name: plainNote(of.name),
+    name: plainName(of.name),
     private_key: raw.key,
     regverify: text.parse(raw.options.register_verify_key) || null,
     unique_id: of.uniqueId,
     http_user: of.http_user || null,
-    http_pass: of.http_pass || null,
+    http_pass: sentPassword(of.http_pass) || null,
     ssl_verify: of.verify_certificate === 2 ? globals.verify : of.verify_certificate !== 0,
     ssl_version: of.ssl_version === 6 || of.ssl_version === 7 ? of.ssl_version : 0,
     force_use_ipv4: of.force_use_ipv4 === 2 ? (globals.ipv4 ? 1 : 2) : of.force_use_ipv4,
-    notes: plainNote(of.note),
+    notes: siteNote(of.note),
     client: of.client_id > 0 ? `client:${of.client_id}` : null,
     suspended: of.suspended === 1,
     tags: [] as string[],
@@ -114,14 +114,19 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     trial_obstacle: sha1 ? OBSTACLE : '',
     tag_keys: raw.tags.map((id) => `tag:${id}`),
   };
-  const warnings = subs === 0 ? [] : [`${sentence(of.url)}: ${subs} monitors of sub-pages are not taken over.`];
-  return { site, warnings };
+  const lost = [
+    ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not taken over.`]),
+    ...(Number(raw.options.ignored_trans_updates ?? 0) === 1
+      ? ['all updates of translations are ignored over there, which there is no setting for here.']
+      : []),
+  ];
+  return { site, warnings: lost.map((what) => `${sentence(of.url)}: ${what}`) };
 }
 
 /** A tag; a colour that is no #RRGGBB is left out. */
 export function readTag(record: RawRecord): unknown {
   const of = z.object({ id: text, name: text, color: text }).parse(row.parse(record.row));
-  return { key: `tag:${of.id}`, name: of.name, color: /^#[0-9a-f]{6}$/i.test(of.color) ? of.color : null };
+  return { key: `tag:${of.id}`, name: plainName(of.name), color: /^#[0-9a-f]{6}$/i.test(of.color) ? of.color : null };
 }
 
 const clientRow = z.object({
@@ -143,20 +148,26 @@ const clientRow = z.object({
   client_linkedin: text,
 });
 
-/** A client. Contacts and social profiles, which have no place of their own here, become lines of its note. */
+/** A client. Contacts, social profiles and fields of one's own, which have no place here, become lines of its note. */
 export function readClient(record: RawRecord): unknown {
   const { client_id, client_facebook, client_twitter, client_instagram, client_linkedin, suspended, ...of } =
     clientRow.parse(row.parse(record.row));
   const contacts = z.array(z.record(text)).catch([]).parse(record.contacts);
+  const fields = z
+    .array(z.object({ label: text, value: text }))
+    .catch([])
+    .parse(record.fields);
   const address = email(191, 'must be an e-mail address').safeParse(of.client_email);
   const lines = [
     plainNote(of.note),
     ...contactLines(contacts),
     ...profiles([client_facebook, client_twitter, client_instagram, client_linkedin]),
+    ...fields.map(({ label, value }) => `${plainName(label)}: ${plainNote(value)}`),
     ...(address.success || of.client_email === '' ? [] : [`E-mail: ${of.client_email}`]),
   ];
   return {
     ...of,
+    name: plainName(of.name),
     key: `client:${client_id}`,
     client_email: address.success ? address.data : '',
     note: lines.filter((line) => line !== '').join('\n'),
@@ -195,6 +206,7 @@ export function readCost(record: RawRecord): unknown {
   const lifetime = of.type === 'lifetime';
   return {
     ...of,
+    name: plainName(of.name),
     note: plainNote(of.note),
     renewal_type: lifetime || renewal_type === '' || renewal_type === 'disabled' ? null : renewal_type,
     last_renewal: last_renewal > 0 ? new Date(last_renewal * 1000).toISOString().slice(0, 10) : null,

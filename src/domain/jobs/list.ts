@@ -1,14 +1,14 @@
-/** The list of jobs, running and ended. */
+/** The list of jobs, running and ended, with those of the tools. */
 
-import type { JobType } from '../../../schemas/job.js';
+import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Origin } from '../../core/events.js';
-import type { JobProgress } from '../../store/jobs/jobs.js';
+import type { ListedJob } from '../../store/jobs/jobs.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 
 export interface JobEntry {
   job_id: string;
-  type: JobType;
+  type: JobType | ToolJobType;
   status: 'queued' | 'processing' | 'completed' | 'failed';
   processed: number;
   total: number;
@@ -21,7 +21,7 @@ export interface JobEntry {
   completed_at: string | null;
 }
 
-function entryOf(job: JobProgress): JobEntry {
+function entryOf(job: ListedJob): JobEntry {
   const origin = job.origin === '' ? null : (JSON.parse(job.origin) as Origin);
   return {
     job_id: job.id,

@@ -9,15 +9,28 @@ import { syncHandler } from './handlers.js';
 /** Runs of the daily sync per day: it is called every five minutes. */
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
+const ALONE: Sharers = { join: async () => undefined, part: () => ({ index: 0, of: 1 }) };
 /** Longest run: no caller waits for it, and it has ended when the next one is due. */
 const RUN_MS = 270_000;
 
-/** Syncs a share of the sites whose last sync is older than the settings allow. */
-export async function syncDueSites(ctx: Ctx): Promise<string> {
+/** The processes that share this work; `Members` of the cluster is one. */
+interface Sharers {
+  join(): Promise<void>;
+  part(): { index: number; of: number } | null;
+}
+
+/**
+ * Syncs a share of the sites whose last sync is older than the settings allow. Of several processes each takes its part of the sites,
+ * by their ids. That is no claim: while processes come and go two may sync one site, which only reads it, or none for one run.
+ */
+export async function syncDueSites(ctx: Ctx, sharers: Sharers = ALONE): Promise<string> {
+  await sharers.join();
+  const part = sharers.part();
+  if (part === null) return 'nothing: the other processes do not know of this one yet';
   const total = await ctx.store.sites.count({});
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
-  const share = Math.max(LEAST_PER_RUN, Math.ceil((total / RUNS_PER_DAY) * per_day * 1.2));
-  const ids = await ctx.store.dueSites.forSync(since, share);
+  const share = Math.max(LEAST_PER_RUN, Math.ceil((total / part.of / RUNS_PER_DAY) * per_day * 1.2));
+  const ids = await ctx.store.dueSites.forSync(since, share, part);
   if (ids.length === 0) return 'nothing due';
   const sites = await ctx.store.sites.records(ids);
   const { done, failures, unfinished } = await runOnSites(ctx, syncHandler, sites, {}, RUN_MS);

@@ -13,8 +13,10 @@ export async function activityFindings(ctx: Ctx, question: ReportRequest): Promi
   const childTells = ctx.config.modules.includes('logs');
   // What people did to content is known from the child's log alone: a report without it would claim that nothing happened.
   if (!activity.versions) requireModule(ctx, 'logs');
-  const { events, counts, truncated } = await eventsOf(ctx, question, activity, childTells);
-  const present = await presentSections(ctx, question, activity);
+  const [{ events, counts, truncated }, present] = await Promise.all([
+    eventsOf(ctx, question, activity, childTells),
+    presentSections(ctx, question, activity),
+  ]);
   const left = Math.max(0, MAX_ROWS - present.reduce((sum, section) => sum + section.rows.length, 0));
   const shown = events.slice(0, left);
   const sections = question.actions.map(

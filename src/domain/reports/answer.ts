@@ -6,7 +6,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { csvReport } from './csv.js';
 import { htmlReport } from './html.js';
-import { buildReport, type Report, type ReportQuery } from './report.js';
+import { buildReport, type Report, type ReportQuery, reportBasis } from './report.js';
 import { dateStyle, normalData, rawData } from './shapes.js';
 
 export interface ReportFile {
@@ -66,16 +66,20 @@ export async function reportsOf(
   site: SiteRow,
   { segments, ...query }: Omit<ReportQuery, 'segment'> & { segments: readonly Segment[] },
 ): Promise<{ reports: [Report, ...Report[]]; errors: Skipped[] }> {
-  const reports: Report[] = [];
-  const errors: Skipped[] = [];
-  for (const segment of segments) {
-    try {
-      reports.push(await buildReport(ctx, site, { ...query, segment }));
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'svc_module_not_available') throw error;
-      errors.push({ segment, code: error.code, message: error.message });
-    }
-  }
+  // All at once: what they read leaves together, which on a libSQL server is one round trip.
+  const basis = reportBasis(ctx, site);
+  // Segments that are refused before they need it leave its failure to others.
+  basis.catch(() => undefined);
+  const outcomes = await Promise.all(
+    segments.map((segment) =>
+      buildReport(ctx, site, { ...query, segment }, basis).catch((error: unknown): Skipped => {
+        if (!(error instanceof ServiceError) || error.code !== 'svc_module_not_available') throw error;
+        return { segment, code: error.code, message: error.message };
+      }),
+    ),
+  );
+  const reports = outcomes.filter((outcome) => 'findings' in outcome);
+  const errors = outcomes.filter((outcome) => 'code' in outcome);
   const [first, ...others] = reports;
   if (first !== undefined) return { reports: [first, ...others], errors };
   throw new ServiceError('svc_module_not_available', 'Nothing feeds any of these segments.', {

@@ -2,7 +2,7 @@
 
 import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../core/errors.js';
-import type { SiteRow } from '../../store/sites/sites.js';
+import type { SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { dayEnd, dayStart } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
@@ -43,6 +43,17 @@ export interface Report {
   };
 }
 
+/** What all segments of a site's report have in common. */
+export interface ReportBasis {
+  zone: string;
+  record: TaggedSite;
+}
+
+export async function reportBasis(ctx: Ctx, site: { id: number }): Promise<ReportBasis> {
+  const [zone, record] = await Promise.all([dashboardZone(ctx), loadRecord(ctx, site.id)]);
+  return { zone, record };
+}
+
 const BUILDERS: Record<Segment, (ctx: Ctx, question: ReportRequest) => Promise<Findings>> = {
   plugins: activityFindings,
   themes: activityFindings,
@@ -80,8 +91,14 @@ const BUILDERS: Record<Segment, (ctx: Ctx, question: ReportRequest) => Promise<F
 /**
  * Throws `rest_invalid_param` (start after end, unknown action), `svc_site_suspended` (suspended sites are left out of
  * reports, REST §4.2), `svc_module_not_available` when nothing feeds the segment.
+ * @param basis of the site, where several segments share it
  */
-export async function buildReport(ctx: Ctx, site: SiteRow, query: ReportQuery): Promise<Report> {
+export async function buildReport(
+  ctx: Ctx,
+  site: SiteRow,
+  query: ReportQuery,
+  basis?: Promise<ReportBasis>,
+): Promise<Report> {
   requireModule(ctx, 'pro-reports');
   const { segment, start_date, end_date } = query;
   if (start_date > end_date) throw invalid('end_date', `must not be before start_date (${start_date})`);
@@ -92,7 +109,7 @@ export async function buildReport(ctx: Ctx, site: SiteRow, query: ReportQuery): 
       data: { site_id: site.id },
     });
   }
-  const [zone, record] = await Promise.all([dashboardZone(ctx), loadRecord(ctx, site.id)]);
+  const { zone, record } = await (basis ?? reportBasis(ctx, site));
   const now = ctx.clock.now();
   const from = dayStart(start_date, zone);
   const to = dayEnd(end_date, zone);

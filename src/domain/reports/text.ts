@@ -44,26 +44,29 @@ export function reportSegments() {
  */
 export async function textReports(ctx: Ctx, query: TextReportQuery) {
   requireModule(ctx, 'pro-reports');
-  const range = await rangeOf(ctx, query);
+  const zone = await dashboardZone(ctx);
+  const range = rangeOf(ctx, query, zone);
   const segments = query.segments.length === 0 ? DEFAULT_SEGMENTS : query.segments;
   const { sites, total } = await sitesOf(ctx, query);
   const single = query.client_id_or_email === undefined;
-  const reports: { site_id: number; url: string; text: string; link: string }[] = [];
-  const errors: { site_id: number; code: string; message: string }[] = [];
-  for (const site of sites) {
-    try {
-      const found = await reportsOf(ctx, site, { ...range, segments, format: 'normal' });
-      const text = [
-        ...found.reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
-        ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
-      ].join('\n');
-      reports.push({ site_id: site.id, url: site.url, text, link: linkOf(ctx, site, range, query.segments) });
-    } catch (error) {
-      if (single || !(error instanceof ServiceError)) throw error;
-      errors.push({ site_id: site.id, code: error.code, message: error.message });
-    }
-  }
-  return { ...range, time_zone: await dashboardZone(ctx), reports, errors, total };
+  const outcomes = await Promise.all(
+    sites.map(async (site) => {
+      try {
+        const found = await reportsOf(ctx, site, { ...range, segments, format: 'normal' });
+        const text = [
+          ...found.reports.flatMap((report) => linesOf(report, single ? ROWS : 0)),
+          ...found.errors.map(({ segment, message }) => `${SEGMENT_CONTENT[segment]}: left out. ${message}`),
+        ].join('\n');
+        return { report: { site_id: site.id, url: site.url, text, link: linkOf(ctx, site, range, query.segments) } };
+      } catch (error) {
+        if (single || !(error instanceof ServiceError)) throw error;
+        return { error: { site_id: site.id, code: error.code as string, message: error.message } };
+      }
+    }),
+  );
+  const reports = outcomes.flatMap(({ report }) => report ?? []);
+  const errors = outcomes.flatMap(({ error }) => error ?? []);
+  return { ...range, time_zone: zone, reports, errors, total };
 }
 
 async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteRow[]; total: number }> {
@@ -84,7 +87,7 @@ async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteR
   return { sites: found.sites.flatMap(({ id }) => byId.get(id) ?? []), total: found.total };
 }
 
-async function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery) {
+function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery, zone: string) {
   if (start_date !== undefined && end_date !== undefined) return { start_date, end_date };
   if (start_date !== undefined || end_date !== undefined) {
     const missing = start_date === undefined ? 'start_date' : 'end_date';
@@ -93,7 +96,7 @@ async function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery) {
       advice: 'Send start_date and end_date, or neither for the last whole month.',
     });
   }
-  const today = wordpressTime(ctx.clock.now(), await dashboardZone(ctx));
+  const today = wordpressTime(ctx.clock.now(), zone);
   const [year = 1970, month = 1] = today.split(/[- ]/).map(Number);
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   return { start_date: day(Date.UTC(year, month - 2, 1)), end_date: day(Date.UTC(year, month - 1, 0)) };

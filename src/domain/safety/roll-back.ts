@@ -143,6 +143,7 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
     updated_at: null,
     applied: null,
     error: null,
+    unanswered: false,
     restoring: false,
   };
   return restoreItem(ctx, goal, item, open?.guard ?? null);

@@ -13,6 +13,7 @@ import { installedExtensions } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from '../updates/results.js';
 import type { Sending } from '../updates/send.js';
+import { fateOf, isUnfinished } from './fate.js';
 import { ailmentsOf } from './grade.js';
 import { holdBack } from './held-back.js';
 import { openGuard } from './open-guard.js';
@@ -23,7 +24,6 @@ import { note, type SafeItem, type SafeRun, type SuspectPolicy } from './safe-ru
 import {
   close,
   failure,
-  isUnfinished,
   joined,
   lookAfter,
   type Settled,
@@ -167,10 +167,11 @@ async function updateOne(
     // A look that fails says nothing of the update: it is told below.
     return look.then(isBad, () => true);
   };
-  const sending = protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken } : {};
+  const sending = protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken, fate: () => fateOf(run, item) } : {};
   const { updated, errors, interrupted } = await apply([offer], sending);
   const early = await seen[0];
   if (interrupted === true) ctx.signal.throwIfAborted();
+  item.unanswered = protection === 'guard' && early === undefined;
   item.applied = updated[0] ?? null;
   item.error = errors[0] ?? null;
   if (item.applied !== null && item.applied.new_version !== item.new_version) {
@@ -205,6 +206,7 @@ async function beginItem(
     updated_at: null,
     applied: null,
     error: null,
+    unanswered: false,
     restoring: false,
   };
   const row = {

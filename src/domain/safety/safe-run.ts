@@ -35,6 +35,8 @@ export interface SafeItem {
   applied: Applied | null;
   /** What the update itself said went wrong. */
   error: ApplyError | null;
+  /** The update was sent, and its answer never came: a process may still be at work on the site. */
+  unanswered: boolean;
   /** A process was stopped while it put the old version back. */
   restoring: boolean;
 }
@@ -83,6 +85,7 @@ export function itemOf(row: ChangeRow): SafeItem {
     updated_at: row.updated_at,
     applied: null,
     error: null,
+    unanswered: row.step === 'update' || row.step === 'restore',
     restoring: row.step === 'restore',
   };
 }

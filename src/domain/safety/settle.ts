@@ -1,9 +1,8 @@
 /** Ends items of a safe run: keeps what works, puts back what broke the site, and writes down how it ended. */
 
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
-import { ChildFailure, type Snapshot } from '../../child/child.js';
+import type { Snapshot } from '../../child/child.js';
 import type { ErrorCode } from '../../core/errors.js';
-import { GuardFailure } from '../../guard/failure.js';
 import type { ChangeOutcome } from '../../store/safety/changes.js';
 import { type Applied, type ApplyError, failed } from '../updates/results.js';
 import type { Finding } from './grade.js';
@@ -53,16 +52,6 @@ export function switchedOff({ protection, slug, error }: SafeItem): Verdict | nu
 /** After one item: null when the site is well so far, and the item stays open for the last look. */
 export async function settleBroken(run: SafeRun, item: SafeItem, verdict: Verdict): Promise<Settled | null> {
   return isBad(verdict) ? putRight(run, item, verdict, 'quick') : null;
-}
-
-/** WordPress still says that an update is under way: it was killed, which is not the fault of the version. */
-export async function isUnfinished({ guard, ctx }: SafeRun): Promise<boolean> {
-  try {
-    return guard !== null && (await guard.hello({ signal: ctx.signal })).maintenance;
-  } catch (error) {
-    if (ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
-    return false;
-  }
 }
 
 /**

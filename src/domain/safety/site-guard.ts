@@ -68,7 +68,7 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
 }
 
 /** Why a guard that answers could not do its work. */
-export function problemsOf({ file_mods, writable }: GuardHello): string[] {
+function problemsOf({ file_mods, writable }: GuardHello): string[] {
   return [
     ...(file_mods ? [] : ['The owner forbids changes of files (DISALLOW_FILE_MODS).']),
     ...(writable.store ? [] : ['The folder for its copies cannot be written.']),

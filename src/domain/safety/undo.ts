@@ -4,6 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
+import type { GuardRestored, SiteGuard } from '../../guard/guards.js';
 import { installedExtensions } from '../extensions/inventory.js';
 import { requireConnection } from '../sites/load.js';
 import type { Depth } from './probe.js';
@@ -24,6 +25,12 @@ export interface Undone {
 
 const ATTEMPTS = 3;
 const RETRY_MS = 2_000;
+/** How long a restore waits for an update that is running. */
+const HANGS_MS = 60_000;
+/** When what was put back is compared again, where the answer of the update never came. */
+const LATE_MS = 10_000;
+/** How long an update whose answer never came may not begin any more. */
+const REFUSED_SECONDS = 1_800;
 
 /**
  * @param candidates what may be put back, newest first
@@ -66,13 +73,10 @@ export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
         return { failed: 'The guard of the site is gone, and the copy with it.' };
       // An update that was killed leaves WordPress' maintenance page behind.
       else {
-        const { active, already } = await guard.restore(
-          item.snapshot,
-          { end_maintenance: true },
-          { signal: ctx.signal },
-        );
+        const { active, already } = await restore(run, item, guard, item.snapshot);
         if (!active) await switchOn(run, item);
         if (already) return 'already';
+        if (item.unanswered) await restoreAgain(run, item, guard, item.snapshot);
       }
       return 'done';
     } catch (error) {
@@ -81,6 +85,32 @@ export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
       if (attempt === ATTEMPTS) return { failed: error.message };
       await ctx.clock.sleep(RETRY_MS, ctx.signal);
     }
+  }
+}
+
+/** An update that is still running is waited for, up to a limit: to restore in the middle of it would mix two versions. */
+async function restore({ ctx }: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<GuardRestored> {
+  const began = ctx.clock.elapsed();
+  const settings = { end_maintenance: true, ...(item.unanswered ? { refuse_updates: REFUSED_SECONDS } : {}) };
+  for (;;) {
+    const hangs = ctx.clock.elapsed() - began >= HANGS_MS;
+    try {
+      return await guard.restore(snapshot, hangs ? { ...settings, while_updating: true } : settings, {
+        signal: ctx.signal,
+      });
+    } catch (error) {
+      if (!(error instanceof GuardFailure) || error.code !== 'updating' || hangs) throw error;
+      await ctx.clock.sleep(RETRY_MS, ctx.signal);
+    }
+  }
+}
+
+/** What a late process wrote over the version that was put back is replaced as well. */
+async function restoreAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<void> {
+  for (let again = 0; again < ATTEMPTS; again++) {
+    await run.ctx.clock.sleep(LATE_MS, run.ctx.signal);
+    if ((await restore(run, item, guard, snapshot)).already) return;
+    run.ctx.log.warn({ site_id: run.target.site.id, change: item.change }, 'a late update was put back once more');
   }
 }
 

@@ -5,6 +5,7 @@ import type { SiteGuard } from '../../guard/guards.js';
 import type { ChangeRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadSite } from '../sites/load.js';
+import { updateEnded } from './fate.js';
 import { openGuard } from './open-guard.js';
 import { disarm } from './protect.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
@@ -55,6 +56,7 @@ async function settleRun(
       suspect: [],
     });
   }
+  for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
   const { errors } = await settleAll(run);
   ctx.log.info(
     { site_id: target.site.id, run: id, items: rows.length, undone: errors.length },

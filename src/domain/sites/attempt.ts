@@ -89,11 +89,17 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
 /** Between looks at a site that is known to be at work. */
 const WORKING_PAUSE_MS = 20_000;
+/** An update that is known to run is waited for, but not for ever. */
+const RUNNING_MS = 5 * 60_000;
+
+/** What is known of a change whose answer was lost. */
+export type Fate = 'running' | 'killed' | 'unknown';
 
 /**
  * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
- * or `expected` says that it may still be at work. Answers the last look. Where this process has sent the change, it knows more: it
- * waits for as long as the change is under way, and for nothing once the site has answered it.
+ * or `expected` says that it may still be at work. Answers the last look. Where this process has sent the change, it waits for as long
+ * as the call is under way, and for nothing once the site has answered it. A change that `fateOf` knows to run is waited for longer,
+ * one that was twice seen to be killed is not waited for.
  * @param longest also shortens the single look to the time of a sync
  */
 export async function readUntil(
@@ -101,16 +107,27 @@ export async function readUntil(
   target: LoadedSite,
   expected: (seen: Snapshot) => boolean,
   longest?: number,
+  fateOf: () => Promise<Fate> = async () => 'unknown',
 ): Promise<Seen> {
+  const began = ctx.clock.elapsed();
   const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
-  let end = ctx.clock.elapsed() + wait;
+  let end = began + wait;
+  let last: Fate = 'unknown';
   for (let pause = FIRST_PAUSE_MS; ; ) {
     const left = ctx.child.leftRunning(target.site.id);
     const seen = await readBack(ctx, target, null, longest === undefined);
     const isOver = seen.snapshot === null ? !mayComeBack(seen.silence) : left === 'answered' || expected(seen.snapshot);
     if (isOver) return seen;
-    if (left === 'running') end = ctx.clock.elapsed() + wait;
-    else if (ctx.clock.elapsed() + pause > end) return seen;
+    if (left === 'running') {
+      end = ctx.clock.elapsed() + wait;
+    } else {
+      const fate = await fateOf();
+      const limit = fate === 'running' ? began + RUNNING_MS : end;
+      // One that has just ended is looked at once more.
+      const over = ctx.clock.elapsed() + pause > limit && (last !== 'running' || fate === 'running');
+      if (over || (fate === 'killed' && last === 'killed')) return seen;
+      last = fate;
+    }
     try {
       await ctx.clock.sleep(pause, ctx.signal);
     } catch {

@@ -166,6 +166,9 @@ export const DEEDS: { [K in EventName]?: Tell<K> } = {
   'key.created': record('key', 'created'),
   'key.updated': record('key', 'updated'),
   'key.deleted': record('key', 'deleted'),
+  'user.created': record('user', 'created'),
+  'user.updated': record('user', 'updated'),
+  'user.deleted': record('user', 'deleted'),
   'settings.changed': ({ group, fields }) => ({
     context: 'settings',
     action: 'updated',

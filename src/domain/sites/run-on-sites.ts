@@ -103,10 +103,7 @@ async function runOne<P, R>(
 }
 
 /** The time of a call is up and the site is merely slow: its work goes on in this job. */
-export function stillRunning(
-  site: Pick<SiteRow, 'id'>,
-  job?: Pick<ContinuedJob, 'job_id' | 'status_url'>,
-): ServiceError {
+function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_id' | 'status_url'>): ServiceError {
   return new ServiceError(
     'svc_still_running',
     `Site ${site.id} needs longer than a direct call may take.${job === undefined ? '' : ` Its work goes on as the job ${job.job_id}.`}`,

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
+import { cursorAfter, type Place, placeOf, type SortKey } from '../common/cursor.js';
 import { isStorageError } from '../common/storage-errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
@@ -72,6 +73,36 @@ export async function listSitesWithReasons(ctx: Ctx, filter: SiteFilter, page: n
   const { items, total } = await listSites(ctx, filter, page, perPage);
   const reasons = await statusReasons(ctx, items);
   return { items: items.map((item): SiteRow & Partial<StatusReason> => ({ ...item, ...reasons.get(item.id) })), total };
+}
+
+/**
+ * One page in URL order, found by its cursor; '' is the beginning. `next_cursor` is there while more follows, and `page` counts
+ * the pages that were read one after the other. Throws `svc_invalid_input`.
+ */
+export async function listSitesFrom(ctx: Ctx, filter: SiteFilter, cursor: string, page: number, perPage: number) {
+  const place = placeOf(filter, cursor, page);
+  const found = await ctx.store.sites.listAfter(visible(ctx, filter), place.after, perPage + 1);
+  const { items, next_cursor } = pageFrom(filter, place, found.items, perPage);
+  const reasons = await statusReasons(ctx, items);
+  return {
+    items: items.map((item): SiteRow & Partial<StatusReason> => ({ ...item, ...reasons.get(item.id) })),
+    total: found.total,
+    page: place.page,
+    ...(next_cursor === undefined ? {} : { next_cursor }),
+  };
+}
+
+/** A page of what was read, which is one item more when there are more; and the cursor behind it. */
+export function pageFrom<T extends { place: string }>(
+  question: unknown,
+  place: Place,
+  found: readonly T[],
+  perPage: number,
+): { items: T[]; next_cursor?: string } {
+  const items = found.slice(0, perPage);
+  const last = items.at(-1);
+  if (found.length <= perPage || last === undefined) return { items };
+  return { items, next_cursor: cursorAfter(question, JSON.parse(last.place) as SortKey, place.page) };
 }
 
 export function countSites(ctx: Ctx, filter: SiteFilter): Promise<number> {

@@ -35,7 +35,7 @@ export interface TaskInput {
 }
 
 /** Totals are rounded once, over all tasks; `duration` and `billable` in seconds. */
-export async function listTasks(ctx: Ctx, filter: TaskFilter, at: TaskPage) {
+async function listTasks(ctx: Ctx, filter: TaskFilter, at: TaskPage) {
   const { items, total, groups } = await ctx.store.timeTasks.list(filter, at, ctx.clock.now(), ctx.actor.denied_sites);
   return { items: await taskViews(ctx, items), total, page: at.page, per_page: at.perPage, summary: summaryOf(groups) };
 }

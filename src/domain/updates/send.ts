@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions } from '../extensions/inventory.js';
-import { type Attempt, attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
+import { type Attempt, attempt, connectionBroke, type Fate, readBack, readUntil, type Seen } from '../sites/attempt.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
 import type { UpdateType } from './results.js';
@@ -18,6 +18,8 @@ export interface Sending {
   waitMs?: number;
   /** Asked once the site has answered. True = it is known to be broken: it is not read back, which could take a minute. */
   isBroken?: () => Promise<boolean>;
+  /** Asked while a site does not show the update whose answer was lost. */
+  fate?: () => Promise<Fate>;
 }
 
 /** The time of the call is up, or the caller gave up. */
@@ -112,7 +114,7 @@ async function sendExtensions(
   const seen =
     call.failure === null && (await sending.isBroken?.()) === true
       ? UNREAD
-      : await lookAfter(ctx, target, call, came, shows(kind, offers), sending.waitMs);
+      : await lookAfter(ctx, target, call, came, shows(kind, offers), sending);
   const after = listOf(seen.snapshot, kind);
   return judge(offers, seen, (offer) => judgeExtension(offer, { call, seen }, { before, after }));
 }
@@ -132,14 +134,16 @@ async function lookAfter<T>(
   call: Attempt<T>,
   came: Snapshot | null,
   changed: (snapshot: Snapshot) => boolean,
-  waitMs?: number,
+  { waitMs, fate }: Partial<Sending> = {},
 ): Promise<Seen> {
   if (came !== null) {
     const seen = await readBack(ctx, target, came);
     if (changed(came)) return seen;
   }
   // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
-  return connectionBroke(call.failure) ? readUntil(ctx, target, changed, waitMs) : readUntil(ctx, target, () => true);
+  return connectionBroke(call.failure)
+    ? readUntil(ctx, target, changed, waitMs, fate)
+    : readUntil(ctx, target, () => true);
 }
 
 async function applyCore(

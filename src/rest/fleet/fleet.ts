@@ -47,7 +47,9 @@ export const fleet: readonly Route[] = [
       certificate_days: days().describe('TLS ends within, or has ended.'),
       domain_days: days().describe('Domain ends within, or has ended.'),
       monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
-      columns: csv(z.enum(SITE_FIELDS)).default([]).describe('Empty = six that fit.'),
+      columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
+        .default([])
+        .describe('Empty = six that fit.'),
       orderby: z.enum(['name', 'url', 'status', 'client', 'last_sync', 'updates']).default('name'),
       order: z.enum(['asc', 'desc']).default('asc').describe('What is not known comes last.'),
       ...paging(50, 500),

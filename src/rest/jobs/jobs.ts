@@ -32,7 +32,8 @@ export const jobs: readonly Route[] = [
     path: '/jobs',
     needs: 'read',
     summary: 'List jobs, newest first',
-    description: 'Kept for 24 hours after the job ended.',
+    description:
+      'Kept for 24 hours after the job ended. What a tool does with all sites is among them; its status is read below /settings/tools.',
     params: z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
     returns: listOf(jobEntryShape).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
     headers: () => ({ 'Cache-Control': 'no-store' }),

@@ -1,7 +1,7 @@
 /** Schemas of the answers over the whole fleet, and of the steps of safe updates. */
 
 import { timestamp } from '../../../schemas/common.js';
-import { JOB_TYPES } from '../../../schemas/job.js';
+import { JOB_TYPES, TOOL_JOB_TYPES } from '../../../schemas/job.js';
 import { protection } from '../../../schemas/safety.js';
 import { LEVELS } from '../../../schemas/search.js';
 import { siteStatus } from '../../../schemas/site.js';
@@ -100,7 +100,7 @@ export const offeredSiteShape = z.object({
 
 export const jobEntryShape = z.object({
   job_id: z.string(),
-  type: z.enum(JOB_TYPES),
+  type: z.enum([...JOB_TYPES, ...TOOL_JOB_TYPES]),
   status: z.enum(['queued', 'processing', 'completed', 'failed']),
   processed: int(),
   total: int(),

@@ -56,6 +56,12 @@ export const countShape = z.object({ total: int(), count: int().describe('The sa
 export const listOf = (item: z.ZodTypeAny) =>
   z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.array(item) });
 
+/** A list whose pages can also be read one after the other. */
+export const cursorListOf = (item: z.ZodTypeAny) =>
+  listOf(item).extend({
+    next_cursor: z.string().optional().describe('For the page behind this one, if there is one.'),
+  });
+
 /** The same, its data keyed by `key`. */
 export const mapOf = (item: z.ZodTypeAny, key: string) =>
   z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.record(item).describe(`By ${key}.`) });
@@ -263,6 +269,15 @@ export const keyShape = z.object({
   truncated_key: z.string(),
   active: z.boolean(),
   last_access: textOrNull(),
+});
+
+export const userShape = z.object({
+  id: int(),
+  name: z.string(),
+  right: z.enum(['read', 'write']).describe('write may also read.'),
+  active: z.boolean(),
+  has_password: z.boolean().describe('false = only a login link lets this user in, until a password is chosen.'),
+  created: z.string(),
 });
 
 const verdict = z.string().describe('Y is good, N an issue.');

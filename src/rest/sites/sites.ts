@@ -10,10 +10,10 @@ import {
   unsuspendHandler,
 } from '../../domain/jobs/handlers.js';
 import type { CheckResult } from '../../domain/sites/check.js';
-import { flag, openPaging, pageOf } from '../params.js';
+import { byCursor, flag, openPaging, pageOf } from '../params.js';
 import { type Route, route } from '../route.js';
 import { exampleFullSite, exampleSite } from '../schemas/examples.js';
-import { countShape, listOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
+import { countShape, cursorListOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
 import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
 import { batchAnswer, describedBatch, runBatch, siteBatchParams } from './batch.js';
@@ -37,6 +37,7 @@ export const sites: readonly Route[] = [
     description: 'Full records unless full_data is false. Without page and per_page the first 100.',
     params: z.object({
       ...openPaging(MAX),
+      ...byCursor,
       ...siteSearch,
       ...siteFilter,
       ...ORDER,
@@ -44,12 +45,12 @@ export const sites: readonly Route[] = [
       full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
     }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
-    returns: listOf(siteOfList),
+    returns: cursorListOf(siteOfList),
     answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx, fields) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
-      const { items, total } = await listRecords(ctx, listFilter(asked), by, page, per_page);
-      return { total, page, per_page, data: await siteRecords(ctx, items, { with_tags, full_data, fields }) };
+      const { items, paging } = await listRecords(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
+      return { ...paging, data: await siteRecords(ctx, items, { with_tags, full_data, fields }) };
     },
   }),
   route({
@@ -57,14 +58,14 @@ export const sites: readonly Route[] = [
     path: '/sites/basic',
     needs: 'read',
     summary: 'List sites, identifying fields only',
-    params: z.object({ ...openPaging(MAX), ...siteSearch, ...siteFilter, ...ORDER }),
+    params: z.object({ ...openPaging(MAX), ...byCursor, ...siteSearch, ...siteFilter, ...ORDER }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
-    returns: listOf(simpleSiteShape),
+    returns: cursorListOf(simpleSiteShape),
     answer: async ({ orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
-      const { items, total } = await listRecords(ctx, listFilter(asked), by, page, per_page);
-      return { total, page, per_page, data: items.map(listView) };
+      const { items, paging } = await listRecords(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
+      return { ...paging, data: items.map(listView) };
     },
   }),
   route({

@@ -1,10 +1,11 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
 import { shownSyncError } from '../../../schemas/site-text.js';
+import { type Place, placeOf } from '../../domain/common/cursor.js';
 import type { Ctx } from '../../domain/context.js';
 import { settingOf } from '../../domain/settings/effects.js';
 import { presentHealthScore } from '../../domain/sites/health.js';
-import { isoTime, visible } from '../../domain/sites/sites.js';
+import { isoTime, pageFrom, visible } from '../../domain/sites/sites.js';
 import { lastVisit, type StatusReason, statusReasons } from '../../domain/sites/status.js';
 import type { OfferRow } from '../../store/sites/inventory.js';
 import type {
@@ -29,14 +30,25 @@ export interface RecordOptions {
   fields: readonly string[] | undefined;
 }
 
-export function listRecords(
+/** One page, by its number or by the cursor of the page before, with the cursor of the next one. */
+export async function listRecords(
   ctx: Ctx,
   filter: SiteListFilter,
   order: { by: SiteOrder; descending: boolean },
-  page: number,
-  perPage: number,
-): Promise<{ items: SiteRow[]; total: number }> {
-  return ctx.store.siteRecords.list(visible(ctx, filter), order, page, perPage);
+  asked: { page: number; per_page: number; cursor?: string | undefined },
+): Promise<{ items: SiteRow[]; paging: { total: number; page: number; per_page: number; next_cursor?: string } }> {
+  const { page, per_page, cursor } = asked;
+  const question = [order, filter];
+  const place: Place = cursor === undefined ? { page } : placeOf(question, cursor, page);
+  const start = cursor === undefined ? { skip: offset(page, per_page) } : { after: place.after };
+  const found = await ctx.store.siteRecords.list(visible(ctx, filter), order, start, per_page + 1);
+  const { items, ...next } = pageFrom(question, place, found.items, per_page);
+  return { items, paging: { total: found.total, page: place.page, per_page, ...next } };
+}
+
+/** Rows to skip; a page beyond every integer is simply past the end. */
+function offset(page: number, perPage: number): number {
+  return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
 }
 
 export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> {
@@ -54,30 +66,32 @@ export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: R
     const parts = withTags ? await ctx.store.siteRecords.parts(ids, tags) : NO_PARTS;
     return rows.map((row) => (withTags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row)));
   }
-  const [goodHealth, records, parts, plugins, themes, offers, reasons] = await Promise.all([
+  const [goodHealth, records, parts, texts, offers, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
     ctx.store.siteRecords.shown(ids),
-    ctx.store.siteRecords.parts(ids, [...tags, ...OTHER_PARTS.filter(asked)]),
-    ctx.store.inventoryLists.pluginTexts(asked('plugins') ? ids : []),
-    ctx.store.inventoryLists.themes(asked('themes') ? ids : []),
+    ctx.store.siteRecords.parts(ids, [...tags, ...LISTED_PARTS.filter(asked)]),
+    ctx.store.inventoryLists.texts(ids, {
+      plugins: asked('plugins'),
+      themes: asked('themes'),
+      documents: asked('documents'),
+    }),
     ctx.store.inventoryLists.offers(asked('offers') ? ids : []),
     statusReasons(ctx, asked('reason') ? rows : []),
   ]);
   return ids.flatMap((id) => {
     const site = records.get(id);
     const part = parts.get(id);
-    if (site === undefined || part === undefined) return [];
-    const ofSite = themes.get(id) ?? [];
+    const text = texts.get(id);
+    if (site === undefined || part === undefined || text === undefined) return [];
     const { head, tail } = fullView(site, {
       parts: part,
       offers: offers.get(id) ?? [],
       reason: reasons.get(id),
       goodHealth,
-      active_theme: activeTheme(ofSite),
+      active_theme: text.active_theme,
     });
-    const pluginText = new Map([['plugins', new JsonText(plugins.get(id) ?? '[]')]]);
-    const middle = [pluginText, { themes: themeEntries(ofSite) }, documentTexts(part.documents)];
-    return [new Sections([head, ...middle, tail, ...(withTags ? [tagsView(part)] : [])])];
+    const middle = new Map(TEXTS.map((name) => [name, new JsonText(text[name])]));
+    return [new Sections([head, middle, tail, ...(withTags ? [tagsView(part)] : [])])];
   });
 }
 
@@ -87,7 +101,7 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
   const [goodHealth, records, parts, { extensions, offers }, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
     ctx.store.siteRecords.shown(ids),
-    ctx.store.siteRecords.parts(ids, [...(withTags ? (['tags'] as const) : []), ...OTHER_PARTS]),
+    ctx.store.siteRecords.parts(ids, [...(withTags ? (['tags'] as const) : []), ...LISTED_PARTS, 'documents']),
     ctx.store.inventory.read(row.id),
     statusReasons(ctx, [row]),
   ]);
@@ -108,7 +122,9 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
 }
 
 const NO_PARTS: ReadonlyMap<number, SiteParts> = new Map();
-const OTHER_PARTS = ['client', 'ignored', 'documents'] as const;
+const LISTED_PARTS = ['client', 'ignored'] as const;
+/** Members that come from storage as they leave, in the order of the record. */
+const TEXTS = ['plugins', 'themes', 'recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 export function listView({ id, name, url, status, client_id }: SiteRow) {
   return { id, name, url, status, client_id };
@@ -212,11 +228,6 @@ function documentsView(documents: ReadonlyMap<string, string>) {
   return Object.fromEntries(
     MEMBERS.documents.map((kind) => [kind, JSON.parse(documents.get(kind) ?? '[]') as unknown[]]),
   );
-}
-
-/** They are stored as the JSON that leaves. */
-function documentTexts(documents: ReadonlyMap<string, string>): ReadonlyMap<string, JsonText> {
-  return new Map(MEMBERS.documents.map((kind) => [kind, new JsonText(documents.get(kind) ?? '[]')]));
 }
 
 function bySlug(offers: readonly OfferRow[]) {

@@ -1,35 +1,63 @@
 /** Users: who may log in with a name and a password. */
 
 import type { Db, Row } from '../driver/db.js';
-import { StorageError } from '../driver/db.js';
+import { StorageError, sql } from '../driver/db.js';
+import { offset } from '../driver/sql-fragments.js';
+import { hashPassword } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 
 export type UserRight = 'read' | 'write';
 
-interface UserRow {
+export interface UserRow {
   id: number;
   name: string;
   rights: UserRight[];
+  enabled: boolean;
+  /** False: only a login link lets this user in, until a password is set. */
+  has_password: boolean;
   /** Milliseconds since the epoch. */
   created_at: number;
 }
 
-/** `last`: it is the only user, without whom no login by name is left. */
-type UserOutcome = 'done' | 'absent' | 'last';
+/** Number of a user, or the name in any case. */
+export type UserRef = number | string;
+
+/** `last`: no user would be left who may change anything. */
+export type UserOutcome = 'done' | 'absent' | 'last';
 
 interface NewUser {
   name: string;
-  /** As `hashPassword` made it. */
+  /** As `hash` made it; '' for none. */
   password_hash: string;
   rights: readonly UserRight[];
   now: number;
 }
 
-const COLUMNS = 'u.id, u.name, u.rights, u.created_at';
+export interface UserChange {
+  /** As `hash` made it; '' for none. */
+  password_hash?: string | undefined;
+  rights?: readonly UserRight[] | undefined;
+  enabled?: boolean | undefined;
+}
+
+const COLUMNS = "u.id, u.name, u.rights, u.enabled, u.password_hash <> '' AS has_password, u.created_at";
+
+/**
+ * A condition of the statement itself, so that two calls at once cannot take the last two: another user is left, and one who
+ * may write where this one may.
+ */
+const mayWrite = (user: string) => `${user}.enabled = 1 AND ${user}.rights LIKE '%write%'`;
+const KEEPS_LAST = `EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id)
+  AND (NOT (${mayWrite('user')}) OR EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id AND ${mayWrite('o')}))`;
 
 /** The form in which names are compared: without regard to case and compatible characters. */
 export function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
+}
+
+/** The predicate of a user, with its argument. */
+export function userPredicate(ref: UserRef): { where: string; arg: number | string } {
+  return typeof ref === 'number' ? { where: 'id = ?', arg: ref } : { where: 'name_key = ?', arg: nameKey(ref) };
 }
 
 function userOf(row: Row): UserRow {
@@ -39,16 +67,34 @@ function userOf(row: Row): UserRow {
     rights: String(row.rights)
       .split(',')
       .filter((right): right is UserRight => right === 'read' || right === 'write'),
+    enabled: row.enabled === 1,
+    has_password: row.has_password === 1,
     created_at: Number(row.created_at),
   };
 }
 
 export function createUsers(db: Db) {
+  async function find(ref: UserRef): Promise<UserRow | undefined> {
+    const { where, arg } = userPredicate(ref);
+    const row = await db.one(`SELECT ${COLUMNS} FROM user u WHERE u.${where}`, [arg]);
+    return row && userOf(row);
+  }
+
+  const refused = async (ref: UserRef): Promise<UserOutcome> => ((await find(ref)) === undefined ? 'absent' : 'last');
+
   return {
-    /** All users by name. */
-    async list(): Promise<UserRow[]> {
-      const rows = await db.all(`SELECT ${COLUMNS} FROM user u ORDER BY u.name_key`);
-      return rows.map(userOf);
+    find,
+
+    /** The form in which a password is kept. Takes about a quarter of a second on the thread pool. */
+    hash: hashPassword,
+
+    /** One page by name. */
+    async list(page: number, perPage: number): Promise<{ items: UserRow[]; total: number }> {
+      const [items = [], [counted] = []] = await db.read([
+        sql(`SELECT ${COLUMNS} FROM user u ORDER BY u.name_key LIMIT ? OFFSET ?`, perPage, offset(page, perPage)),
+        sql('SELECT count(*) AS n FROM user'),
+      ]);
+      return { items: items.map(userOf), total: Number(counted?.n ?? 0) };
     },
 
     async count(): Promise<number> {
@@ -65,52 +111,72 @@ export function createUsers(db: Db) {
         [nameKey(name)],
       );
       if (row === undefined) return undefined;
-      const { id, name: shown, rights } = userOf(row);
+      const { id, name: shown, rights, enabled } = userOf(row);
       return {
         identity: { type: 'user' as const, id, name: shown, rights, denied_sites: principalDenials(row.denied) },
         proof: String(row.password_hash),
-        enabled: true,
+        enabled,
         last_access: null,
       };
     },
 
     /** The new user, or undefined when the name is taken. */
     async add(user: NewUser): Promise<UserRow | undefined> {
+      const { name, password_hash, rights, now } = user;
       try {
-        const { lastId } = await db.run(
+        const { lastId: id } = await db.run(
           'INSERT INTO user (name, name_key, password_hash, rights, created_at) VALUES (?, ?, ?, ?, ?)',
-          [user.name, nameKey(user.name), user.password_hash, user.rights.join(','), user.now],
+          [name, nameKey(name), password_hash, rights.join(','), now],
         );
-        return { id: lastId, name: user.name, rights: [...user.rights], created_at: user.now };
+        return { id, name, rights: [...rights], enabled: true, has_password: password_hash !== '', created_at: now };
       } catch (error) {
         if (error instanceof StorageError && error.kind === 'unique') return undefined;
         throw error;
       }
     },
 
-    /** False when there is no such user. */
-    async setPassword(name: string, passwordHash: string): Promise<boolean> {
-      const { changes } = await db.run('UPDATE user SET password_hash = ? WHERE name_key = ?', [
-        passwordHash,
-        nameKey(name),
-      ]);
+    /** Changes a user; its sessions and links end. With `keepLast`, not so that no user is left who may change anything. */
+    async change(ref: UserRef, change: UserChange, keepLast = false): Promise<UserOutcome> {
+      const { where, arg } = userPredicate(ref);
+      const sets: string[] = [];
+      const args: (string | boolean)[] = [];
+      for (const [column, value] of [
+        ['password_hash', change.password_hash],
+        ['rights', change.rights?.join(',')],
+        ['enabled', change.enabled],
+      ] as const) {
+        if (value === undefined) continue;
+        sets.push(`${column} = ?`);
+        args.push(value);
+      }
+      if (sets.length === 0) return (await find(ref)) === undefined ? 'absent' : 'done';
+      const weakens = change.enabled === false || (change.rights !== undefined && !change.rights.includes('write'));
+      const guard = keepLast && weakens ? ` AND ${KEEPS_LAST}` : '';
+      const { changes } = await db.run(`UPDATE user SET ${sets.join(', ')} WHERE ${where}${guard}`, [...args, arg]);
+      return changes > 0 ? 'done' : refused(ref);
+    },
+
+    /** Another password in place of the one that was `proof`. False when that has changed, or the user is gone or switched off. */
+    async replacePassword(id: number, proof: string, passwordHash: string): Promise<boolean> {
+      const { changes } = await db.run(
+        'UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ? AND enabled = 1',
+        [passwordHash, id, proof],
+      );
       return changes > 0;
     },
 
-    /** Removes a user with what was denied to it. With `keepLast`, not the only one: two calls at once cannot take the last two. */
-    async remove(name: string, keepLast = false): Promise<UserOutcome> {
-      const key = nameKey(name);
-      const guard = keepLast ? ' AND EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id)' : '';
-      const [, removed, left] = await db.batch([
+    /** Removes a user with what was denied to it. With `keepLast`, not the last one, nor the last who may change anything. */
+    async remove(ref: UserRef, keepLast = false): Promise<UserOutcome> {
+      const { where, arg } = userPredicate(ref);
+      const guard = keepLast ? ` AND ${KEEPS_LAST}` : '';
+      const [, removed] = await db.batch([
         {
-          sql: `DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE name_key = ?${guard})`,
-          args: [key],
+          sql: `DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE ${where}${guard})`,
+          args: [arg],
         },
-        { sql: `DELETE FROM user WHERE name_key = ?${guard}`, args: [key] },
-        { sql: 'SELECT 1 AS found FROM user WHERE name_key = ?', args: [key] },
+        { sql: `DELETE FROM user WHERE ${where}${guard}`, args: [arg] },
       ]);
-      if ((removed?.changes ?? 0) > 0) return 'done';
-      return left?.rows.length === 1 ? 'last' : 'absent';
+      return (removed?.changes ?? 0) > 0 ? 'done' : refused(ref);
     },
   };
 }

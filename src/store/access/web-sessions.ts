@@ -13,6 +13,8 @@ const MAX_PER_USER = 100;
 export interface WebSessionRow {
   id: string;
   identity: { type: 'user'; id: number; name: string; rights: UserRight[]; denied_sites: number[] };
+  /** False: the person has not chosen a password yet. */
+  has_password: boolean;
   /** What a request that changes something must carry beside the cookie. */
   csrf: string;
   /** The request carries the newest cookie; false: the one before it. */
@@ -32,7 +34,7 @@ export interface NewWebSession {
   idle_since: number;
 }
 
-const WHO = `s.id, u.id AS user_id, u.name, u.rights, ${deniedSites("'user:' || u.id")} AS denied`;
+const WHO = `s.id, u.id AS user_id, u.name, u.rights, u.password_hash <> '' AS has_password, ${deniedSites("'user:' || u.id")} AS denied`;
 
 function identityOf(row: Row): WebSessionRow['identity'] {
   return {
@@ -75,6 +77,7 @@ export function createWebSessions(db: Db, vault: Vault) {
       return {
         id,
         identity: identityOf(row),
+        has_password: row.has_password === 1,
         csrf: vault.derive(`web_session:${id}`),
         current: row.current === 1,
         unconfirmed: row.unconfirmed === 1,
@@ -98,7 +101,7 @@ export function createWebSessions(db: Db, vault: Vault) {
       const [opened] = await db.batch([
         sql(
           `INSERT INTO web_session (id, token_hash, user_id, created_at, rotated_at, used_at)
-           SELECT ?, ?, id, ?, ?, ? FROM user WHERE id = ? AND password_hash = ?`,
+           SELECT ?, ?, id, ?, ?, ? FROM user WHERE id = ? AND password_hash = ? AND enabled = 1`,
           id,
           token_hash,
           now,
@@ -164,5 +167,3 @@ export function createWebSessions(db: Db, vault: Vault) {
 export async function endBrowserLogins(db: Db): Promise<void> {
   await db.batch([sql('DELETE FROM web_session'), sql('DELETE FROM login_link')]);
 }
-
-export type WebSessions = ReturnType<typeof createWebSessions>;

@@ -25,10 +25,19 @@ interface Link {
 }
 
 /**
+ * Writes of this process that are under way at once. A server has one writer at a time and lets the others wait for it, in no order
+ * and for some seconds: the more of them wait, the more give up. Several, so that the way there is no pause.
+ */
+const WRITES_AT_ONCE = 4;
+/** Between two tries of a write that the server was too busy for: at random, for other processes try as well. */
+const BUSY_PAUSE_MS = 100;
+
+/**
  * Opens a libSQL server (sqld, Turso). Nothing is sent before the first call.
  *
  * A read whose connection drops is sent once more. A write is not: the server may have done it before the connection
  * broke, and doing it twice would be worse than a StorageError `unavailable`, after which the caller can read and decide.
+ * What a server refused because another writer was at work was not done: it is sent again while the time limit allows.
  * @param url `libsql://`, `https://`, `http://`, `wss://` or `ws://`
  * @throws TypeError for another or an invalid URL
  */
@@ -43,11 +52,13 @@ class RemoteDb implements Db {
   readonly #readOnly: boolean;
   readonly #timeoutMs: number;
   readonly #facts = new Lru<SqlFacts>(500);
+  readonly #writes: Turns;
   #link: Link;
   #closed = false;
 
   constructor(url: string, token: string | undefined, options: RemoteOptions) {
     this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#writes = new Turns(WRITES_AT_ONCE, this.#timeoutMs);
     this.#readOnly = options.mode === 'reader';
     this.#connect = connector(url, token, this.#timeoutMs);
     this.#link = { client: this.#connect(), calls: 0, retired: false };
@@ -70,7 +81,7 @@ class RemoteDb implements Db {
     if (statements.length === 0) return [];
     const facts = statements.map(({ sql }) => this.#inspect(sql));
     const wire = statements.map(({ sql, args }, i) => toWire(sql, args, facts[i]));
-    const results = await this.#call((client) => client.batch(wire, 'write'), false);
+    const results = await this.#write((client) => client.batch(wire, 'write'));
     return results.map((result, i) => fromWire(result, facts[i]));
   }
 
@@ -101,7 +112,8 @@ class RemoteDb implements Db {
   async #single(sql: string, args: readonly Value[]): Promise<BatchResult> {
     const facts = this.#inspect(sql);
     const wire = toWire(sql, args, facts);
-    return fromWire(await this.#call((client) => client.execute(wire), facts.reads, sql), facts);
+    const work = (client: Client) => client.execute(wire);
+    return fromWire(facts.reads ? await this.#call(work, true, sql) : await this.#write(work, sql), facts);
   }
 
   #inspect(sql: string): SqlFacts {
@@ -116,6 +128,22 @@ class RemoteDb implements Db {
 
   #refuseWrites(): void {
     if (this.#readOnly) throw new StorageError('readonly', 'This connection only reads.');
+  }
+
+  /** In turn, and again while other writers are at work. */
+  #write<T>(work: (client: Client) => Promise<T>, sql?: string): Promise<T> {
+    return this.#writes.run(async (end) => {
+      for (;;) {
+        try {
+          return await this.#call(work, false, sql);
+        } catch (error) {
+          const pause = BUSY_PAUSE_MS * (0.5 + Math.random());
+          const busy = error instanceof StorageError && error.kind === 'busy';
+          if (!busy || this.#closed || performance.now() + pause >= end) throw error;
+          await new Promise((resolve) => setTimeout(resolve, pause));
+        }
+      }
+    });
   }
 
   async #call<T>(work: (client: Client) => Promise<T>, repeatable: boolean, sql?: string): Promise<T> {
@@ -153,6 +181,47 @@ class RemoteDb implements Db {
   #retire(link: Link): void {
     link.retired = true;
     if (this.#link === link && !this.#closed) this.#link = { client: this.#connect(), calls: 0, retired: false };
+  }
+}
+
+/** Lets so many pieces of work run at once, the others in the order in which they came. */
+class Turns {
+  readonly #limitMs: number;
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(atOnce: number, limitMs: number) {
+    this.#free = atOnce;
+    this.#limitMs = limitMs;
+  }
+
+  /** @param work is given the instant of `performance.now()` at which its time ends, the wait for its turn included */
+  async run<T>(work: (end: number) => Promise<T>): Promise<T> {
+    const end = performance.now() + this.#limitMs;
+    if (this.#free > 0) this.#free--;
+    else await this.#turn();
+    try {
+      return await work(end);
+    } finally {
+      const [next] = this.#waiting;
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(begin);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(begin);
+        reject(new StorageError('busy', `Other writes were at work for ${this.#limitMs} ms.`));
+      }, this.#limitMs);
+      this.#waiting.add(begin);
+    });
   }
 }
 

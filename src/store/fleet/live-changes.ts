@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { TOOL_JOB_STATUS, TOOL_JOB_TYPE } from '../jobs/tool-jobs.js';
 
 /** A moment in the tables that only grow, and in the times of syncs. */
 export interface LiveCursor {
@@ -26,7 +27,7 @@ export interface LiveJob {
 
 export interface LiveChanges {
   cursor: LiveCursor;
-  /** Open jobs, and those that ended since. */
+  /** Open jobs, those of the tools among them, and those that ended since. */
   jobs: LiveJob[];
   alerts: { kind: string; site_id: number | null }[];
   /** Sites with something new in the log of actions. */
@@ -47,7 +48,8 @@ const MARKS = `SELECT (SELECT coalesce(max(id), 0) FROM alert) AS alert, (SELECT
   (SELECT coalesce(max(last_sync), 0) FROM site_detail) AS synced,
   (SELECT mark FROM revision WHERE name = 'updates') AS updates`;
 
-const count = (state: string) => `(SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state ${state})`;
+const count = (table: 'job' | 'tool_job', state: string) =>
+  `(SELECT count(*) FROM ${table}_site s WHERE s.job_id = j.id AND s.state ${state})`;
 
 export function createLiveChanges(db: Db) {
   return {
@@ -61,8 +63,12 @@ export function createLiveChanges(db: Db) {
       const [marks = [], jobs = [], alerts = [], acted = [], synced = [], open = [], offering = []] = await db.read([
         sql(MARKS),
         sql(
-          `SELECT j.id, j.type, j.status, j.total, ${count('IN (2, 3)')} AS done, ${count('= 3')} AS failed
-           FROM job j WHERE j.completed_at IS NULL OR j.completed_at > ? ORDER BY j.created_at, j.id LIMIT ${MOST}`,
+          `SELECT j.id, j.type, j.status, j.total, ${count('job', 'IN (2, 3)')} AS done, ${count('job', '= 3')} AS failed, j.created_at
+           FROM job j WHERE j.completed_at IS NULL OR j.completed_at > ?
+           UNION ALL SELECT j.id, ${TOOL_JOB_TYPE}, ${TOOL_JOB_STATUS}, j.total, ${count('tool_job', 'IN (1, 2)')},
+             ${count('tool_job', '= 2')}, j.created_at
+           FROM tool_job j WHERE j.completed_at IS NULL OR j.completed_at > ? ORDER BY 7, 1 LIMIT ${MOST}`,
+          cursor.at - OVERLAP_MS,
           cursor.at - OVERLAP_MS,
         ),
         sql(`SELECT id, kind, site_id FROM alert WHERE id > ? ORDER BY id LIMIT ${MOST}`, cursor.alert),

@@ -1,9 +1,10 @@
 /** Durable jobs: a row per job, a row per site. Counters are derived from the rows, never incremented. */
 
-import type { JobType } from '../../../schemas/job.js';
+import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
+import { TOOL_JOB_STATUS, TOOL_JOB_TYPE } from './tool-jobs.js';
 
 type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
@@ -29,6 +30,15 @@ export interface JobRow extends Row {
 }
 
 export interface JobProgress extends JobRow {
+  succeeded: number;
+  failed: number;
+}
+
+/** A job of the list, where those of the tools stand as well. */
+export interface ListedJob
+  extends Pick<JobProgress, 'id' | 'origin' | 'status' | 'total' | 'created_at' | 'started_at' | 'completed_at'>,
+    Row {
+  type: JobType | ToolJobType;
   succeeded: number;
   failed: number;
 }
@@ -170,27 +180,31 @@ export function createJobs(db: Db) {
       );
     },
 
-    /** Newest first, one page, with how many are open. */
+    /** Newest first, one page, with how many are open; tools jobs among them. */
     async page(
       open: boolean,
       page: number,
       perPage: number,
-    ): Promise<{ items: JobProgress[]; total: number; running: number }> {
+    ): Promise<{ items: ListedJob[]; total: number; running: number }> {
       const where = open ? 'WHERE j.completed_at IS NULL' : '';
+      const times = 'j.total, j.origin, j.created_at, j.started_at, j.completed_at';
+      const listed = `SELECT j.id, j.type, j.status, 0 AS tool, ${times} FROM job j ${where}
+        UNION ALL SELECT j.id, ${TOOL_JOB_TYPE}, ${TOOL_JOB_STATUS}, 1, ${times} FROM tool_job j ${where}`;
+      const count = (succeeded: number, ofTool: number) =>
+        `CASE j.tool WHEN 1 THEN (SELECT count(*) FROM tool_job_site s WHERE s.job_id = j.id AND s.state = ${ofTool})
+           ELSE (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${succeeded}) END`;
       const [items = [], counts = []] = await db.read([
         sql(
-          `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
-             (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed
-           FROM job j ${where} ORDER BY j.created_at DESC, j.id LIMIT ? OFFSET ?`,
+          `SELECT j.*, ${count(SUCCEEDED, 1)} AS succeeded, ${count(FAILED, 2)} AS failed
+           FROM (${listed} ORDER BY created_at DESC, id LIMIT ? OFFSET ?) j ORDER BY j.created_at DESC, j.id`,
           perPage,
           offset(page, perPage),
         ),
-        sql(
-          `SELECT (SELECT count(*) FROM job j ${where}) AS n, (SELECT count(*) FROM job WHERE completed_at IS NULL) AS running`,
-        ),
+        sql(`SELECT count(*) AS n, count(*) FILTER (WHERE completed_at IS NULL) AS running FROM (
+               SELECT completed_at FROM job UNION ALL SELECT completed_at FROM tool_job)`),
       ]);
       const { n, running } = counts[0] as Row;
-      return { items: items as JobProgress[], total: Number(n), running: Number(running) };
+      return { items: items as ListedJob[], total: Number(open ? running : n), running: Number(running) };
     },
 
     errors(id: string): Promise<JobError[]> {

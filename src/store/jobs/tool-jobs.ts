@@ -25,6 +25,11 @@ interface ToolJobProgress extends ToolJobRow {
   failed: number;
 }
 
+/** The type and status of a row `j` in the words of all jobs. */
+export const TOOL_JOB_TYPE =
+  "CASE j.kind WHEN 'destroy' THEN 'destroy_sessions' WHEN 'renew' THEN 'renew_connections' ELSE 'disconnect_all_sites' END";
+export const TOOL_JOB_STATUS = "CASE j.status WHEN 'pending' THEN 'queued' ELSE j.status END";
+
 const COLUMNS = 'j.id, j.kind, j.status, j.total, j.created_at, j.started_at, j.completed_at';
 const MINE = 'id = ? AND owner = ? AND completed_at IS NULL';
 

@@ -23,6 +23,8 @@ import { vulnerabilities } from './0028_vulnerabilities.js';
 import { incidentAcknowledged } from './0030_incident_acknowledged.js';
 import { titleTries } from './0032_title_tries.js';
 import { openChanges } from './0033_open_changes.js';
+import { users } from './0035_users.js';
+import { recordTexts } from './0038_record_texts.js';
 
 export const migrations: readonly { id: number; name: string; sql: string }[] = [
   { id: 1, name: 'init', sql: init },
@@ -49,4 +51,6 @@ export const migrations: readonly { id: number; name: string; sql: string }[] = 
   { id: 30, name: 'incident_acknowledged', sql: incidentAcknowledged },
   { id: 32, name: 'title_tries', sql: titleTries },
   { id: 33, name: 'open_changes', sql: openChanges },
+  { id: 35, name: 'users', sql: users },
+  { id: 38, name: 'record_texts', sql: recordTexts },
 ];

@@ -4,29 +4,45 @@ import type { Db } from '../driver/db.js';
 
 export function createDueSites(db: Db) {
   return {
-    /** Sites whose last sync attempt was at `before` or earlier, longest ago first; without suspended ones and those disconnected by hand. */
-    async forSync(before: number, limit: number): Promise<number[]> {
+    /**
+     * Sites whose last sync attempt was at `before` or earlier, longest ago first; without suspended ones and those disconnected by
+     * hand. `part`: only the sites of one of so many equal parts.
+     */
+    async forSync(
+      before: number,
+      limit: number,
+      part: { index: number; of: number } = { index: 0, of: 1 },
+    ): Promise<number[]> {
+      // By the index, which ends the search at the first that is not due: two ranges, for one that was never tried has no time.
+      const due = (range: string) =>
+        `SELECT d.site_id, d.last_attempt FROM site_detail d INDEXED BY site_detail_by_attempt CROSS JOIN site s ON s.id = d.site_id
+         WHERE d.last_attempt ${range} AND d.site_id % ?2 = ?1 AND s.suspended = 0 AND s.disconnected = 0
+         ORDER BY d.last_attempt, d.site_id LIMIT ?3`;
       const rows = await db.all(
-        `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
-         WHERE s.suspended = 0 AND s.disconnected = 0 AND (d.last_attempt IS NULL OR d.last_attempt <= ?)
-         ORDER BY d.last_attempt, s.id LIMIT ?`,
-        [before, limit],
+        `SELECT site_id FROM (SELECT * FROM (${due('IS NULL')}) UNION ALL SELECT * FROM (${due('<= ?4')}))
+         ORDER BY last_attempt, site_id LIMIT ?3`,
+        [part.index, part.of, limit, before],
       );
-      return rows.map((row) => Number(row.id));
+      return rows.map((row) => Number(row.site_id));
     },
 
     /**
      * Takes connected sites whose abandoned items are to be looked up: those never known first, again after `retry`; the
-     * others when the last look was at `before` or earlier. Taking is one statement: no other process takes the same.
+     * others when the last look was at `before` or earlier. No other process takes the same: each is taken only while it is due.
      */
     async takeForAbandoned(now: number, before: number, retry: number, limit: number): Promise<number[]> {
+      const isDue =
+        '(abandoned_checked_at IS NULL OR abandoned_checked_at <= ? OR (abandoned_known_at IS NULL AND abandoned_checked_at <= ?))';
+      // Searched apart from the taking: writers wait for each other, and this looks at every site.
+      const found = await db.all(
+        `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.status = 'connected' AND ${isDue}
+         ORDER BY d.abandoned_checked_at, s.id LIMIT ?`,
+        [before, retry, limit],
+      );
+      if (found.length === 0) return [];
       const rows = await db.all(
-        `UPDATE site_detail SET abandoned_checked_at = ? WHERE site_id IN (
-           SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
-           WHERE s.status = 'connected' AND (d.abandoned_checked_at IS NULL OR d.abandoned_checked_at <= ?
-             OR (d.abandoned_known_at IS NULL AND d.abandoned_checked_at <= ?))
-           ORDER BY d.abandoned_checked_at, s.id LIMIT ?) RETURNING site_id`,
-        [now, before, retry, limit],
+        `UPDATE site_detail SET abandoned_checked_at = ? WHERE site_id IN (SELECT value FROM json_each(?)) AND ${isDue} RETURNING site_id`,
+        [now, JSON.stringify(found.map(({ id }) => id)), before, retry],
       );
       return rows.map((row) => Number(row.site_id));
     },

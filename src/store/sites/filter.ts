@@ -30,18 +30,55 @@ export const siteRows = jsonRows<SiteRow>(LISTED);
 /** Up to this offset it is cheaper to fetch the rows that are skipped than to find the page's keys first. */
 const NEAR = 100;
 
-/** Statement of one page of sites in an order of columns of `s`. */
+/** What a list of sites is sorted by: columns of `s` that no two sites share and that are never null. */
+export interface Sorting {
+  columns: readonly string[];
+  descending?: boolean;
+}
+
+/** Where a page begins: behind some rows, or behind the row with this sort key, which costs the same anywhere. */
+export interface PageStart {
+  skip?: number;
+  after?: readonly Value[] | undefined;
+}
+
+/** A site with its sort key, as the JSON of a list. */
+export interface PlacedSite extends SiteRow {
+  place: string;
+}
+
+/** Rows of `pageStatement`. */
+export const placedRows = jsonRows<PlacedSite>([...LISTED, 'place']);
+
+/** Statement of one page of sites. */
 export function pageStatement(
   { where, args }: ReturnType<typeof sitePredicate>,
-  order: string,
-  skip: number,
+  { columns, descending = false }: Sorting,
+  { skip = 0, after }: PageStart,
   perPage: number,
 ): Statement {
-  const keys = `FROM site s WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+  const order = columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', ');
+  const key = columns.join(', ');
+  // SQLite finds the place in an index by the first column alone: not by several, where one has a collation.
+  const beyond = descending ? '<' : '>';
+  const begin =
+    after === undefined
+      ? ''
+      : ` AND ${columns[0]} ${beyond}= ? AND (${key}) ${beyond} (${columns.map(() => '?').join(', ')})`;
+  const keys = `FROM site s WHERE ${where}${begin} ORDER BY ${order} LIMIT ? OFFSET ?`;
   // Keys first: the rows before the page are walked in the index only. CROSS keeps the page in front: SQLite likes to
   // walk all sites in order and look each up in the page.
   const rows = `FROM (SELECT s.id ${keys}) k CROSS JOIN site s ON s.id = k.id ORDER BY ${order}`;
-  return sql(`SELECT ${LIST_COLUMNS} ${skip <= NEAR ? keys : rows}`, ...args, perPage, skip);
+  // As text: a list inside of a list would be read as two.
+  const place = `'' || json_array(${key}) AS place`;
+  return sql(
+    `SELECT ${LIST_COLUMNS}, ${place} ${skip <= NEAR ? keys : rows}`,
+    ...args,
+    // A sort key that is too short, which only a caller can have made up, is filled up.
+    ...(after === undefined ? [] : [0, ...columns.keys()].map((index) => after[index] ?? null)),
+    perPage,
+    skip,
+  );
 }
 
 /** Ids as one JSON argument: any number of them is one bound value. */
@@ -55,12 +92,12 @@ export function searchText(name: string, url: string): string {
 }
 
 /** Whether a part of the domain stands for letters beyond ASCII. */
-export function isInternational(url: string): boolean {
+function isInternational(url: string): boolean {
   return url.includes('xn--');
 }
 
 /** The address with its domain in its own script. */
-export function realAddress(url: string): string {
+function realAddress(url: string): string {
   const { hostname } = new URL(url);
   return url.replace(hostname, domainToUnicode(hostname) || hostname);
 }

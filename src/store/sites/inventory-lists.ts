@@ -1,60 +1,123 @@
-/** Inventories of a page of sites. What is long comes as JSON text that leaves as it is; the rest as rows, see `json-rows.ts`. */
+/**
+ * What a page of sites shows of their inventories. The long members of a record come as the bytes of the JSON that leaves: plugins
+ * and themes are stored so, because putting them together takes most of the time of a page; recent content is stored so anyway.
+ */
 
-import { type Db, sql } from '../driver/db.js';
+import { type Db, type Row, type Statement, sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { idList } from './filter.js';
-import { EXTENSION_COLUMNS } from './inventory.js';
-import { type ExtensionRow, FLAG, KIND, type OfferRow } from './inventory-rows.js';
+import { FLAG, KIND, type OfferRow } from './inventory-rows.js';
 
-const EXTENSION = ['site_id', 'kind', 'package_id', 'slug', 'name', 'description', 'position', 'version'];
-const extensionRows = jsonRows<ExtensionRow>([...EXTENSION, 'active', 'flags', 'update_version']);
 const OFFER = ['site_id', 'type', 'slug', 'position', 'name', 'current_version', 'new_version', 'ignored'];
 const offerRows = jsonRows<OfferRow>(OFFER);
-const OF_SITES = 'site_id IN (SELECT value FROM json_each(?))';
+
+const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
+
+/** The long members of one site's record. */
+interface SiteTexts {
+  /** Name and version; null = none. */
+  active_theme: string | null;
+  plugins: Uint8Array;
+  themes: Uint8Array;
+  recent_posts: string;
+  recent_pages: string;
+  recent_comments: string;
+  categories: string;
+}
+
+interface WantedTexts {
+  plugins: boolean;
+  themes: boolean;
+  documents: boolean;
+}
 
 /** A plugin as REST shows it (REST §4.3): the members of `pluginEntry` in their order. */
 const PLUGIN = `json_object('slug', p.slug, 'name', p.name, 'version', e.version, 'description', p.description, 'active', e.active,
   'mu', (e.flags & ${FLAG.mu}) <> 0, 'is_child_agent', json(iif(e.flags & ${FLAG.child_agent}, 'true', 'false')),
   'update_version', e.update_version)`;
 
+/** A theme: the members of `themeEntries`. `parent` is the slug of the parent of a child theme that is active. */
+const THEME = `json_object('slug', p.slug, 'name', p.name, 'title', p.name, 'version', e.version, 'description', p.description,
+  'active', e.active, 'parent_active', e.parent IS e.package_id, 'child_active', e.active = 1 AND e.parent IS NOT NULL,
+  'child_theme', iif(e.active = 1, (SELECT slug FROM package WHERE id = e.parent), NULL), 'update_version', e.update_version)`;
+
+const INSTALLED = 'FROM site_extension WHERE site_id =';
+
+// Sorted by site: one sort of all plugins of a page takes longer.
+const pluginsOf = (site: string) => `(SELECT json_group_array(${PLUGIN}) FROM (
+  SELECT package_id, version, active, flags, update_version ${INSTALLED} ${site} AND kind = ${KIND.plugin} ORDER BY position
+) e CROSS JOIN package p ON p.id = e.package_id)`;
+
+const themesOf = (site: string) => `(SELECT json_group_array(${THEME}) FROM (
+  SELECT package_id, version, active, update_version, (SELECT package_id ${INSTALLED} ${site} AND kind = ${KIND.theme}
+    AND flags & ${FLAG.parent_active} ORDER BY position LIMIT 1) AS parent
+  ${INSTALLED} ${site} AND kind = ${KIND.theme} ORDER BY position
+) e CROSS JOIN package p ON p.id = e.package_id)`;
+
+const activeThemeOf = (site: string) => `(SELECT trim(p.name || ' ' || e.version) FROM (
+  SELECT package_id, version ${INSTALLED} ${site} AND kind = ${KIND.theme} AND active = 1 ORDER BY position LIMIT 1
+) e CROSS JOIN package p ON p.id = e.package_id)`;
+
+/** Stores the texts of a site that has none: what they were made of has changed, or they never were stored. */
+export function keepRecordTexts(siteId: number): Statement {
+  return sql(
+    `INSERT INTO site_record_text (site_id, plugins, themes, active_theme)
+     SELECT id, ${pluginsOf('id')}, ${themesOf('id')}, ${activeThemeOf('id')}
+     FROM site s WHERE id = ? AND NOT EXISTS (SELECT 1 FROM site_record_text WHERE site_id = s.id)`,
+    siteId,
+  );
+}
+
+const SITE = 'j.value';
+const bytes = (text: string, name: string) => `CAST(${text} AS BLOB) AS ${name}`;
+const documentOf = (kind: string) =>
+  `coalesce((SELECT body FROM site_document WHERE site_id = ${SITE} AND kind = '${kind}'), '[]')`;
+const COLUMNS: Readonly<Record<keyof WantedTexts, readonly string[]>> = {
+  plugins: [bytes(`coalesce(t.plugins, ${pluginsOf(SITE)})`, 'plugins')],
+  themes: [
+    bytes(`coalesce(t.themes, ${themesOf(SITE)})`, 'themes'),
+    `iif(t.site_id IS NULL, ${activeThemeOf(SITE)}, t.active_theme) AS active_theme`,
+  ],
+  documents: DOCUMENTS.map((kind) => `${documentOf(kind)} AS ${kind}`),
+};
+
+const NONE = Buffer.from('[]');
+const EMPTY: SiteTexts = {
+  active_theme: null,
+  plugins: NONE,
+  themes: NONE,
+  recent_posts: '[]',
+  recent_pages: '[]',
+  recent_comments: '[]',
+  categories: '[]',
+};
+
 export function createInventoryLists(db: Db) {
   return {
-    /** Plugins of each site in the child's order, as the JSON text of a list. A page has thousands of them. */
-    async pluginTexts(siteIds: readonly number[]): Promise<Map<number, string>> {
-      // Sorted by site: one sort of all plugins of the page takes longer.
-      const rows = await db.all(
-        `SELECT j.value AS site_id, (SELECT json_group_array(${PLUGIN}) FROM (
-           SELECT package_id, version, active, flags, update_version FROM site_extension
-           WHERE site_id = j.value AND kind = ${KIND.plugin} ORDER BY position
-         ) e CROSS JOIN package p ON p.id = e.package_id) AS plugins FROM json_each(?) j`,
+    /** Texts of any number of sites, by id. What is not wanted is an empty list. */
+    async texts(siteIds: readonly number[], wanted: WantedTexts): Promise<Map<number, SiteTexts>> {
+      const columns = (['plugins', 'themes', 'documents'] as const).flatMap((part) =>
+        wanted[part] ? COLUMNS[part] : [],
+      );
+      if (columns.length === 0) return new Map(siteIds.map((id) => [id, EMPTY]));
+      const rows = await db.all<Row & Partial<SiteTexts>>(
+        `SELECT ${[`${SITE} AS site_id`, ...columns].join(', ')}
+         FROM json_each(?) j LEFT JOIN site_record_text t ON t.site_id = ${SITE}`,
         [idList(siteIds)],
       );
-      return new Map(rows.map((row) => [Number(row.site_id), String(row.plugins)]));
-    },
-
-    /** Themes of each site in the child's order. */
-    async themes(siteIds: readonly number[]): Promise<Map<number, ExtensionRow[]>> {
-      const themes = sql(
-        `SELECT ${EXTENSION_COLUMNS} FROM site_extension e JOIN package p ON p.id = e.package_id
-         WHERE e.${OF_SITES} AND e.kind = ${KIND.theme} ORDER BY e.site_id, e.position`,
-        idList(siteIds),
-      );
-      return bySite(siteIds, await extensionRows.all(db, themes));
+      return new Map(rows.map(({ site_id, ...texts }) => [Number(site_id), { ...EMPTY, ...texts }]));
     },
 
     /** Updates on offer for each site, those that are ignored too. */
     async offers(siteIds: readonly number[]): Promise<Map<number, OfferRow[]>> {
       const offers = sql(
-        `SELECT ${OFFER.join(', ')} FROM site_update WHERE ${OF_SITES} ORDER BY site_id, type, position`,
+        `SELECT ${OFFER.join(', ')} FROM site_update WHERE site_id IN (SELECT value FROM json_each(?))
+         ORDER BY site_id, type, position`,
         idList(siteIds),
       );
-      return bySite(siteIds, await offerRows.all(db, offers));
+      const found = new Map<number, OfferRow[]>(siteIds.map((id) => [id, []]));
+      for (const row of await offerRows.all(db, offers)) found.get(row.site_id)?.push(row);
+      return found;
     },
   };
-}
-
-function bySite<T extends { site_id: number }>(siteIds: readonly number[], rows: readonly T[]): Map<number, T[]> {
-  const found = new Map<number, T[]>(siteIds.map((id) => [id, []]));
-  for (const row of rows) found.get(row.site_id)?.push(row);
-  return found;
 }

@@ -8,6 +8,7 @@ import { type Db, type Statement, sql } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
 import { refreshIgnored } from '../updates/ignored.js';
 import { extensionStatements, offerStatements, wantedOffers } from './inventory-diff.js';
+import { keepRecordTexts } from './inventory-lists.js';
 import {
   type ExtensionRow,
   KIND,
@@ -58,6 +59,7 @@ export function createInventory(db: Db) {
     first(siteId: number, urlKey: string, snapshot: Snapshot, now: number): Statement[] {
       return [
         ...saveStatements({ site_id: siteId, url_key: urlKey }, snapshot, contentHash(snapshot), NO_INVENTORY),
+        keepRecordTexts(siteId),
         ...succeededStatements(siteId, now, false),
       ];
     },
@@ -82,7 +84,7 @@ export function createInventory(db: Db) {
         digest === target.content_hash
           ? changeStatements(target.site_id, snapshot)
           : saveStatements(target, snapshot, digest, await this.read(target.site_id));
-      return storeUnlessSynced(db, target.site_id, since, [...statements, ...outcome]);
+      return storeUnlessSynced(db, target.site_id, since, [...statements, keepRecordTexts(target.site_id), ...outcome]);
     },
 
     /**

@@ -3,9 +3,16 @@
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
-import { offset } from '../driver/sql-fragments.js';
-import { countStatement, idList, pageStatement, sitePredicate, siteRows } from './filter.js';
-import { RECORD_COLUMNS, RECORD_TABLES, type SiteFilter, type SiteRecord, type SiteRow } from './sites.js';
+import {
+  countStatement,
+  idList,
+  type PageStart,
+  type PlacedSite,
+  pageStatement,
+  placedRows,
+  sitePredicate,
+} from './filter.js';
+import { RECORD_COLUMNS, RECORD_TABLES, type SiteFilter, type SiteRecord } from './sites.js';
 
 interface SiteTag {
   id: number;
@@ -51,7 +58,8 @@ const ORDERS = {
   name: ['s.name COLLATE NOCASE', 's.url_key', 's.id'],
   url: ['s.url_key', 's.id'],
   id: ['s.id'],
-  last_sync: ['(SELECT d.last_sync FROM site_detail d WHERE d.site_id = s.id)', 's.url_key', 's.id'],
+  // A site that was never synced stands before all others.
+  last_sync: ['(SELECT ifnull(d.last_sync, -1) FROM site_detail d WHERE d.site_id = s.id)', 's.url_key', 's.id'],
 } as const;
 export type SiteOrder = keyof typeof ORDERS;
 
@@ -79,17 +87,16 @@ export function createSiteRecords(db: Db) {
     async list(
       filter: SiteListFilter,
       order: { by: SiteOrder; descending: boolean },
-      page: number,
+      start: PageStart,
       perPage: number,
-    ): Promise<{ items: SiteRow[]; total: number }> {
+    ): Promise<{ items: PlacedSite[]; total: number }> {
       const matching = listPredicate(filter);
-      const way = order.descending ? 'DESC' : 'ASC';
-      const by = ORDERS[order.by].map((column) => `${column} ${way}`).join(', ');
+      const sorting = { columns: ORDERS[order.by], descending: order.descending };
       const count =
         filter.or_with_updates === true
           ? sql(`SELECT count(*) FROM site s WHERE ${matching.where}`, ...matching.args)
           : countStatement(filter);
-      return siteRows.page(db, pageStatement(matching, by, offset(page, perPage), perPage), count);
+      return placedRows.page(db, pageStatement(matching, sorting, start, perPage), count);
     },
 
     async count(filter: SiteListFilter): Promise<number> {

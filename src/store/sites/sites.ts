@@ -1,6 +1,6 @@
 /** Sites: lists, lookups and records. */
 
-import { type Db, type Statement, StorageError, sql } from '../driver/db.js';
+import { type Db, type Statement, StorageError, sql, type Value } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
 import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
@@ -11,7 +11,9 @@ import {
   isUnfiltered,
   LIST_COLUMNS,
   needleOf,
+  type PlacedSite,
   pageStatement,
+  placedRows,
   type SiteFilter,
   searchPage,
   searchText,
@@ -54,6 +56,8 @@ export const RECORD_TABLES = `site s JOIN site_detail d ON d.site_id = s.id
   LEFT JOIN monitor m ON m.site_id = s.id LEFT JOIN site_certificate t ON t.site_id = s.id`;
 const TAGS = `(SELECT json_group_array(json_object('id', id, 'name', name)) FROM (
   SELECT g.id, g.name FROM site_tag st JOIN tag g ON g.id = st.tag_id WHERE st.site_id = s.id ORDER BY g.name_key, g.id))`;
+
+const URL_ORDER = { columns: ['s.url_key', 's.id'] };
 
 export function createSites(db: Db, vault: Vault) {
   let adding: Promise<void> = Promise.resolve();
@@ -123,8 +127,18 @@ export function createSites(db: Db, vault: Vault) {
         const found = await searchPage(db, needle, skip, perPage);
         if (found !== null) return found;
       }
-      const rows = pageStatement(sitePredicate(filter), 's.url_key, s.id', skip, perPage);
-      return siteRows.page(db, rows, countStatement(filter));
+      const rows = pageStatement(sitePredicate(filter), URL_ORDER, { skip }, perPage);
+      return placedRows.page(db, rows, countStatement(filter));
+    },
+
+    /** The same from behind a site on, by its sort key. */
+    listAfter(
+      filter: SiteFilter,
+      after: readonly Value[] | undefined,
+      perPage: number,
+    ): Promise<{ items: PlacedSite[]; total: number }> {
+      const rows = pageStatement(sitePredicate(filter), URL_ORDER, { after }, perPage);
+      return placedRows.page(db, rows, countStatement(filter));
     },
 
     /** Every match in URL order. */

@@ -18,7 +18,9 @@ const server = createServer(async (request, response) => {
 });
 await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 const address = server.address();
-const db = openRemote(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+// As long as the service would go on trying.
+const db = openRemote(url, undefined, { timeoutMs: 500 });
 const insert = { sql: 'INSERT INTO t VALUES (1)', args: [] };
 const kind = await db.batch([insert, insert, insert]).then(
   () => 'none',

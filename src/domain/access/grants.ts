@@ -1,0 +1,26 @@
+/** Who may hand out which rights: nobody can give what they do not have themselves. */
+
+import type { Right } from '../../core/actor.js';
+import { ServiceError } from '../../core/errors.js';
+import type { Ctx } from '../context.js';
+
+/** Throws `svc_rest_insufficient_permission` where the caller lacks one of the rights, or may not see every site. */
+export function requireGrant({ actor }: Pick<Ctx, 'actor'>, rights: readonly Right[], field: string): void {
+  const who = actor.type === 'key' ? 'key' : 'login';
+  const lacking = rights.find((right) => !actor.rights.includes(right));
+  if (lacking !== undefined)
+    throw new ServiceError('svc_rest_insufficient_permission', `This ${who} lacks the ${lacking} permission itself.`, {
+      field,
+      advice: `Grant only permissions that the calling ${who} has.`,
+      data: { needed: lacking },
+    });
+  if (actor.denied_sites.length > 0)
+    throw new ServiceError(
+      'svc_rest_insufficient_permission',
+      `This ${who} may not see every site, and others could.`,
+      {
+        field,
+        advice: 'Use a login that may see all sites.',
+      },
+    );
+}

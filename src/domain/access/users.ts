@@ -1,0 +1,173 @@
+/** Users: people who log in with a name and a password, or once by a link (REST §7.3). */
+
+import { ServiceError } from '../../core/errors.js';
+import { requirePassword } from '../../core/password.js';
+import type { UserOutcome, UserRef, UserRight, UserRow } from '../../store/access/users.js';
+import type { Store } from '../../store/store.js';
+import type { Ctx } from '../context.js';
+import { isoTime } from '../sites/sites.js';
+import { requireGrant } from './grants.js';
+
+/** What these verbs touch, so that commands can carry them out on a bare database. */
+export type UserCtx = Pick<Ctx, 'actor' | 'base_url' | 'clock'> & {
+  store: Pick<Store, 'loginLinks' | 'users'>;
+  events: Pick<Ctx['events'], 'emit'>;
+};
+
+export interface UserView {
+  id: number;
+  name: string;
+  /** `write` may also read. */
+  right: UserRight;
+  active: boolean;
+  /** False: only a login link lets this user in, until a password is chosen. */
+  has_password: boolean;
+  created: string | null;
+}
+
+/** A link that logs in once. The token stands behind `#`, which browsers send nowhere, so no log ever holds it. */
+export interface LoginLink {
+  login_link: string;
+  /** ISO 8601. */
+  expires_at: string;
+}
+
+/** How long a link lasts that is sent to somebody, unless it is used before. */
+const INVITATION_MS = 24 * 3600_000;
+const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
+
+function userView({ id, name, rights, enabled, has_password, created_at }: UserRow): UserView {
+  const right = rights.includes('write') ? 'write' : 'read';
+  return { id, name, right, active: enabled, has_password, created: isoTime(created_at) };
+}
+
+/** One page by name. */
+export async function listUsers(ctx: Pick<UserCtx, 'store'>, page: number, perPage: number) {
+  const { items, total } = await ctx.store.users.list(page, perPage);
+  return { items: items.map(userView), total };
+}
+
+interface NewUser {
+  name: string;
+  right: UserRight;
+  /** Null for none: the answer has a link, and whoever logs in by it chooses a password. */
+  password: string | null;
+}
+
+/** Throws `svc_invalid_input`, `svc_already_exists`, `svc_rest_insufficient_permission`. */
+export async function addUser(ctx: UserCtx, input: NewUser): Promise<{ data: UserView } & Partial<LoginLink>> {
+  const { name, right, password } = input;
+  requireGrant(ctx, RIGHTS[right], 'right');
+  requireName(name);
+  const { users } = ctx.store;
+  const password_hash = await hashOf(ctx, password);
+  const user = await users.add({ name, password_hash, rights: RIGHTS[right], now: ctx.clock.now() });
+  if (user === undefined)
+    throw new ServiceError('svc_already_exists', `There is a user ${JSON.stringify(name)} already. Nothing changed.`, {
+      field: 'name',
+      advice: 'Choose another name, or change the user.',
+    });
+  ctx.events.emit({ name: 'user.created', facts: { user_id: user.id, user_name: user.name, right } });
+  const link = password === null ? await makeLoginLink(ctx, user.id, INVITATION_MS) : {};
+  return { data: userView(user), ...link };
+}
+
+interface UserChange {
+  right?: UserRight | undefined;
+  /** Null takes it away: the answer has a link, and whoever logs in by it chooses another. */
+  password?: string | null | undefined;
+  active?: boolean | undefined;
+}
+
+/**
+ * Changes a user, whose sessions and links end with that. Throws `svc_user_not_found`, `svc_invalid_input`,
+ * `svc_rest_insufficient_permission`, `svc_rest_conflict` (the last user who may change anything; a link for one who is switched off).
+ */
+export async function changeUser(
+  ctx: UserCtx,
+  ref: UserRef,
+  { right, password, active }: UserChange,
+): Promise<{ data: UserView } & Partial<LoginLink>> {
+  const before = await known(ctx, ref);
+  // Who may set a password may log in as that user: no way to a right that the caller lacks.
+  requireGrant(ctx, [...before.rights, ...(right === undefined ? [] : RIGHTS[right])], 'user_id');
+  if (password === null && !(active ?? before.enabled)) throw switchedOff(before.name);
+  const change = {
+    rights: right === undefined ? undefined : RIGHTS[right],
+    password_hash: password === undefined ? undefined : await hashOf(ctx, password),
+    enabled: active,
+  };
+  requireDone(await ctx.store.users.change(before.id, change, true), ref);
+  const fields = Object.entries({ right, password, active }).flatMap(([field, value]) =>
+    value === undefined ? [] : [field],
+  );
+  ctx.events.emit({ name: 'user.updated', facts: { user_id: before.id, user_name: before.name, fields } });
+  const link = password === null ? await makeLoginLink(ctx, before.id, INVITATION_MS) : {};
+  return { data: userView(await known(ctx, before.id)), ...link };
+}
+
+/** Answers who was removed. Throws as `changeUser`. */
+export async function removeUser(ctx: UserCtx, ref: UserRef): Promise<UserView> {
+  const user = await known(ctx, ref);
+  requireGrant(ctx, user.rights, 'user_id');
+  requireDone(await ctx.store.users.remove(user.id, true), ref);
+  ctx.events.emit({ name: 'user.deleted', facts: { user_id: user.id, user_name: user.name } });
+  return userView(user);
+}
+
+/** Throws `svc_user_not_found`, and `svc_rest_conflict` for one who is switched off. @param ms how long it lasts, unless it is used before */
+export async function makeLoginLink(ctx: UserCtx, ref: UserRef, ms: number): Promise<LoginLink> {
+  const now = ctx.clock.now();
+  const token = await ctx.store.loginLinks.add(ref, now, now + ms);
+  if (token === undefined) throw switchedOff((await known(ctx, ref)).name);
+  return { login_link: loginLinkUrl(ctx.base_url, token), expires_at: new Date(now + ms).toISOString() };
+}
+
+/** The address to open for the token of a link. */
+export function loginLinkUrl(baseUrl: string, token: string): string {
+  return `${baseUrl}/login#${token}`;
+}
+
+function requireName(name: string): void {
+  if (/^(?=.{1,60}$)[^\s:\p{Cc}](?:[^:\p{Cc}]*[^\s:\p{Cc}])?$/u.test(name)) return;
+  throw new ServiceError('svc_invalid_input', 'A user name has 1 to 60 characters, without a colon. Nothing changed.', {
+    field: 'name',
+    advice: 'Choose another one.',
+  });
+}
+
+async function hashOf(ctx: UserCtx, password: string | null): Promise<string> {
+  if (password === null) return '';
+  requirePassword(password);
+  return ctx.store.users.hash(password);
+}
+
+async function known(ctx: UserCtx, ref: UserRef): Promise<UserRow> {
+  const user = await ctx.store.users.find(ref);
+  if (user === undefined) throw noUser(ref);
+  return user;
+}
+
+function requireDone(outcome: UserOutcome, ref: UserRef): void {
+  if (outcome === 'done') return;
+  if (outcome === 'absent') throw noUser(ref);
+  throw new ServiceError(
+    'svc_rest_conflict',
+    'This is the last user who may change anything: no other could add users any more. Nothing changed.',
+    { field: 'user_id', advice: 'Add another user with the right write first.' },
+  );
+}
+
+function noUser(ref: UserRef): ServiceError {
+  return new ServiceError('svc_user_not_found', `No user is known as ${JSON.stringify(ref)}.`, {
+    field: 'user_id',
+    advice: 'GET /v2/users, or "sitefleet user list", shows the users.',
+  });
+}
+
+function switchedOff(name: string): ServiceError {
+  return new ServiceError('svc_rest_conflict', `The user ${JSON.stringify(name)} is switched off. Nothing changed.`, {
+    field: 'active',
+    advice: 'Switch the user on first.',
+  });
+}

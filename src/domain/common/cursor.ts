@@ -1,0 +1,67 @@
+/** Cursors: where a list goes on, as one opaque word. A page found by its cursor costs what the first one costs, however far it is. */
+
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../core/errors.js';
+
+/** Values of the columns that a list is sorted by, of one of its items. */
+export type SortKey = readonly (string | number)[];
+
+/** Where a page begins. */
+export interface Place {
+  /** The item before it; undefined at the beginning. */
+  after?: SortKey | undefined;
+  /** Which page it is of those that were read one after the other, from 1. */
+  page: number;
+}
+
+/**
+ * The word for the place behind an item. It holds nothing but that item's sort key, and gives no right.
+ * @param question filters and order of the list: the cursor belongs to them
+ */
+export function cursorAfter(question: unknown, last: SortKey, page: number): string {
+  return Buffer.from(JSON.stringify([digestOf(question), page + 1, ...last])).toString('base64url');
+}
+
+/**
+ * The place that a caller asks for, by a page number or by a cursor; an empty cursor is the beginning. Throws
+ * `svc_invalid_input` for a cursor of another question, for one that is none, and for both a cursor and a page.
+ */
+export function placeOf(question: unknown, cursor: string, page: number | undefined): Place {
+  if (page !== undefined && page > 1)
+    throw new ServiceError('svc_invalid_input', 'page and cursor contradict each other.', {
+      field: 'page',
+      advice: 'Go on by cursor alone, or by page numbers alone.',
+    });
+  if (cursor === '') return { page: 1 };
+  const [digest, at, ...after] = decoded(cursor);
+  const isPlace = Number.isSafeInteger(at) && Number(at) > 1 && after.every(isValue);
+  if (typeof digest !== 'string' || (digest === digestOf(question) && !isPlace))
+    throw wrong('cursor is none that a list answered.', 'Send the next_cursor of the page before, unchanged.');
+  if (digest !== digestOf(question))
+    throw wrong(
+      'cursor belongs to other filters or another order.',
+      'Repeat the filters and the order of the call that answered it, or begin without a cursor.',
+    );
+  return { after: after as SortKey, page: Number(at) };
+}
+
+function decoded(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function isValue(value: unknown): boolean {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+function digestOf(question: unknown): string {
+  return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12);
+}
+
+function wrong(message: string, advice: string): ServiceError {
+  return new ServiceError('svc_invalid_input', message, { field: 'cursor', advice });
+}

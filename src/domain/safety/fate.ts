@@ -1,0 +1,42 @@
+/** What the guard knows of an update whose answer never came. */
+
+import { ChildFailure } from '../../child/child.js';
+import { GuardFailure } from '../../guard/failure.js';
+import type { GuardHello } from '../../guard/guards.js';
+import type { Fate } from '../sites/attempt.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
+
+/** `killed` = WordPress is in maintenance for an update that no process makes any more. */
+export async function fateOf(run: SafeRun, { type, slug }: SafeItem): Promise<Fate> {
+  const hello = await greeted(run);
+  if (hello === null || hello.updating === null) return 'unknown';
+  if (hello.updating.some((one) => one.kind === type && one.slug === slug)) return 'running';
+  return hello.maintenance && hello.updating.length === 0 ? 'killed' : 'unknown';
+}
+
+/** WordPress still says that an update is under way: it was killed or hangs, which is not the fault of the version. */
+export async function isUnfinished(run: SafeRun): Promise<boolean> {
+  return (await greeted(run))?.maintenance ?? false;
+}
+
+const LOOK_MS = 2_000;
+/** One that is still running then is taken to hang. */
+const LONGEST_MS = 5 * 60_000;
+
+/** Waits for an update that another process has sent, and that is known to be running. */
+export async function updateEnded(run: SafeRun, item: SafeItem): Promise<void> {
+  const { clock, signal } = run.ctx;
+  const began = clock.elapsed();
+  while ((await fateOf(run, item)) === 'running' && clock.elapsed() - began < LONGEST_MS)
+    await clock.sleep(LOOK_MS, signal);
+}
+
+async function greeted({ guard, ctx }: SafeRun): Promise<GuardHello | null> {
+  if (guard === null) return null;
+  try {
+    return await guard.hello({ signal: ctx.signal });
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+/** Routes of the users: people who log in here (REST §7.3). The users of a site are of no concern to them. */
+
+import { z } from '../../../schemas/zod.js';
+import { addUser, changeUser, listUsers, removeUser } from '../../domain/access/users.js';
+import { flag, int, paging } from '../params.js';
+import { type Route, route } from '../route.js';
+import { listOf, userShape, writtenOf } from '../schemas/records.js';
+
+const right = z.enum(['read', 'write']).describe('write may also read.');
+/** Judged by the verb. Never in an answer. */
+const password = z.string().describe('8 to 200 characters.');
+const path = { user_id: int(1).describe('Number of a user.') };
+const where = { user_id: /^[1-9]\d{0,14}$/ };
+const withLink = writtenOf(userShape).extend({
+  login_link: z.string().optional().describe('Logs in once. Shown here only.'),
+  expires_at: z.string().optional().describe('Of the link.'),
+});
+const LINK =
+  'it is answered with a link that logs in once within a day; whoever does so chooses a password. Nobody else learns it.';
+
+/** Besides the routes document. */
+export const users: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/users',
+    needs: 'read',
+    summary: 'List users: people who log in to Sitefleet',
+    params: z.object(paging(50, 200)),
+    returns: listOf(userShape),
+    answer: async ({ page, per_page }, ctx) => {
+      const { items, total } = await listUsers(ctx, page, per_page);
+      return { total, page, per_page, data: items };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/users/add',
+    needs: 'write',
+    body: 'required',
+    changesLogins: true,
+    fails: [409],
+    summary: 'Create a user',
+    description: `Without a password ${LINK} No caller can grant a right that it does not have itself.`,
+    params: z.object({
+      name: z.string().describe('1 to 60 characters, without a colon; in any case of letters the same name.'),
+      right,
+      password: password.nullable().default(null),
+    }),
+    returns: withLink,
+    answer: async (input, ctx) => ({ message: 'The user was created.', ...(await addUser(ctx, input)) }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/users/{user_id}/edit',
+    needs: 'write',
+    body: 'required',
+    changesLogins: true,
+    where,
+    fails: [404, 409],
+    summary: 'Change a user',
+    description: `Sessions and links of the user end. With password null the password ends, too, and ${LINK} The last user who may change anything cannot be weakened.`,
+    params: z.object({
+      ...path,
+      right: right.optional(),
+      password: password.nullable().optional(),
+      active: flag().optional().describe('Whether the user may log in.'),
+    }),
+    returns: withLink,
+    answer: async ({ user_id, ...change }, ctx) => ({
+      message: 'The user was changed.',
+      ...(await changeUser(ctx, user_id, change)),
+    }),
+  }),
+  route({
+    on: 'DELETE',
+    path: '/users/{user_id}/delete',
+    needs: 'write',
+    changesLogins: true,
+    where,
+    fails: [404, 409],
+    summary: 'Delete a user',
+    description:
+      'Sessions and links of the user end; keys made by the user stay. The last user who may change anything cannot be deleted.',
+    params: z.object(path),
+    returns: writtenOf(userShape),
+    answer: async ({ user_id }, ctx) => ({ message: 'The user was deleted.', data: await removeUser(ctx, user_id) }),
+  }),
+];

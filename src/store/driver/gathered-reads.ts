@@ -1,0 +1,89 @@
+/**
+ * A Db over another one that sends reads together which are asked for together. On a server each call is a round trip: reads
+ * that begin within the same turn of the event loop share one.
+ */
+
+import type { Db, Row, Statement, Value } from './db.js';
+import { StorageError } from './db.js';
+
+/** Statements that leave together at most: servers bound the size of an answer. */
+const MOST = 24;
+
+interface Asked {
+  statements: readonly Statement[];
+  resolve(rows: Row[][]): void;
+  reject(error: unknown): void;
+}
+
+/** Writes are passed on as they come, at once. */
+export function gatherReads(db: Db): Db {
+  let waiting: Asked[] = [];
+
+  const send = async (group: readonly Asked[]): Promise<void> => {
+    try {
+      const statements = group.flatMap((asked) => asked.statements);
+      const [first] = statements;
+      // A single one needs no transaction.
+      const rows =
+        first !== undefined && statements.length === 1
+          ? [await db.all(first.sql, first.args)]
+          : await db.read(statements);
+      let at = 0;
+      for (const { statements, resolve } of group) {
+        resolve(rows.slice(at, at + statements.length));
+        at += statements.length;
+      }
+    } catch (error) {
+      // Of a server that is away all want to know. Any other error is that of one statement, or of the answers together.
+      const alone = group.length === 1 || (error instanceof StorageError && error.kind === 'unavailable');
+      for (const asked of group) {
+        if (alone) asked.reject(error);
+        else db.read(asked.statements).then(asked.resolve, asked.reject);
+      }
+    }
+  };
+
+  const flush = (): void => {
+    const asked = waiting;
+    waiting = [];
+    let group: Asked[] = [];
+    let size = 0;
+    for (const each of asked) {
+      if (group.length > 0 && size + each.statements.length > MOST) {
+        void send(group);
+        group = [];
+        size = 0;
+      }
+      group.push(each);
+      size += each.statements.length;
+    }
+    void send(group);
+  };
+
+  const read = (statements: readonly Statement[]): Promise<Row[][]> => {
+    if (statements.length === 0) return Promise.resolve([]);
+    return new Promise((resolve, reject) => {
+      // After everything that the event at hand still begins.
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push({ statements, resolve, reject });
+    });
+  };
+  const one = async (sql: string, args: readonly Value[] = []): Promise<Row[]> =>
+    (await read([{ sql, args }]))[0] ?? [];
+
+  return {
+    kind: db.kind,
+    all: async <T extends Row = Row>(sql: string, args?: readonly Value[]) =>
+      READS.test(sql) ? ((await one(sql, args)) as T[]) : db.all<T>(sql, args),
+    one: async <T extends Row = Row>(sql: string, args?: readonly Value[]) =>
+      READS.test(sql) ? ((await one(sql, args))[0] as T | undefined) : db.one<T>(sql, args),
+    run: (sql, args) => db.run(sql, args),
+    batch: (statements) => db.batch(statements),
+    read,
+    script: (sql) => db.script(sql),
+    close: () => db.close(),
+  };
+}
+
+/** Statements that can only read: `all` and `one` also take those that write and return rows. */
+const READS = /^\s*select\b/i;

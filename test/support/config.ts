@@ -1,0 +1,23 @@
+/** Configuration of a service under test: the product's defaults, except for what reaches out of the process, waits, or differs from run to run. */
+
+import { randomBytes } from 'node:crypto';
+import { readConfig } from '../../src/config/config.js';
+import { type Config, MODULES, TOOLSETS } from '../../src/config/types.js';
+
+export function testConfig(change: Partial<Config> = {}): Config {
+  return {
+    ...readConfig({ HOME: '/nonexistent' }),
+    db: ':memory:',
+    secret_key: randomBytes(32).toString('hex'),
+    modules: MODULES,
+    toolsets: TOOLSETS,
+    log_level: process.env.SITEFLEET_TEST_LOG === undefined ? 'silent' : 'debug',
+    per_host: 50,
+    site_timeout_ms: 5_000,
+    update_wait_ms: 0,
+    allow_private_sites: true,
+    pagespeed_url: 'http://127.0.0.1:9/',
+    rest_rate_limit: 0,
+    ...change,
+  };
+}

@@ -1,0 +1,24 @@
+/** What the parts of a form know of it: what was refused, and that an answer is awaited. */
+
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ApiError } from '../api/client.js';
+
+interface FormState {
+  refused: ApiError | null;
+  busy: boolean;
+  /** Names of the parameters that have a field. */
+  fields: Set<string>;
+}
+
+export const CurrentForm = createContext<FormState>({ refused: null, busy: false, fields: new Set() });
+
+/** Why the parameter of a field was refused. */
+export function useRefusal(name: string | undefined): string | undefined {
+  const { refused, fields } = useContext(CurrentForm);
+  if (name === undefined) return undefined;
+  fields.add(name);
+  return refused?.reasons[name];
+}
+
+export const useBusyForm = () => useContext(CurrentForm).busy;

@@ -1,0 +1,63 @@
+/** Forms: what was refused stands at its field, or below where none has it, and a form is sent once at a time. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api/client.js';
+import { CurrentForm } from './form-state.js';
+import { wordsOf } from './states.js';
+
+interface Props {
+  /** What it throws as `ApiError` is shown in the form. */
+  onSubmit: () => Promise<unknown>;
+  children: ComponentChildren;
+}
+
+export function Form({ onSubmit, children }: Props) {
+  const form = useRef<HTMLFormElement>(null);
+  const fields = useRef(new Set<string>()).current;
+  const [refused, setRefused] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    if (refused !== null) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [refused]);
+  const submit = async () => {
+    if (busy) return;
+    setBusy(true);
+    setRefused(null);
+    try {
+      await onSubmit();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setRefused(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <CurrentForm.Provider value={{ refused, busy, fields }}>{children}</CurrentForm.Provider>
+      {refused !== null && <Rest of={refused} fields={fields} />}
+    </form>
+  );
+}
+
+/** What no field says. */
+function Rest({ of: refused, fields }: { of: ApiError; fields: ReadonlySet<string> }) {
+  const reasons = Object.entries(refused.reasons);
+  const rest = reasons.filter(([name]) => !fields.has(name));
+  if (reasons.length > 0 && rest.length === 0) return null;
+  const lines = rest.length > 0 ? rest.map(([name, reason]) => `${name}: ${reason}`) : [wordsOf(refused)];
+  return (
+    <div class="problem" role="alert">
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+/** A secret that is shown once: to be copied, and closed only on purpose. */
+
+import { t } from '../texts/texts.js';
+import { Button } from './button.js';
+
+export function Once({ text, secret, done }: { text: string; secret: string; done: () => void }) {
+  return (
+    <>
+      <p>{text}</p>
+      <pre class="token">{secret}</pre>
+      <div class="row end">
+        <Button onClick={() => navigator.clipboard.writeText(secret)}>{t.copy}</Button>
+        <Button kind="main" onClick={done}>
+          {t.access.kept}
+        </Button>
+      </div>
+    </>
+  );
+}

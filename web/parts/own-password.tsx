@@ -1,0 +1,94 @@
+/** The own password: whoever came by a link is asked to choose one. */
+
+import { KeyRound } from 'lucide';
+import { useState } from 'preact/hooks';
+import { changePassword } from '../api/own-password.js';
+import { session } from '../api/session.js';
+import { useStore } from '../api/store.js';
+import { t } from '../texts/texts.js';
+import { Button } from './button.js';
+import { Dialog } from './dialog.js';
+import { TextField } from './field.js';
+import { Form } from './form.js';
+import { Icon } from './icon.js';
+import { tell } from './toast.js';
+
+/** A button among those of the account. */
+export function OwnPassword() {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="close"
+        title={t.account.password}
+        aria-label={t.account.password}
+        onClick={() => setOpen(true)}
+      >
+        <Icon of={KeyRound} />
+      </button>
+      {open && <Choose close={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** Above every view, until there is a password. */
+export function NoPassword() {
+  const current = useStore(session);
+  const [open, setOpen] = useState(false);
+  if (current?.authenticated !== true || current.user.has_password) return null;
+  return (
+    <div class="note banner">
+      <p>{t.account.noPassword}</p>
+      <Button small kind="main" icon={KeyRound} onClick={() => setOpen(true)}>
+        {t.account.choose}
+      </Button>
+      {open && <Choose close={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+function Choose({ close }: { close: () => void }) {
+  const current = useStore(session);
+  const has = current?.authenticated === true && current.user.has_password;
+  const [old, setOld] = useState('');
+  const [password, setPassword] = useState('');
+  const save = async () => {
+    await changePassword({ ...(has ? { current_password: old } : {}), password });
+    tell(t.account.passwordChanged);
+    close();
+  };
+  return (
+    <Dialog title={t.account.password} onClose={close}>
+      <Form onSubmit={save}>
+        {has && (
+          <TextField
+            label={t.account.currentPassword}
+            name="current_password"
+            type="password"
+            autocomplete="current-password"
+            value={old}
+            onInput={setOld}
+            required
+          />
+        )}
+        <TextField
+          label={t.account.newPassword}
+          name="password"
+          hint={t.account.passwordHint}
+          type="password"
+          autocomplete="new-password"
+          value={password}
+          onInput={setPassword}
+          required
+        />
+        <div class="row end">
+          <Button onClick={close}>{t.cancel}</Button>
+          <Button kind="main" type="submit">
+            {t.save}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

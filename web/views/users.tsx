@@ -1,0 +1,195 @@
+/** People who log in here: who they are, what they may, and how they get in. */
+
+import { Pencil, Plus, Trash2 } from 'lucide';
+import { useState } from 'preact/hooks';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { session, useMayWrite } from '../api/session.js';
+import { useStore } from '../api/store.js';
+import { Button } from '../parts/button.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { Check, SelectField, TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
+import { Once } from '../parts/once.js';
+import { Card } from '../parts/page.js';
+import { Loaded } from '../parts/states.js';
+import { Table } from '../parts/table.js';
+import { number, Time } from '../parts/time.js';
+import { tell, trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+
+/** More than this many people share a server hardly ever; the interface has them all. */
+const SHOWN = 200;
+
+interface User {
+  id: number;
+  name: string;
+  right: 'read' | 'write';
+  active: boolean;
+  has_password: boolean;
+}
+
+export function Users() {
+  const write = useMayWrite();
+  const current = useStore(session);
+  const own = current?.authenticated === true ? current.user.name : null;
+  const [editing, setEditing] = useState<User | 'new' | null>(null);
+  const [removing, setRemoving] = useState<User | null>(null);
+  const users = useLoad('access:users', (signal) =>
+    answer(api.GET('/users', { params: { query: { per_page: SHOWN } }, signal })),
+  );
+  const remove = async (user_id: number) => {
+    await trying(
+      async () => (await answer(api.DELETE('/users/{user_id}/delete', { params: { path: { user_id } } }))).message,
+    );
+    refresh('access:');
+  };
+  return (
+    <Card
+      title={t.users.title}
+      actions={
+        write && (
+          <Button small icon={Plus} onClick={() => setEditing('new')}>
+            {t.users.add}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={users}>
+        {({ data, total }) => (
+          <>
+            <Table heads={[t.users.name, t.access.right, t.users.state, t.users.created, ...(write ? [null] : [])]}>
+              {data.map((user) => (
+                <tr key={user.id}>
+                  <th scope="row">
+                    {user.name}
+                    {user.name === own && <span class="muted"> · {t.users.you}</span>}
+                  </th>
+                  <td data-label={t.access.right}>{t.users.rights[user.right]}</td>
+                  <td data-label={t.users.state} class={user.active && user.has_password ? '' : 'muted'}>
+                    {user.active ? (user.has_password ? t.users.active : t.users.noPassword) : t.users.off}
+                  </td>
+                  <td data-label={t.users.created}>
+                    <Time day iso={user.created} />
+                  </td>
+                  {write && (
+                    <td class="act">
+                      <Button
+                        small
+                        kind="quiet"
+                        icon={Pencil}
+                        label={`${t.edit}: ${user.name}`}
+                        onClick={() => setEditing(user)}
+                      >
+                        {t.edit}
+                      </Button>
+                      <Button
+                        small
+                        kind="danger"
+                        icon={Trash2}
+                        label={`${t.delete}: ${user.name}`}
+                        onClick={() => setRemoving(user)}
+                      >
+                        {t.delete}
+                      </Button>
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </Table>
+            {total > data.length && <p class="muted">{t.now.more(number(total - data.length))}</p>}
+          </>
+        )}
+      </Loaded>
+      {editing !== null && <Edit user={editing === 'new' ? null : editing} close={() => setEditing(null)} />}
+      {removing !== null && (
+        <Confirm
+          title={t.users.removeTitle(removing.name)}
+          text={t.users.removeText}
+          onConfirm={() => remove(removing.id)}
+          onClose={() => setRemoving(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** How the user gets in from now on. */
+type Way = 'keep' | 'link' | 'password';
+
+/** A new user, or changes of one. Only what was changed is sent. */
+function Edit({ user, close }: { user: User | null; close: () => void }) {
+  const [name, setName] = useState('');
+  const [right, setRight] = useState<User['right']>(user?.right ?? 'read');
+  const [active, setActive] = useState(user?.active ?? true);
+  const [way, setWay] = useState<Way>(user === null ? 'link' : 'keep');
+  const [password, setPassword] = useState('');
+  const [link, setLink] = useState<string | null>(null);
+  const save = async () => {
+    const secret = way === 'keep' ? {} : { password: way === 'link' ? null : password };
+    const changed = {
+      ...(right === user?.right ? {} : { right }),
+      ...(active === user?.active ? {} : { active }),
+      ...secret,
+    };
+    if (user !== null && Object.keys(changed).length === 0) return close();
+    const { message, login_link } = await (user === null
+      ? answer(api.POST('/users/add', { body: { name, right, ...secret } }))
+      : answer(api.PATCH('/users/{user_id}/edit', { params: { path: { user_id: user.id } }, body: changed })));
+    refresh('access:');
+    tell(message);
+    if (login_link === undefined) close();
+    else setLink(login_link);
+  };
+  if (link !== null)
+    return (
+      <Dialog title={user?.name ?? name} onClose={close}>
+        <Once text={t.users.link} secret={link} done={close} />
+      </Dialog>
+    );
+  return (
+    <Dialog title={user?.name ?? t.users.add} onClose={close}>
+      <Form onSubmit={save}>
+        {user === null && <TextField label={t.users.name} name="name" value={name} onInput={setName} required />}
+        <SelectField
+          label={t.access.right}
+          name="right"
+          value={right}
+          onChange={(next) => setRight(next === 'write' ? 'write' : 'read')}
+          options={[
+            ['read', t.users.rights.read],
+            ['write', t.users.rights.write],
+          ]}
+        />
+        <SelectField
+          label={t.users.way}
+          hint={t.users.wayHint[way]}
+          value={way}
+          onChange={(next) => setWay(next as Way)}
+          options={(user === null ? (['link', 'password'] as const) : (['keep', 'link', 'password'] as const)).map(
+            (one) => [one, t.users.ways[one]] as const,
+          )}
+        />
+        {way === 'password' && (
+          <TextField
+            label={t.login.password}
+            name="password"
+            type="password"
+            autocomplete="new-password"
+            value={password}
+            onInput={setPassword}
+            required
+          />
+        )}
+        {user !== null && <Check label={t.users.mayLogIn} checked={active} onChange={setActive} />}
+        {user !== null && <p class="hint">{t.users.endsSessions}</p>}
+        <div class="row end">
+          <Button onClick={close}>{t.cancel}</Button>
+          <Button kind="main" type="submit">
+            {user === null ? t.users.add : t.save}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
