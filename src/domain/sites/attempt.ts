@@ -36,11 +36,6 @@ export function connectionBroke(failure: unknown): failure is ChildFailure {
   return kind === 'unreachable' || kind === 'timed_out' || (kind === 'unframed' && GATEWAY.has(httpStatus));
 }
 
-/** The child itself said that it did not do it. */
-export function wasRefused(failure: unknown): boolean {
-  return failure instanceof ChildFailure && ['child_error', 'refused', 'outdated'].includes(failure.kind);
-}
-
 /** What a site shows after a change. */
 export interface Seen {
   /** Null when it could not be read. */
