@@ -28,7 +28,32 @@ export function changesOf(answer: unknown): SnapshotChange[] | null {
   }
   return [...(actions ?? []), ...(logs ?? [])]
     .filter((one) => one.created <= until)
-    .sort((a, b) => a.created - b.created);
+    .sort((a, b) => a.created - b.created)
+    .filter((one, at, all) => !isPartOfCreation(one, at, all));
+}
+
+/** WordPress stores a new user with a role and profile fields at once; the log has an entry for each, before or after the user's. */
+const CREATION_SECONDS = 3;
+
+/** The creation tells it: of the same user, by the same person, within seconds, and with this role. */
+function isPartOfCreation(one: SnapshotChange, at: number, all: readonly SnapshotChange[]): boolean {
+  const isField = one.summary === phraseOf(PROFILE_FIELD_CREATED);
+  if (one.source !== 'logs' || (!isField && one.action !== 'role-changed')) return false;
+  const isCreation = (other: SnapshotChange) =>
+    other.context === 'user' &&
+    other.action === 'created' &&
+    other.summary !== one.summary &&
+    other.item === one.item &&
+    other.user_login === one.user_login &&
+    (isField || (one.old_value === '' && other.new_value.toLowerCase() === one.new_value.toLowerCase()));
+  for (const step of [-1, 1]) {
+    for (let i = at + step; ; i += step) {
+      const other = all[i];
+      if (other === undefined || Math.abs(other.created - one.created) > CREATION_SECONDS) break;
+      if (isCreation(other)) return true;
+    }
+  }
+  return false;
 }
 
 type Reader = (id: string, item: unknown) => SnapshotChange | null;
@@ -107,6 +132,7 @@ function roleOf(meta: unknown): string {
 }
 
 const ROLE_CHANGED = 1615;
+const PROFILE_FIELD_CREATED = 1690;
 
 /** A role where an entry has not both the old and the new one. */
 function roleDetail(type: number, action: string, meta: unknown): string {

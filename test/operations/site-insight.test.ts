@@ -163,6 +163,47 @@ describe('what a look told', () => {
     expect(pluck(added, 'source')).toEqual(expected.map(() => 'wpadmin'));
   });
 
+  it('one line for a user who was created, and one for each later change', async () => {
+    const { state } = app.site(0);
+    const now = app.clock.now() / 1000;
+    const entry = (seconds: number, type: number, action: string, meta: Record<string, unknown>, by = 'ada') =>
+      logEntry(Math.round(200 + 10 * seconds), {
+        type,
+        context: 'user',
+        action,
+        user: by,
+        meta,
+        created: now + seconds,
+      });
+    const created = (name: string, userroles: string) => ({ newuserid: 5, newuserdata: { username: name, userroles } });
+    const role = (name: string, oldrole: string, newrole: string) => ({ changeusername: name, oldrole, newrole });
+    const field = { changeusername: 'jane', custom_meta_name: 'wp_dashboard_quick_press_last_post_id' };
+    state.actions.clear();
+    state.changeLog = [
+      entry(0, 1690, 'created', field),
+      entry(0.1, 1615, 'modified', role('jane', '', 'Editor')),
+      entry(0.2, 1610, 'created', created('jane', 'editor')),
+      entry(0.3, 1690, 'created', field),
+      // Another user, another role, another person, another time: none of them belongs to the creation.
+      entry(0.4, 1615, 'modified', role('tom', '', 'Editor')),
+      entry(0.5, 1615, 'modified', role('jane', 'Editor', 'Administrator')),
+      entry(0.6, 1690, 'created', field, 'eve'),
+      entry(30, 1615, 'modified', role('jane', '', 'Editor')),
+    ];
+    app.clock.move(60_000);
+    const before = await app.call('get-site-changes', { site_id_or_domain: 1, per_page: 100 });
+    await app.call('sync-sites');
+    const after = await app.call('get-site-changes', { site_id_or_domain: 1, per_page: 100 });
+    const added = after.changes.slice(0, after.total - before.total).reverse();
+    expect(pluck(added, 'description')).toEqual([
+      'Created user: jane (role editor)',
+      'Changed role of user: tom (to Editor)',
+      'Promoted to administrator: jane (from Editor to Administrator)',
+      'Created profile field of user: jane (field wp_dashboard_quick_press_last_post_id)',
+      'Changed role of user: jane (to Editor)',
+    ]);
+  });
+
   it('abandoned plugins and themes across the fleet', async () => {
     const day = 86_400;
     const now = Math.floor(app.clock.now() / 1000);

@@ -4,7 +4,7 @@ import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/chi
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { Ctx } from '../context.js';
-import { attempt, connectionBroke, readBack, readUntil, type Seen, wasRefused } from '../sites/attempt.js';
+import { attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
 import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
 import { closeOpen, keepOpen, TOLD_LATER } from '../sites/open-changes.js';
 import { fetchSnapshot } from '../sites/sync.js';
@@ -245,7 +245,7 @@ async function send(
     if (seen.silence?.code === 'svc_cancelled') throw seen.silence;
     const unread = listOf(seen.snapshot, kind) === undefined;
     const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, kind, action, slug));
-    const unknown = connectionBroke(call.failure) || (unread && !wasRefused(call.failure));
+    const unknown = connectionBroke(call.failure) || (unread && call.failure === null);
     const failures = open.map((slug) => {
       const failure = unread
         ? (call.failure ?? seen.silence ?? unverified(action))

@@ -36,11 +36,6 @@ export function connectionBroke(failure: unknown): failure is ChildFailure {
   return kind === 'unreachable' || kind === 'timed_out' || (kind === 'unframed' && GATEWAY.has(httpStatus));
 }
 
-/** The child itself said that it did not do it. */
-export function wasRefused(failure: unknown): boolean {
-  return failure instanceof ChildFailure && ['child_error', 'refused', 'outdated'].includes(failure.kind);
-}
-
 /** What a site shows after a change. */
 export interface Seen {
   /** Null when it could not be read. */
@@ -89,17 +84,17 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
 /** Between looks at a site that is known to be at work. */
 const WORKING_PAUSE_MS = 20_000;
-/** An update that the site's guard says is running is waited for, but not for ever. */
+/** An update that is known to run is waited for, but not for ever. */
 const RUNNING_MS = 5 * 60_000;
 
-/** What a site's guard knows of a change whose answer was lost. */
+/** What is known of a change whose answer was lost. */
 export type Fate = 'running' | 'killed' | 'unknown';
 
 /**
  * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
- * or `expected` says that it may still be at work. Answers the last look. A change that is known to run is waited for longer, one that
- * was twice seen to be killed is not waited for. Where this process has sent the change, it waits for as long as the change is under
- * way, and for nothing once the site has answered it.
+ * or `expected` says that it may still be at work. Answers the last look. Where this process has sent the change, it waits for as long
+ * as the call is under way, and for nothing once the site has answered it. A change that `fateOf` knows to run is waited for longer,
+ * one that was twice seen to be killed is not waited for.
  * @param longest also shortens the single look to the time of a sync
  */
 export async function readUntil(
@@ -109,21 +104,25 @@ export async function readUntil(
   longest?: number,
   fateOf: () => Promise<Fate> = async () => 'unknown',
 ): Promise<Seen> {
+  const began = ctx.clock.elapsed();
   const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
-  let since = ctx.clock.elapsed();
+  let end = began + wait;
   let last: Fate = 'unknown';
   for (let pause = FIRST_PAUSE_MS; ; ) {
     const left = ctx.child.leftRunning(target.site.id);
     const seen = await readBack(ctx, target, null, longest === undefined);
     const isOver = seen.snapshot === null ? !mayComeBack(seen.silence) : left === 'answered' || expected(seen.snapshot);
     if (isOver) return seen;
-    const fate = await fateOf();
-    if (left === 'running') since = ctx.clock.elapsed();
-    const limit = fate === 'running' ? RUNNING_MS : wait;
-    // One that has just ended is looked at once more.
-    const late = ctx.clock.elapsed() + pause > since + limit && (last !== 'running' || fate === 'running');
-    if ((late && left !== 'running') || (fate === 'killed' && last === 'killed')) return seen;
-    last = fate;
+    if (left === 'running') {
+      end = ctx.clock.elapsed() + wait;
+    } else {
+      const fate = await fateOf();
+      const limit = fate === 'running' ? began + RUNNING_MS : end;
+      // One that has just ended is looked at once more.
+      const over = ctx.clock.elapsed() + pause > limit && (last !== 'running' || fate === 'running');
+      if (over || (fate === 'killed' && last === 'killed')) return seen;
+      last = fate;
+    }
     try {
       await ctx.clock.sleep(pause, ctx.signal);
     } catch {

@@ -70,7 +70,14 @@ export async function fetchSnapshot(
     const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after, patienceMs);
     await storeFetched(ctx, target, snapshot, since);
     // A look after a change is told by the call that made it.
-    if (patienceMs === undefined) await settleOpenChanges(ctx, site, snapshot);
+    if (patienceMs === undefined) {
+      await settleOpenChanges(ctx, site, snapshot).catch((err: unknown) =>
+        ctx.log.warn(
+          { err, site_id: site.id },
+          'changes that were left open could not be settled; the next sync tries again',
+        ),
+      );
+    }
     return snapshot;
   } catch (error) {
     const failure = siteCallError(error, site.id, 'svc_sync_failed');

@@ -11,7 +11,7 @@ import type {
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf, wasRefused } from '../sites/attempt.js';
+import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../sites/attempt.js';
 import { siteCallError } from '../sites/load.js';
 
 export type Verdict =
@@ -166,7 +166,7 @@ function notSeen(
 ): { failure: ServiceError; unknown: boolean } {
   return {
     failure: whyNotSeen(offer, failure, unread),
-    unknown: connectionBroke(failure) || (unread !== null && !wasRefused(failure)),
+    unknown: connectionBroke(failure) || (failure === null && unread !== null),
   };
 }
 

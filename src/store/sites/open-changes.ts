@@ -26,8 +26,8 @@ export function createOpenChanges(db: Db) {
       await db.batch(
         changes.map(({ context, action, slug, name, old_version, new_version }) =>
           sql(
-            'INSERT OR REPLACE INTO open_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-            siteId,
+            // A site that was removed meanwhile has nothing to wait for.
+            'INSERT OR REPLACE INTO open_change SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM site WHERE id = ?',
             context,
             action,
             slug,
@@ -36,6 +36,7 @@ export function createOpenChanges(db: Db) {
             new_version,
             origin,
             now,
+            siteId,
           ),
         ),
       );
