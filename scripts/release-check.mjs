@@ -82,6 +82,8 @@ function checkDescriptions() {
     released.bin.sitefleet,
     'dist/src/app/stdio.bundle.cjs',
     'dist/src/mcp/tools.json',
+    'dist/docs/index.html',
+    ...['brief', 'job', 'update'].map((view) => `dist/apps/${view}.html`),
     'guard/sitefleet-guard.php',
   ])
     assert.ok(files.includes(file), `${file} is in the package`);

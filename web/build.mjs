@@ -55,9 +55,11 @@ export async function buildPage(folder) {
     join(folder, 'index.html'),
     html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
   );
-  // Once, as small as can be, instead of at each request.
-  for (const name of readdirSync(assets))
+  // Once, as small as can be, instead of at each request. Only so: few browsers take no Brotli, and each file makes an install longer.
+  for (const name of readdirSync(assets)) {
     writeFileSync(join(assets, `${name}.br`), brotliCompressSync(readFileSync(join(assets, name))));
+    rmSync(join(assets, name));
+  }
 }
 
 /** Copies a file under a name that holds a hash of its content; answers the name. */

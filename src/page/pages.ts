@@ -2,8 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import { Hono } from 'hono';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
@@ -62,10 +64,9 @@ export function builtPageFolder(): string {
 }
 
 interface Asset {
-  bytes: Uint8Array<ArrayBuffer>;
   type: string;
-  /** As the build compressed it, where it did. */
-  br: Uint8Array<ArrayBuffer> | undefined;
+  /** As the build compressed it. */
+  br: Uint8Array<ArrayBuffer>;
 }
 
 export interface Pages {
@@ -74,7 +75,7 @@ export interface Pages {
   document(headers: Headers): Promise<Response>;
 }
 
-/** @param folder with `index.html` and `assets/`, whose names change with their content */
+/** @param folder with `index.html`, and compressed: `assets/`, whose names change with their content */
 export function createPages(folder: string): Pages {
   const index = join(folder, 'index.html');
   const html = existsSync(index) ? readFileSync(index) : undefined;
@@ -104,27 +105,23 @@ export function createPages(folder: string): Pages {
 function readAssets(folder: string): Map<string, Asset> {
   const assets = new Map<string, Asset>();
   if (!existsSync(folder)) return assets;
-  for (const name of readdirSync(folder)) {
+  for (const file of readdirSync(folder)) {
+    const name = basename(file, '.br');
     const type = TYPES[extname(name)];
-    if (type === undefined) continue;
-    const packed = join(folder, `${name}.br`);
-    assets.set(name, {
-      bytes: readFileSync(join(folder, name)),
-      type,
-      br: existsSync(packed) ? readFileSync(packed) : undefined,
-    });
+    if (name !== file && type !== undefined) assets.set(name, { type, br: readFileSync(join(folder, file)) });
   }
   return assets;
 }
 
-function assetResponse({ bytes, type, br }: Asset, accepted: string | null): Promise<Response> | Response {
+async function assetResponse({ type, br }: Asset, accepted: string | null): Promise<Response> {
   const headers: Record<string, string> = {
     ...PAGE_HEADERS,
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': type,
   };
-  if (br !== undefined && accepted !== null && /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted))
+  if (accepted !== null && /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted))
     return new Response(br, { headers: { ...headers, vary: 'Accept-Encoding', 'content-encoding': 'br' } });
+  const bytes = await promisify(brotliDecompress)(br);
   // Pictures and fonts are compressed already.
   if (type === 'image/png' || type === 'font/woff2') return new Response(bytes, { headers });
   return textResponse(bytes, accepted, headers);

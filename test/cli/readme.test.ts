@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeConfig } from '../../src/config/config.js';
 import { DEFAULT_TOOLSETS, TOOLSETS } from '../../src/core/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { tempFolder } from '../support/cleanup.js';
@@ -191,6 +192,21 @@ describe('calls', () => {
       ).toBeGreaterThan(50);
     }
   });
+});
+
+it('names scripts, variables and a version of Node that hold', () => {
+  const facts = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    scripts: Record<string, string>;
+    engines: { node: string };
+  };
+  const scripts = [...readme.matchAll(/npm (?:run )?((?<=run )[\w:]+|start|test)\b/g)].map(([, name = '']) => name);
+  expect(scripts.length).toBeGreaterThan(8);
+  expect(scripts.filter((name) => facts.scripts[name] === undefined)).toEqual([]);
+  const variables = new Set(describeConfig().flatMap(({ name }) => [name, `${name}_FILE`]));
+  const named = [...readme.matchAll(/\bSITEFLEET_[A-Z_]+/g)].map(([name]) => name);
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((name) => !variables.has(name))).toEqual([]);
+  expect(readme).toContain(`Node ${facts.engines.node.replace('>=', '')} or newer`);
 });
 
 it('nothing tells readers to run a package by our name from the registry, where it is not published', () => {
