@@ -200,7 +200,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
     it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
-  describe('an update that WordPress is making', () => {
+  describe('an update that WordPress is making', { timeout: 90_000 }, () => {
     let site: WordPress;
     let guard: GuardClient;
     const slug = 'alpha/alpha.php';
@@ -219,7 +219,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.write(`stop-at-${step}`, '');
       const answer = update();
       answer.catch(() => undefined);
-      await expect.poll(() => existsSync(stopped()), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => existsSync(stopped()), { timeout: 60_000 }).toBe(true);
       return { answer };
     };
 

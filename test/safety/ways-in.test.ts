@@ -53,7 +53,10 @@ it('by an assistant: install, update, read why it was undone', async () => {
 });
 
 it('by a script: the same version is refused on another site, until it is lifted; then it is undone there', async () => {
-  expect(await rest('POST', '/sites/2/guard')).toMatchObject({ status: 200, data: { installed: true } });
+  const installed = (login_allowed: boolean) => ({ status: 200, data: { installed: true, login_allowed } });
+  expect(await rest('POST', '/sites/2/guard')).toMatchObject(installed(false));
+  expect(await rest('POST', '/sites/2/guard', { allow_login: true })).toMatchObject(installed(true));
+  expect(await rest('POST', '/sites/2/guard')).toMatchObject(installed(true));
   const refused = await rest('PUT', '/updates/2/update/plugins', { slug });
   expect(JSON.stringify(refused)).toContain('svc_version_quarantined');
   expect((await rest('GET', '/quarantine')).data).toMatchObject([{ slug, version: '2.0' }]);
