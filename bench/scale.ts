@@ -8,7 +8,7 @@
  */
 
 import { generateKeyPair } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,7 +26,7 @@ import {
   type ScaleSitesSpec,
   scaleSiteUrl,
 } from './lib/scale-sites.js';
-import { startStorageServer } from './lib/sqld.js';
+import { databaseOf, startStorageServer } from './lib/sqld.js';
 import type { WireCounts, WireReady, WireSpec } from './lib/storage-wire.js';
 import { startWorker, type Worker } from './lib/worker.js';
 
@@ -101,9 +101,7 @@ async function simulate({ rates, ...chosen }: ReturnType<typeof options>, dir: s
   const { sites: count, workers, minutes, perAddress } = chosen;
   const paceOf = (rate: number): Pace => ({ sites: count, rate, runMs: SETTLE_MS + minutes * 60_000 });
   const keys = await keyPairs();
-  mkdirSync(join(dir, 'storage'));
-  const storage = await startStorageServer(join(dir, 'storage'));
-  const closers: (() => Promise<void>)[] = [() => storage.close()];
+  const closers: (() => Promise<void>)[] = [];
   try {
     const due = dueWithin(paceOf(Math.max(...rates)));
     const sites = await startHelper<ScaleSitesReady>(new URL('./lib/scale-sites-process.js', import.meta.url), {
@@ -116,16 +114,11 @@ async function simulate({ rates, ...chosen }: ReturnType<typeof options>, dir: s
       server: SERVER,
     } satisfies ScaleSitesSpec);
     closers.push(() => sites.close());
-    const wire = await startHelper<WireReady>(new URL('./lib/storage-wire-process.js', import.meta.url), {
-      target: storage.host,
-      wires: workers,
-    } satisfies WireSpec);
-    closers.push(() => wire.close());
-    const db = await openWriter(`http://${storage.host}`);
-    closers.push(() => db.close());
     const addresses = addressesFor({ sites: count, perAddress });
     const began = performance.now();
-    await storeFleet(db, benchVault(), {
+    // Into the file that the server then takes over: over the network it takes many times as long.
+    const file = await openWriter(`file:${databaseOf(dir)}`);
+    await storeFleet(file, benchVault(), {
       sites: count,
       url: (id) => scaleSiteUrl(id, addresses, sites.ready.port),
       privateKeys: keys.map(({ privateKey }) => privateKey),
@@ -135,7 +128,17 @@ async function simulate({ rates, ...chosen }: ReturnType<typeof options>, dir: s
         if (process.stderr.isTTY) process.stderr.write(`\r${text}   `);
       },
     });
+    await file.close();
+    const storage = await startStorageServer(dir);
+    closers.push(() => storage.close());
+    const db = await openWriter(`http://${storage.host}`);
+    closers.push(() => db.close());
     say(`${count} sites stored in ${Math.round((performance.now() - began) / 1_000)} s`);
+    const wire = await startHelper<WireReady>(new URL('./lib/storage-wire-process.js', import.meta.url), {
+      target: storage.host,
+      wires: workers,
+    } satisfies WireSpec);
+    closers.push(() => wire.close());
     for (const rate of rates)
       await run({ ...chosen, rate }, paceOf(rate), { db, sites, wire, storagePid: storage.pid });
   } finally {

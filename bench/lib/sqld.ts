@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -13,6 +13,13 @@ export interface StorageServer {
   /** `127.0.0.1:PORT`. */
   readonly host: string;
   close(): Promise<void>;
+}
+
+/** The database file of a server over this folder. One that is there before it starts is taken over. */
+export function databaseOf(dir: string): string {
+  const folder = join(dir, 'data', 'dbs', 'default');
+  mkdirSync(folder, { recursive: true });
+  return join(folder, 'data');
 }
 
 /** @throws Error where the development dependency is not installed, or the server does not start */
@@ -50,7 +57,7 @@ async function freePort(): Promise<number> {
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 6_000; tries++) {
     if (child.exitCode !== null) throw new Error(`The libSQL server ended with exit code ${child.exitCode}.`);
     const answers = await fetch(url).then(
       async (response) => {
@@ -62,7 +69,7 @@ async function answering(url: string, child: ChildProcess): Promise<void> {
     if (answers) return;
     await pause(50);
   }
-  throw new Error('The libSQL server did not answer within 10 s.');
+  throw new Error('The libSQL server did not answer within 5 minutes.');
 }
 
 async function ended(child: ChildProcess): Promise<void> {
