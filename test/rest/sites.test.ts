@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keepRecordTexts } from '../../src/store/sites/inventory-lists.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -170,6 +171,9 @@ describe('lists', () => {
       '{"a":[1]}',
     ];
     const { state } = app.fleet.site(0);
+    const stored = () => app.db.one('SELECT count(*) AS n FROM site_record_text WHERE site_id IN (1, 2, 3)');
+    await app.call('sync-sites', { site_ids_or_domains: [1, 2, 3] });
+    expect(await stored()).toEqual({ n: 3 });
     for (const [i, text] of odd.entries())
       await app.db.run(
         'UPDATE package SET name = ?, description = ? WHERE id = (SELECT id FROM package LIMIT 1 OFFSET ?)',
@@ -199,6 +203,11 @@ describe('lists', () => {
     const around = (data: string) => `{"success":1,"total":3,"page":1,"per_page":100,"data":[${data}],"pages":1}`;
     expect(await text('/sites')).toBe(around(records.join(',')));
     expect(records[2]).toContain(JSON.stringify(odd[0]));
+    // What a sync stores of them says the same as what is put together without it.
+    expect(await stored()).toEqual({ n: 0 });
+    await app.db.batch([1, 2, 3].map(keepRecordTexts));
+    expect(await stored()).toEqual({ n: 3 });
+    expect(await text('/sites')).toBe(around(records.join(',')));
     // Every member alone, and some at random, is what the whole record has there.
     const whole = records.map((record) => JSON.parse(record) as Record<string, unknown>);
     const names = Object.keys(whole[0] ?? {});
