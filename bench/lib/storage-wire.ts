@@ -52,7 +52,7 @@ const NAMED: readonly (readonly [Purpose, RegExp])[] = [
   ['results of monitors', /\b(into|update|from) (heartbeat|monitor_hour|incident)\b|^update monitor set status\b/i],
 ];
 
-export function purposeOf(sql: string): Purpose {
+function purposeOf(sql: string): Purpose {
   const text = sql.trimStart();
   return NAMED.find(([, pattern]) => pattern.test(text))?.[0] ?? 'all else';
 }

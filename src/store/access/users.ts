@@ -51,7 +51,7 @@ const KEEPS_LAST = `EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id)
   AND (NOT (${mayWrite('user')}) OR EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id AND ${mayWrite('o')}))`;
 
 /** The form in which names are compared: without regard to case and compatible characters. */
-export function nameKey(name: string): string {
+function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
