@@ -6,7 +6,10 @@ import { z } from './zod.js';
 
 const clientStatus = z.enum(['active', 'suspended']);
 
-export const clientStatusFilter = z.enum(['any', 'active', 'suspended']).default('any').describe('Status.');
+export const clientStatusFilter = z
+  .enum(['any', 'active', 'suspended'])
+  .default('any')
+  .describe('Clients in this state.');
 
 const clientId = z.number().int();
 const clientName = z.string();
@@ -64,10 +67,10 @@ export const ids = () => list(int());
 export const clientDetails = {
   client_phone: plainText(100).optional().describe('Phone.'),
   address_1: plainText(255).optional().describe('Street.'),
-  address_2: plainText(255).optional().describe('Address 2.'),
+  address_2: plainText(255).optional().describe('Second line.'),
   city: plainText(100).optional().describe('City.'),
   state: plainText(200).optional().describe('State or province.'),
   zip: plainText(32).optional().describe('Postal code.'),
   country: plainText(200).optional().describe('Country.'),
-  note: plainText(65_535).optional().describe('Note.'),
+  note: plainText(65_535).optional().describe('Free text.'),
 };

@@ -77,8 +77,8 @@ export const clientRef = integerOrText().describe('Id or e-mail.');
 /** `rule` says what an empty list means, before anything else is said: an empty search result must not become the whole fleet. */
 export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
 
-export const page = () => int(1).default(1).describe('Page.');
-export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Per page.');
+export const page = () => int(1).default(1).describe('Page number.');
+export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
 
 /** Where a list goes on, as an earlier page answered it. The longest name and address fit. */
 export const cursorText = () => z.string().max(8192).optional();

@@ -55,8 +55,8 @@ export const offerFilters = {
   search: searchText().describe('Part of its slug or name.'),
   slug: z.string().trim().min(1).max(255).optional().describe('One slug or name.'),
   exclude_slugs: listOrOne(z.string().trim().min(1).max(255)).default([]).describe('Slugs or names.'),
-  tag_ids: idList().describe('Tag ids.'),
-  client_ids: idList().describe('Client ids.'),
+  tag_ids: idList().describe('Sites with any of these tags.'),
+  client_ids: idList().describe('Sites of any of these clients.'),
   level: levels().describe('How far it goes.'),
 };
 

@@ -6,7 +6,7 @@ import { z } from './zod.js';
 const SITE_EXTRAS = ['tags', 'status_reason', 'last_sync', 'php_version'] as const;
 export type SiteExtra = (typeof SITE_EXTRAS)[number];
 
-export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Include.');
+export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Adds these members.');
 
 /** Absent unless asked for; null = not known. */
 export const siteExtras = {

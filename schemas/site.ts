@@ -7,7 +7,7 @@ export const siteStatus = z.enum(['connected', 'disconnected', 'suspended']);
 export const siteStatusFilter = z
   .enum(['any', 'connected', 'disconnected', 'suspended'])
   .default('any')
-  .describe('Status.');
+  .describe('Sites in this state.');
 
 const SCHEME = /https?:\/\//gi;
 

@@ -96,9 +96,27 @@ function compact(schema: JsonSchema, nameTools: NameTools): JsonSchema {
   return kept;
 }
 
-/** The schema of a member, without a description whose every word stands in the member's name. */
+/** Descriptions for people: to a model the name and the type of the member say as much. */
+const FOR_PEOPLE = new Set([
+  'Adds these members.',
+  'Any of these.',
+  'Clients in this state.',
+  'Free text.',
+  'Items per page.',
+  'Page number.',
+  'Plugins in this state.',
+  'Second line.',
+  'Sites in this state.',
+  'Sites of any of these clients.',
+  'Sites with any of these tags.',
+  'What the item is.',
+  'What to do.',
+]);
+
+/** The schema of a member, without a description whose every word stands in the member's name, or that is for people. */
 function saying(schema: JsonSchema, member: string | undefined): JsonSchema {
   const { description, ...rest } = schema;
+  if (FOR_PEOPLE.has(String(description))) return rest;
   const words = String(description ?? '')
     .toLowerCase()
     .replaceAll('-', '')

@@ -413,7 +413,7 @@ describe('the last login', () => {
     for (const name of ['ada', 'bob']) expect((await program.run(env, ['user', 'add', name])).code).toBe(0);
     const both = await Promise.all(['ada', 'bob'].map((name) => program.run(env, ['user', 'remove', name])));
     expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
-    expect(both.find(({ code }) => code === 1)?.err).toMatch(/(ada|bob) is the last user.*sitefleet user add/);
+    expect(both.find(({ code }) => code === 1)?.err).toMatch(/"(ada|bob)" is the last user.*sitefleet user add/s);
     expect(JSON.parse((await program.run(env, ['user', 'list', '--json'])).out)).toHaveLength(1);
 
     for (const scope of ['read_write', 'read_write', 'write', 'read'])

@@ -12,7 +12,7 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
   input: z.object({
-    page: int(1, 10_000).default(1).describe('Page.'),
+    page: int(1, 10_000).default(1).describe('Page number.'),
     per_page: perPage(20, 100),
     status: clientStatusFilter,
     search: z.string().max(255).default('').describe('Part of name or e-mail.'),

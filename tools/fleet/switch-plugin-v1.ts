@@ -19,10 +19,10 @@ export default defineOperation({
 
   input: z.object({
     plugin: z.string().trim().min(1).max(255).describe('Slug or whole name.'),
-    action: z.enum(['activate', 'deactivate']).describe('Action.'),
+    action: z.enum(['activate', 'deactivate']).describe('What to do.'),
     site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-    tag_ids: idList().describe('Tag ids.'),
-    client_ids: idList().describe('Client ids.'),
+    tag_ids: idList().describe('Sites with any of these tags.'),
+    client_ids: idList().describe('Sites of any of these clients.'),
     dry_run: dryRun,
   }),
 

@@ -31,8 +31,8 @@ export default defineOperation({
   input: z.object({
     search: searchText().describe('Part of the name or URL.'),
     status: siteStatusFilter,
-    tag_ids: idList().describe('Tag ids.'),
-    client_ids: idList().describe('Client ids.'),
+    tag_ids: idList().describe('Sites with any of these tags.'),
+    client_ids: idList().describe('Sites of any of these clients.'),
     plugin: called().describe('Slug or name; rows are its installs.'),
     theme: called().describe('Slug or name; rows are its installs.'),
     item_state: z.enum(['active', 'inactive']).optional().describe('Of that item.'),

@@ -15,7 +15,7 @@ export default defineOperation({
   idempotent: false,
 
   input: z.object({
-    type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('Type.'),
+    type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('What the item is.'),
     slug: slug.describe('Exact slug.'),
     version: token(100).describe('Exact version.'),
   }),

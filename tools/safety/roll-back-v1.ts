@@ -18,7 +18,7 @@ export default defineOperation({
   input: z.object({
     change_id: token(100).optional().describe('Of an update or snapshot.'),
     site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
-    type: itemType.optional().describe('Type.'),
+    type: itemType.optional().describe('What the item is.'),
     slug: slug.optional().describe('Exact slug.'),
     to_version: token(100).optional().describe('Default: before the last update.'),
   }),

@@ -14,7 +14,7 @@ export default defineOperation({
 
   input: z.object({
     site_id_or_domain: siteRef,
-    status: z.enum(['all', 'active', 'inactive']).default('all').describe('Status.'),
+    status: z.enum(['all', 'active', 'inactive']).default('all').describe('Plugins in this state.'),
     has_update: bool().optional().describe('Only with (true) or without (false) an update.'),
   }),
 

@@ -14,8 +14,8 @@ export default defineOperation({
   idempotent: true,
 
   input: z.object({
-    action: z.enum(['ignore', 'unignore']).describe('Action.'),
-    type: z.enum(['core', 'plugin', 'theme']).describe('Type.'),
+    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+    type: z.enum(['core', 'plugin', 'theme']).describe('What the item is.'),
     slug: z.string().trim().min(1).max(255).describe('Slug or name.'),
     version: version().describe('Only this one; the next shows again.'),
     until: z.string().trim().max(40).optional().describe('ISO 8601; then it shows again.'),

@@ -15,15 +15,15 @@ export default defineOperation({
   idempotent: true,
 
   input: z.object({
-    action: z.enum(['ignore', 'unignore']).describe('Action.'),
+    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
     site_id_or_domain: siteRef,
-    type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('Type.'),
+    type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('What the item is.'),
     slug: slug.describe('For core: platform.'),
   }),
 
   output: z.object({
     success: z.boolean(),
-    action: z.enum(['ignore', 'unignore']).describe('Action.'),
+    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
     site_id: z.number().int(),
     type: z.enum(['core', 'plugin', 'theme']),
     slug: z.string(),

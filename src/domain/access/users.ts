@@ -97,7 +97,7 @@ export async function changeUser(
     password_hash: password === undefined ? undefined : await hashOf(ctx, password),
     enabled: active,
   };
-  requireDone(await ctx.store.users.change(before.id, change, true), ref);
+  requireDone(await ctx.store.users.change(before.id, change, true), before.name);
   const fields = Object.entries({ right, password, active }).flatMap(([field, value]) =>
     value === undefined ? [] : [field],
   );
@@ -110,7 +110,7 @@ export async function changeUser(
 export async function removeUser(ctx: UserCtx, ref: UserRef): Promise<UserView> {
   const user = await known(ctx, ref);
   requireGrant(ctx, user.rights, 'user_id');
-  requireDone(await ctx.store.users.remove(user.id, true), ref);
+  requireDone(await ctx.store.users.remove(user.id, true), user.name);
   ctx.events.emit({ name: 'user.deleted', facts: { user_id: user.id, user_name: user.name } });
   return userView(user);
 }
@@ -148,13 +148,16 @@ async function known(ctx: UserCtx, ref: UserRef): Promise<UserRow> {
   return user;
 }
 
-function requireDone(outcome: UserOutcome, ref: UserRef): void {
+function requireDone(outcome: UserOutcome, name: string): void {
   if (outcome === 'done') return;
-  if (outcome === 'absent') throw noUser(ref);
+  if (outcome === 'absent') throw noUser(name);
   throw new ServiceError(
     'svc_rest_conflict',
-    'This is the last user who may change anything: no other could add users any more. Nothing changed.',
-    { field: 'user_id', advice: 'Add another user with the right write first.' },
+    `${JSON.stringify(name)} is the last user who may change anything: no other could add users any more. Nothing changed.`,
+    {
+      field: 'user_id',
+      advice: 'Add another user with the right write first (POST /v2/users/add, or "sitefleet user add").',
+    },
   );
 }
 
