@@ -230,7 +230,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await told.getByRole('button', { name: 'Delete: On call' }).click();
     await dialog.getByText('Delete the recipient On call?').waitFor();
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await told.getByText('On call').waitFor({ state: 'detached' });
+    await told.getByText('On call', { exact: true }).waitFor({ state: 'detached' });
     expect((await rest('/alerts/recipients')).total).toBe(0);
   });
 
