@@ -167,7 +167,10 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Right').selectOption('read');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').getByText(/is the last user who may change anything/).waitFor();
+    await dialog
+      .getByRole('alert')
+      .getByText(/is the last user who may change anything/)
+      .waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
   });
 
