@@ -49,6 +49,8 @@ const ELEMENTS =
   'tt|u|ul|var|video|wbr';
 /** A tag of HTML's own, one with attributes, a comment: markup even where it was sent as entities. */
 const HTML = new RegExp(`</?(?:${ELEMENTS})(?=[\\s/>])[^<>]*>|<[A-Za-z][^<>=]*=[^<>]*>|<[!?][^<>]*>`, 'gi');
+/** What is left of such a tag: cut off, or nested deeper than anybody means it. */
+const HTML_OPENING = new RegExp(`<(?=[/!?]|(?:${ELEMENTS})(?![\\w-])|[A-Za-z][^>=]{0,300}=)`, 'gi');
 /** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
 const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 
@@ -81,6 +83,11 @@ function raw(value: unknown, max: number): string {
 /** Printable ASCII holds no invisible characters, so the slow pattern is skipped. */
 const PRINTABLE = /^[ -~]*$/;
 
+/** Before tags are looked for: an unseen character in one would hide it. */
+function visible(text: string): string {
+  return PRINTABLE.test(text) ? text : text.replace(/\s+/g, ' ').replace(INVISIBLE, '');
+}
+
 function withoutMarkup(text: string): string {
   if (!text.includes('<')) return text;
   const bare = text.includes('</') ? text.replace(SCRIPT_BLOCK, ' ') : text;
@@ -94,23 +101,20 @@ function withoutMarkup(text: string): string {
  */
 export function plainText(value: unknown, max: number): string {
   // Twice: what is left around a nested tag may be one.
-  let bare = withoutMarkup(withoutMarkup(raw(value, max)));
+  let bare = withoutMarkup(withoutMarkup(visible(raw(value, max))));
   // What is left of a cut or nested tag must not read as the beginning of one.
   if (bare.includes('<')) bare = bare.replace(OPENING, ' ');
-  const decoded = decodeEntities(bare);
+  const decoded = visible(decodeEntities(bare));
   return cleanLine(decoded.includes('<') ? withoutHtml(decoded) : decoded, max);
 }
 
 function withoutHtml(text: string): string {
-  const bare = text.replace(SCRIPT_BLOCK, ' ').replace(HTML, ' ').replace(HTML, ' ');
-  // Nested deeper than anybody means it.
-  return bare.search(HTML) === -1 ? bare : bare.replace(OPENING, ' ');
+  return text.replace(SCRIPT_BLOCK, ' ').replace(HTML, ' ').replace(HTML, ' ').replace(HTML_OPENING, ' ');
 }
 
 /** One line, with every visible character as it is given: control and bidi characters gone, blanks collapsed, at most `max` characters. */
 export function cleanLine(text: string, max: number): string {
-  let line = text;
-  if (!PRINTABLE.test(line)) line = line.replace(/\s+/g, ' ').replace(INVISIBLE, '');
+  let line = visible(text);
   if (line.includes('  ')) line = line.replace(/ {2,}/g, ' ');
   return cut(line.trim(), max);
 }

@@ -318,7 +318,9 @@ describe('text of strangers', () => {
     ['&lt;strong&gt;No&lt;/strong&gt; &lt;x onclick=&quot;a()&quot;&gt; &lt;b&gt; a &lt; b', 'No a < b'],
     ['&lt;scr&lt;b&gt;ipt&gt; &lt;im&lt;i&gt;g src=x&gt;', '<scr ipt>'],
     [`${'&lt;b '.repeat(20)}${'&gt;'.repeat(20)} c`, `${'b '.repeat(18)}${'>'.repeat(18)} c`],
+    ['&lt;img src=x onerror=a() &lt;/b 1 &lt; 2 &lt;3', 'img src=x onerror=a() /b 1 < 2 <3'],
     ['<b>a</b> &lt;c&gt; <a', 'a <c> a'],
+    ['<\0script>a</\u200bscript> &lt;&#8203;b&gt; <\u202eb>', ''],
     ['<scr<b>ipt>x<a', 'x a'],
     ['a <script>alert(1)</script> b', 'a b'],
     ['1 < 2 && 3 > 2', '1 < 2 && 3 > 2'],
@@ -341,7 +343,7 @@ describe('text of strangers', () => {
     const pieces = fc.array(
       fc.oneof(
         fc.string({ unit: 'binary' }),
-        fc.constantFrom('<', '>', '&gt;', '&amp;lt;', 'script', '</', '<!--', '&'),
+        fc.constantFrom('<', '>', '&gt;', '&amp;lt;', 'script', '</', '<!--', '&', '\0', '\u200b'),
       ),
     );
     fc.assert(
@@ -351,6 +353,32 @@ describe('text of strangers', () => {
         expect(text).not.toMatch(/<[A-Za-z/!?]/);
         expect(text).not.toMatch(/[\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]/u);
         expect(exactText(text, 40) === null).toBe(text === '');
+      }),
+    );
+  });
+
+  it('never leaves markup of HTML that was sent as entities', () => {
+    const words = [
+      '<',
+      '&lt;',
+      '&#60;',
+      '>',
+      '&gt;',
+      'script',
+      'b',
+      'img src=x onerror=a',
+      '/',
+      ' ',
+      '=',
+      'Test',
+      '!--',
+      '?',
+      '"',
+    ];
+    const pieces = fc.array(fc.constantFrom(...words, '&#0;', '\u200b', '&#8203;'));
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        expect(plainText(parts.join(''), 300)).not.toMatch(/<\/?(script|b|img)[\s>]|<[/!?]|<[a-z][^<>]*=/i);
       }),
     );
   });
