@@ -7,6 +7,7 @@ import { generateKey } from '../../src/child/sign.js';
 import type { GuardClient } from '../../src/guard/client.js';
 import {
   clientOf,
+  closeTransport,
   codeOf,
   contents,
   pause,
@@ -14,7 +15,6 @@ import {
   post,
   signed,
   status,
-  transport,
   visit,
   writePlugin,
 } from './tools.js';
@@ -49,7 +49,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
   }, 120_000);
 
   afterAll(async () => {
-    await transport.close();
+    await closeTransport();
     await host.close();
   });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
 import type { GuardClient } from '../../src/guard/client.js';
 import { mountVolume, type Volume, volumeMissing } from '../support/processes/volume.js';
-import { clientOf, codeOf, contents, pause, plugin, status, transport, visit, writePlugin } from './tools.js';
+import { clientOf, closeTransport, codeOf, contents, pause, plugin, status, visit, writePlugin } from './tools.js';
 import { type WordPress, WordPressHost, wordpressMissing } from './wordpress.js';
 import { zip } from './zip.js';
 
@@ -26,7 +26,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
   }, 120_000);
 
   afterAll(async () => {
-    await transport.close();
+    await closeTransport();
     await host.close();
   });
 

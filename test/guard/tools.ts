@@ -10,17 +10,24 @@ import type { GuardFailure } from '../../src/guard/failure.js';
 import { signedRequest } from '../../src/guard/protocol.js';
 import type { WordPress } from './wordpress.js';
 
-const resolver = new Resolver({
-  allowPrivate: true,
-  lookup: undefined,
-  timeoutMs: 5_000,
-  now: () => performance.now(),
-});
-export const transport = new Transport({ resolver, allowPrivate: true, connectTimeoutMs: 5_000, finishMs: 0 });
+let transport: Transport | undefined;
+
+/** Opened again after each file that has closed it: the files of a worker share this module. */
+function openTransport(): Transport {
+  const now = () => performance.now();
+  const resolver = new Resolver({ allowPrivate: true, lookup: undefined, timeoutMs: 5_000, now });
+  transport ??= new Transport({ resolver, allowPrivate: true, connectTimeoutMs: 5_000, finishMs: 0 });
+  return transport;
+}
+
+export async function closeTransport(): Promise<void> {
+  await transport?.close();
+  transport = undefined;
+}
 
 export function clientOf(site: WordPress, privateKey: string, now: () => number = Date.now): GuardClient {
   const at = { url: site.url, private_key: privateKey, http_user: null, http_pass: null, ssl_verify: true };
-  return new GuardClient(at, { exchange: (request) => transport.exchange(request), userAgent: 'test', now });
+  return new GuardClient(at, { exchange: (request) => openTransport().exchange(request), userAgent: 'test', now });
 }
 
 /** Sends one signed request as it is, so that tests can bend it. */

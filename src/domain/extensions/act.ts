@@ -113,8 +113,8 @@ async function act(
   const changes = await change(ctx, target, kind, action, sent);
   const { done, errors } = await told(ctx, target, kind, action, sent, changes);
   const refused = [...failures].map(([slug, { code, message }]) => ({ slug, code, message }));
-  const order = ({ slug }: SlugError) => slugs.indexOf(slug);
-  return { done, errors: [...refused, ...errors].sort((a, b) => order(a) - order(b)) };
+  const failed = new Map([...refused, ...errors].map((error) => [error.slug, error]));
+  return { done, errors: slugs.flatMap((slug) => failed.get(slug) ?? []) };
 }
 
 /** Tells what became of changes that were sent, and keeps those of which it is not known yet. */
