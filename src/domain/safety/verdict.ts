@@ -39,12 +39,9 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   for (let look = 0; look < MOST_LOOKS && bad + fine < PAUSES_MS.length; look++) {
     const pause = PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
-    const [{ findings: found, silent }, early] = await Promise.all([
-      lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths),
-      faultsOf(run),
-    ]);
-    // What this look has set off is recorded by now.
-    const told = found.some(isBroken) ? await faultsOf(run) : early;
+    const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    // Afterwards: what this look has set off is recorded by now, also where no page shows it.
+    const told = await faultsOf(run);
     // Silence of the site says nothing while our own network is down. The guard has answered where it is not.
     if (silent && told === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
     const faults = told ?? [];
@@ -59,7 +56,7 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
     if (witnesses >= 2) return { broken, suspect: [], restored };
     if (seen.length === 0) suspect = agreed(suspect, found);
-    if (fine === 2 || (depth === 'quick' && bad === 0 && !undecided)) break;
+    if (!undecided && (fine === 2 || (depth === 'quick' && bad === 0))) break;
   }
   // Too few looks counted: one bad one proves nothing, in either direction.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
