@@ -143,7 +143,7 @@ async function lookAfter<T>(
   // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
   return connectionBroke(call.failure)
     ? readUntil(ctx, target, changed, waitMs, fate)
-    : readUntil(ctx, target, () => true);
+    : readUntil(ctx, target, () => true, undefined, fate);
 }
 
 async function applyCore(
