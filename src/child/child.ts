@@ -205,6 +205,9 @@ export type FailureKind =
   | 'reads_only'
   | 'cancelled';
 
+/** Statuses of a gateway that has lost the site behind it, which may be at work still; 520 to 524 are a CDN's. */
+export const GATEWAY_LOST: ReadonlySet<number> = new Set([408, 502, 503, 504, 520, 521, 522, 523, 524]);
+
 /** A call that failed, typed. `message` is safe to show: no secrets, child text only as what the site says. */
 export class ChildFailure extends Error {
   readonly kind: FailureKind;

@@ -1,12 +1,12 @@
 /** Changes that go on at a site although their caller gave up: whether the site is still at work on the last one. */
 
+import { GATEWAY_LOST } from './child.js';
+
 /** `answered` = the site has ended it with an answer of its own, so that nothing more comes of it. */
 export type Leftover = 'running' | 'answered';
 
 /** How long it is known after the end: the job that goes on with the call asks within seconds. */
 const KEPT_MS = 120_000;
-/** Statuses of a gateway that has lost the site behind it, which may be at work still. */
-const LOST: ReadonlySet<number> = new Set([408, 502, 503, 504, 520, 521, 522, 523, 524]);
 
 export class Leftovers {
   /** One entry for each site whose last change was given up, until a while after its end. */
@@ -29,7 +29,7 @@ export class Leftovers {
       },
       over: (status) => {
         ended = true;
-        if (status === 0 || LOST.has(status)) return forget();
+        if (status === 0 || GATEWAY_LOST.has(status)) return forget();
         entry.state = 'answered';
         setTimeout(forget, KEPT_MS).unref();
       },

@@ -3,6 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api/client.js';
+import { t } from '../texts/texts.js';
+import { Button } from './button.js';
 import { CurrentForm } from './form-state.js';
 import { wordsOf } from './states.js';
 
@@ -44,6 +46,18 @@ export function Form({ onSubmit, children }: Props) {
       <CurrentForm.Provider value={{ refused, busy, fields }}>{children}</CurrentForm.Provider>
       {refused !== null && <Rest of={refused} fields={fields} />}
     </form>
+  );
+}
+
+/** The last row of a form in a dialog: leave it, or send it. */
+export function FormEnd({ send, cancel }: { send: string; cancel: () => void }) {
+  return (
+    <div class="row end">
+      <Button onClick={cancel}>{t.cancel}</Button>
+      <Button kind="main" type="submit">
+        {send}
+      </Button>
+    </div>
   );
 }
 

@@ -9,7 +9,7 @@ import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { Dialog } from './dialog.js';
 import { TextField } from './field.js';
-import { Form } from './form.js';
+import { Form, FormEnd } from './form.js';
 import { Icon } from './icon.js';
 import { tell } from './toast.js';
 
@@ -82,12 +82,7 @@ function Choose({ close }: { close: () => void }) {
           onInput={setPassword}
           required
         />
-        <div class="row end">
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" type="submit">
-            {t.save}
-          </Button>
-        </div>
+        <FormEnd send={t.save} cancel={close} />
       </Form>
     </Dialog>
   );

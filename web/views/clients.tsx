@@ -9,7 +9,7 @@ import { Badge, SiteStatus } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { SearchField, TextField } from '../parts/field.js';
-import { Form } from '../parts/form.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
@@ -180,12 +180,7 @@ function Edit({ client, close }: { client?: Known; close: () => void }) {
         <TextField label={t.clients.email} name="client_email" type="email" value={email} onInput={setEmail} />
         <TextField label={t.clients.phone} name="client_phone" value={phone} onInput={setPhone} />
         <TextField label={t.clients.note} name="note" value={note} onInput={setNote} />
-        <div class="row end">
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" type="submit">
-            {t.save}
-          </Button>
-        </div>
+        <FormEnd send={t.save} cancel={close} />
       </Form>
     </Dialog>
   );

@@ -8,7 +8,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { SelectField, TextField } from '../parts/field.js';
-import { Form } from '../parts/form.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { Once } from '../parts/once.js';
 import { Card } from '../parts/page.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
@@ -150,12 +150,7 @@ function AddKey({ close }: { close: () => void }) {
               ['read,write', t.access.rights['read,write']],
             ]}
           />
-          <div class="row end">
-            <Button onClick={close}>{t.cancel}</Button>
-            <Button kind="main" type="submit">
-              {t.access.add}
-            </Button>
-          </div>
+          <FormEnd send={t.access.add} cancel={close} />
         </Form>
       ) : (
         <Once text={t.access.once} secret={token} done={close} />

@@ -8,7 +8,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { SelectField, TextField } from '../parts/field.js';
-import { Form } from '../parts/form.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
@@ -181,12 +181,7 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
         />
       )}
       <TextField label={t.recipients.name} name="name" value={name} onInput={setName} />
-      <div class="row end">
-        <Button onClick={() => done(null)}>{t.cancel}</Button>
-        <Button kind="main" type="submit">
-          {t.save}
-        </Button>
-      </div>
+      <FormEnd send={t.save} cancel={() => done(null)} />
     </Form>
   );
 }

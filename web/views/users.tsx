@@ -9,7 +9,7 @@ import { useStore } from '../api/store.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { Check, SelectField, TextField } from '../parts/field.js';
-import { Form } from '../parts/form.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { Once } from '../parts/once.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
@@ -183,12 +183,7 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
         )}
         {user !== null && <Check label={t.users.mayLogIn} checked={active} onChange={setActive} />}
         {user !== null && <p class="hint">{t.users.endsSessions}</p>}
-        <div class="row end">
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" type="submit">
-            {user === null ? t.users.add : t.save}
-          </Button>
-        </div>
+        <FormEnd send={user === null ? t.users.add : t.save} cancel={close} />
       </Form>
     </Dialog>
   );

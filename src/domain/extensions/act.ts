@@ -8,7 +8,7 @@ import { attempt, connectionBroke, readBack, readUntil, type Seen } from '../sit
 import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
 import { closeOpen, keepOpen, TOLD_LATER } from '../sites/open-changes.js';
 import { fetchSnapshot } from '../sites/sync.js';
-import { installedExtensions } from './inventory.js';
+import { installedBySlug } from './inventory.js';
 
 const CHILD_AGENT = 2;
 const MUST_USE = 1;
@@ -172,8 +172,7 @@ async function knownSlugs(
   action: ExtensionAction,
   slugs: readonly string[],
 ): Promise<{ known: Map<string, ExtensionRow>; failure: ServiceError | null }> {
-  const read = async () =>
-    new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const read = () => installedBySlug(ctx, target.site.id, kind);
   const known = await read();
   if (slugs.every((slug) => known.has(slug))) return { known, failure: null };
   try {

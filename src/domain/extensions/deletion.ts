@@ -6,7 +6,7 @@ import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import type { SlugError } from './act.js';
 import { actOnPlugins, deleteThemes, extensionEntry, requireSlugs } from './extensions.js';
-import { installedExtensions } from './inventory.js';
+import { installedBySlug } from './inventory.js';
 
 const PARENT_ACTIVE = 4;
 const CHILD_AGENT = 2;
@@ -23,7 +23,7 @@ async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
   const target = await writableTarget(ctx, ref);
   const wanted = requireSlugs(slugs);
-  const rows = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const rows = await installedBySlug(ctx, target.site.id, kind);
   const found = wanted.flatMap((slug) => rows.get(slug) ?? []);
   const warnings = wanted.flatMap((slug) => {
     const row = rows.get(slug);

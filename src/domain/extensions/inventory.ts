@@ -10,3 +10,12 @@ const KIND_NUMBER: Record<ExtensionKind, number> = { plugin: 0, theme: 1 };
 export function installedExtensions(ctx: Ctx, siteId: number, kind: ExtensionKind): Promise<ExtensionRow[]> {
   return ctx.store.inventory.extensions(siteId, KIND_NUMBER[kind]);
 }
+
+/** The same, by slug. */
+export async function installedBySlug(
+  ctx: Ctx,
+  siteId: number,
+  kind: ExtensionKind,
+): Promise<Map<string, ExtensionRow>> {
+  return new Map((await installedExtensions(ctx, siteId, kind)).map((row) => [row.slug, row]));
+}

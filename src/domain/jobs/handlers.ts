@@ -1,7 +1,6 @@
 /** Job handlers: what each kind of job does to one site. A direct call and the queue run the same one (operations §6, §11.20). */
 
 import type { JobType } from '../../../schemas/job.js';
-import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
 import type { JobItem } from '../../store/jobs/jobs.js';
 import type { SiteMarks } from '../../store/sites/sites.js';
@@ -29,6 +28,7 @@ import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
 import { outcomeOfUpdates } from '../updates/outcome.js';
 import { type ApplyResult, failed } from '../updates/results.js';
 import { isCancelled } from '../updates/send.js';
+import { LONGEST, saidOfItem } from './outcomes.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
@@ -220,9 +220,9 @@ export const extensionHandler: JobHandler<ExtensionParams, ActionResult> = {
       failed: done.length === 0 && first !== undefined,
       code: (first?.code ?? '') as ErrorCode | '',
       message: errors
-        .map(({ slug, message }) => `${siteWord(slug)}: ${message}`)
+        .map(({ slug, message }) => saidOfItem({ slug, message }))
         .join('; ')
-        .slice(0, 2000),
+        .slice(0, LONGEST),
       items,
     };
   },

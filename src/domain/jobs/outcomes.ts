@@ -21,7 +21,8 @@ export function outcomeOfItems(items: readonly JobItem[]): SiteOutcome {
   return { items, code, message: message.slice(0, LONGEST), failed: isFailed(code, items) };
 }
 
-const LONGEST = 2000;
+/** Of the message of a site in a job, in characters. */
+export const LONGEST = 2000;
 
 /** One item that was done is a success of the site (operations §7.2). */
 function isFailed(code: string, items: readonly JobItem[]): boolean {
@@ -30,10 +31,17 @@ function isFailed(code: string, items: readonly JobItem[]): boolean {
 
 function saidOf(items: readonly JobItem[]): Pick<SiteOutcome, 'code' | 'message'> {
   const failures = items.filter(({ done }) => !done);
-  const said = failures.map(({ facts: { type, slug, message } }) =>
-    type === 'site' ? String(message) : `${type === undefined ? '' : `${type}: `}${siteWord(String(slug))}: ${message}`,
-  );
-  return { code: (failures[0]?.facts.code ?? '') as ErrorCode | '', message: said.join('; ') };
+  return {
+    code: (failures[0]?.facts.code ?? '') as ErrorCode | '',
+    message: failures.map(({ facts }) => saidOfItem(facts)).join('; '),
+  };
+}
+
+/** A failed item in one sentence: of what type it is where it has one, its slug, and why; of the site as a whole only why. */
+export function saidOfItem({ type, slug, message }: Readonly<Record<string, unknown>>): string {
+  return type === 'site'
+    ? String(message)
+    : `${type === undefined ? '' : `${type}: `}${siteWord(String(slug))}: ${message}`;
 }
 
 function isSameItem({ facts: a }: JobItem, { facts: b }: JobItem): boolean {

@@ -1,6 +1,6 @@
 /** Sending one change to a site, and reading back what became of it, also when the connection broke in the middle. */
 
-import { ChildFailure, type Snapshot } from '../../child/child.js';
+import { ChildFailure, GATEWAY_LOST, type Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from './load.js';
@@ -26,14 +26,11 @@ export function mayHaveRun(error: unknown): boolean {
   return error instanceof ChildFailure && error.mayHaveRun;
 }
 
-/** Statuses of a gateway that has lost the site behind it; 520 to 524 are a CDN's. */
-const GATEWAY = new Set([408, 502, 503, 504, 520, 521, 522, 523, 524]);
-
 /** The connection broke, so the site may still be at work; as against: the site said what went wrong. */
 export function connectionBroke(failure: unknown): failure is ChildFailure {
   if (!(failure instanceof ChildFailure)) return false;
   const { kind, httpStatus } = failure;
-  return kind === 'unreachable' || kind === 'timed_out' || (kind === 'unframed' && GATEWAY.has(httpStatus));
+  return kind === 'unreachable' || kind === 'timed_out' || (kind === 'unframed' && GATEWAY_LOST.has(httpStatus));
 }
 
 /** What a site shows after a change. */

@@ -3,7 +3,7 @@
 import type { Snapshot } from '../../child/child.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { installedExtensions } from '../extensions/inventory.js';
+import { installedBySlug } from '../extensions/inventory.js';
 import { readUntil } from '../sites/attempt.js';
 import type { LoadedSite } from '../sites/load.js';
 import { TOLD_LATER } from '../sites/open-changes.js';
@@ -24,13 +24,14 @@ export async function finishCutOff(
 ): Promise<ApplyResult & { silent: boolean }> {
   const type = UPDATE_TYPES[Math.min(...offers.map((offer) => offer.type))] ?? 'core';
   // The call that was cut off was about the first type: an update that is still running must not be sent a second time.
-  const expected = shows(
-    type,
-    offers.filter((offer) => UPDATE_TYPES[offer.type] === type),
-  );
-  const [plugins, themes] = await Promise.all([before(ctx, target, 'plugin'), before(ctx, target, 'theme')]);
+  const sent = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
+  // As it was when the run began.
+  const [plugin, theme] = await Promise.all([
+    installedBySlug(ctx, target.site.id, 'plugin'),
+    installedBySlug(ctx, target.site.id, 'theme'),
+  ]);
   const fresh = { ...target, site: { ...target.site, content_hash: '' } };
-  const { snapshot, silence } = await readUntil(ctx, fresh, expected);
+  const { snapshot, silence } = await readUntil(ctx, fresh, shows(type, sent));
   if (silence?.code === 'svc_cancelled') throw silence;
   if (snapshot === null) {
     const why = `The update ran on when its call had ended, and the site has not shown since whether it took effect. ${silence?.message ?? ''}`;
@@ -43,27 +44,16 @@ export async function finishCutOff(
           }
         : notTried(target, word, offer);
     });
-    await keepUnknown(
-      ctx,
-      target,
-      type,
-      offers.filter((offer) => UPDATE_TYPES[offer.type] === type),
-      errors,
-    );
+    await keepUnknown(ctx, target, type, sent, errors);
     emitOutcomes(ctx, type, { updated: [], errors: errors.filter((error) => error.type === type) });
     return { updated: [], errors, silent: true };
   }
-  const found = offers.flatMap((offer) => appliedIn(snapshot, target, offer, { plugin: plugins, theme: themes }));
+  const found = offers.flatMap((offer) => appliedIn(snapshot, target, offer, { plugin, theme }));
   const updated = found.map(({ item }) => item);
   const aside = found.flatMap((one) => one.aside ?? []);
   for (const word of UPDATE_TYPES)
     emitOutcomes(ctx, word, { updated: updated.filter((item) => item.type === word), errors: [] });
   return { updated, errors: [...aside, ...(await inspectSite(ctx, target, updated, null))], silent: false };
-}
-
-/** What was installed when the run began, by slug. */
-async function before(ctx: Ctx, { site }: LoadedSite, kind: 'plugin' | 'theme'): Promise<Inventories['before']> {
-  return new Map((await installedExtensions(ctx, site.id, kind)).map((row) => [row.slug, row]));
 }
 
 function appliedIn(

@@ -1,7 +1,7 @@
 /** What a run of updates means to a job: whether its site has succeeded, what went wrong, and each item. Pure. */
 
-import { siteWord } from '../../../schemas/site-text.js';
 import type { SiteOutcome } from '../jobs/handlers.js';
+import { LONGEST, saidOfItem } from '../jobs/outcomes.js';
 import type { Applied, ApplyError, ApplyResult } from './results.js';
 
 /** One applied update is a success of the site (operations §7.2). */
@@ -27,10 +27,8 @@ function joined(updated: readonly Applied[], errors: readonly ApplyError[]): Pic
     return { code: 'svc_site_offline', message: first.message };
   const [broken] = errors.filter(({ type }) => type === 'site');
   const message = errors
-    .map((error) =>
-      error.type === 'site' ? error.message : `${error.type}: ${siteWord(error.slug)}: ${error.message}`,
-    )
+    .map(({ type, slug, message }) => saidOfItem({ type, slug, message }))
     .join('; ')
-    .slice(0, 2000);
+    .slice(0, LONGEST);
   return { code: broken === undefined ? 'svc_update_failed' : 'svc_site_offline', message };
 }

@@ -4,7 +4,7 @@ import type { ExtensionKind, Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { installedExtensions } from '../extensions/inventory.js';
+import { installedBySlug } from '../extensions/inventory.js';
 import { type Attempt, attempt, connectionBroke, type Fate, readBack, readUntil, type Seen } from '../sites/attempt.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
@@ -104,7 +104,7 @@ async function sendExtensions(
   sending: Sending,
 ): Promise<Judged> {
   const connection = requireConnection(target);
-  const before = new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
+  const before = await installedBySlug(ctx, target.site.id, kind);
   const slugs = offers.map((offer) => offer.slug);
   const call = await attempt(ctx, () =>
     ctx.child.upgradeExtensions(connection, kind, slugs, { signal: ctx.signal, timeoutMs: sending.timeoutMs }),

@@ -4,7 +4,7 @@ import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { type ActionAnswer, activateTheme, actOnPlugins, deleteThemes } from '../../domain/extensions/extensions.js';
-import { installedExtensions } from '../../domain/extensions/inventory.js';
+import { installedBySlug } from '../../domain/extensions/inventory.js';
 import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 
@@ -42,7 +42,7 @@ export async function changePlugins(
   action: 'activate' | 'deactivate' | 'delete',
   slugs: readonly string[],
 ): Promise<Outcome> {
-  const before = await bySlug(ctx, target, 'plugin');
+  const before = await installedBySlug(ctx, target.site.id, 'plugin');
   const result = await actOnPlugins(ctx, target, action, slugs);
   const outcome = await judged(ctx, target, 'plugin', before, result);
   requireSome(outcome, `svc_rest_${action}_plugins_action`, 'svc_rest_invalid_plugins_slugs');
@@ -51,7 +51,7 @@ export async function changePlugins(
 
 /** Deletes themes; the active one and its parent are refused, `svc_rest_conflict` when nothing else was sent. Fails as `changePlugins`. */
 export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
-  const before = await bySlug(ctx, target, 'theme');
+  const before = await installedBySlug(ctx, target.site.id, 'theme');
   const result = await deleteThemes(ctx, target, slugs);
   const outcome = await judged(ctx, target, 'theme', before, result);
   requireSome(outcome, 'svc_rest_delete_themes_action', 'svc_rest_invalid_themes_slugs');
@@ -64,10 +64,10 @@ export async function switchTheme(
   target: LoadedSite,
   slug: string,
 ): Promise<{ activate: NamedExtension; deactivate: NamedExtension | null }> {
-  const before = await bySlug(ctx, target, 'theme');
+  const before = await installedBySlug(ctx, target.site.id, 'theme');
   try {
     const { previous_theme } = await activateTheme(ctx, target, slug);
-    const after = await bySlug(ctx, target, 'theme');
+    const after = await installedBySlug(ctx, target.site.id, 'theme');
     const left = previous_theme === slug ? undefined : before.get(previous_theme);
     return {
       activate: named(slug, after.get(slug)),
@@ -75,17 +75,13 @@ export async function switchTheme(
     };
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'svc_activation_failed') throw error;
-    const known = (await bySlug(ctx, target, 'theme')).has(slug);
+    const known = (await installedBySlug(ctx, target.site.id, 'theme')).has(slug);
     throw new ServiceError(known ? 'svc_rest_activate_themes_action' : 'svc_rest_invalid_themes_slugs', error.message, {
       field: 'slug',
       advice: 'Read the slugs with GET …/themes.',
       data: { site_id: target.site.id },
     });
   }
-}
-
-async function bySlug(ctx: Ctx, target: LoadedSite, kind: ExtensionKind): Promise<Map<string, ExtensionRow>> {
-  return new Map((await installedExtensions(ctx, target.site.id, kind)).map((row) => [row.slug, row]));
 }
 
 async function judged(
@@ -95,7 +91,7 @@ async function judged(
   before: ReadonlyMap<string, ExtensionRow>,
   { done, errors }: ActionAnswer,
 ): Promise<Outcome> {
-  const after = await bySlug(ctx, target, kind);
+  const after = await installedBySlug(ctx, target.site.id, kind);
   const failed = errors.map(({ slug, code, message }) => {
     const row = after.get(slug) ?? before.get(slug);
     if (row === undefined) return { slug, code: 'not_installed', message };
