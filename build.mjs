@@ -36,9 +36,9 @@ if (missing.length > 0) {
   process.exit(built ? 0 : 1);
 }
 
-const compiled = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-  stdio: 'inherit',
-});
+// Types are checked by `npm run typecheck`; without, the same files come in a quarter of the time.
+const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck'];
+const compiled = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 
 const { operations } = await import('./dist/tools/index.js');

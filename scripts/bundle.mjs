@@ -1,7 +1,8 @@
 /** Bundles the program with esbuild: one script for `sitefleet stdio`, and, for a release, everything in a few files. */
 
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /** Native code cannot be bundled. */
@@ -60,6 +61,16 @@ const programApart = {
     onResolve({ filter: /^\.\/cli\/program\.js$/ }, () => ({ path: './program.js', external: true }));
   },
 };
+
+/** The entries of a release in the built sources: threads and processes are started by file, so every such file is one. */
+export function releaseEntries(built) {
+  const threads = readdirSync(join(built, 'app')).filter((name) => /-(worker|thread|process)\.js$/.test(name));
+  return {
+    cli: join(built, 'cli.js'),
+    program: join(built, 'cli', 'program.js'),
+    ...Object.fromEntries(threads.map((name) => [name.replace(/\.js$/, ''), join(built, 'app', name)])),
+  };
+}
 
 /**
  * The commands, threads and processes, each one file with all packages it uses but native ones. One file each, although they

@@ -23,7 +23,7 @@ import {
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundleProgram, bundleStdio, inputsOfPages } from './bundle.mjs';
+import { bundleProgram, bundleStdio, inputsOfPages, releaseEntries } from './bundle.mjs';
 import { manifestOf, registryEntryOf, registryName, SYSTEMS, systemHere } from './release-manifests.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -62,16 +62,7 @@ async function writeProgram() {
   const built = join('dist', 'src');
   const to = join(folder, 'dist', 'src', 'app');
   mkdirSync(to, { recursive: true });
-  // Threads and processes are started by file; every such file is an entry.
-  const threads = readdirSync(join(built, 'app')).filter((name) => /-(worker|thread|process)\.js$/.test(name));
-  const program = await bundleProgram(
-    {
-      cli: join(built, 'cli.js'),
-      program: join(built, 'cli', 'program.js'),
-      ...Object.fromEntries(threads.map((name) => [name.replace(/\.js$/, ''), join(built, 'app', name)])),
-    },
-    to,
-  );
+  const program = await bundleProgram(releaseEntries(built), to);
   for (const file of program.files) writeFileSync(file.path, file.contents);
   chmodSync(join(to, 'cli.js'), 0o755);
   const stdio = await bundleStdio(join(built, 'cli', 'stdio-entry.js'));

@@ -4,23 +4,21 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TOOLSETS } from '../../src/core/toolsets.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
 import { operations } from '../../tools/index.js';
 import { endProcesses, tempFolder, tracked } from '../support/cleanup.js';
+import { builtProgram } from '../support/processes/built-program.js';
 
-const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const cli = await builtProgram();
 const folder = tempFolder('cli');
 const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 
-beforeAll(() => {
-  if (!existsSync(cli)) throw new Error(`${cli} is not there: run "npm run build" first.`);
-});
 afterEach(endProcesses);
 
 /** Nothing of the tester's own settings, and a data folder of its own. */

@@ -2,11 +2,12 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
+import { builtProgram } from '../support/processes/built-program.js';
 
-const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const cli = await builtProgram();
 
 it.skipIf(process.platform === 'win32')('the drill brings a fleet back in another place', { timeout: 120_000 }, () => {
   const folder = tempFolder('drill');

@@ -2,11 +2,12 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder, tracked } from '../support/cleanup.js';
+import { builtProgram } from '../support/processes/built-program.js';
 
-const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const cli = await builtProgram();
 const folder = tempFolder('work');
 const env = {
   PATH: process.env.PATH ?? '',

@@ -2,11 +2,12 @@
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { tempFolder, tracked } from '../support/cleanup.js';
+import { builtProgram } from '../support/processes/built-program.js';
 
-const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
+const cli = await builtProgram();
 const home = tempFolder('lines');
 const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, SITEFLEET_LOG_LEVEL: 'warn' };
 let demo: ChildProcess | undefined;

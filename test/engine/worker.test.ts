@@ -4,14 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { tempFolder, tracked } from '../support/cleanup.js';
-
-const PROGRAM = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+import { builtProgram } from '../support/processes/built-program.js';
 
 it('comes back after it died, and what is not under way then works', async () => {
-  expect(existsSync(PROGRAM), 'run "npm run build" first').toBe(true);
+  const program = await builtProgram();
   const folder = tempFolder('engine');
   const mine = join(folder, 'dies-once.cjs');
   // The first engine thread of the process throws when it is told to; later ones live.
@@ -24,7 +22,7 @@ it('comes back after it died, and what is not under way then works', async () =>
      }, 20);`,
   );
   const child = tracked(
-    spawn(process.execPath, ['--require', mine, PROGRAM, 'serve', '--port', '0', '--json'], {
+    spawn(process.execPath, ['--require', mine, program, 'serve', '--port', '0', '--json'], {
       env: {
         ...process.env,
         SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,

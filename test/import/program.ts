@@ -1,11 +1,10 @@
 /** The built program as a process of its own, beside a service of the test on the same database. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { builtProgram } from '../support/processes/built-program.js';
 
-const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
-if (!existsSync(cli)) throw new Error(`${cli} is not there: run "npm run build" first.`);
+const cli = await builtProgram();
 
 export interface Ended {
   code: number;

@@ -1,0 +1,5 @@
+export function releaseEntries(built: string): Record<string, string>;
+export function bundleProgram(
+  entries: Record<string, string>,
+  outdir: string,
+): Promise<{ files: { path: string; contents: Uint8Array }[]; inputs: string[] }>;
