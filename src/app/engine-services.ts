@@ -82,6 +82,8 @@ export interface EngineServiceParts {
   auditor?: Auditor | undefined;
   /** Tests: how backups are copied, where no thread can be started. */
   copyDatabase?: CopyDatabase | undefined;
+  /** Tests: what is done to a database before its schema is brought up to date. */
+  prepareDb?: ((db: Db) => Promise<void>) | undefined;
   /** Tests: watch what the storage is asked. */
   wrapDb?: (db: Db) => Db;
   /** The database file that must be there, when another thread has it open. */
@@ -111,6 +113,7 @@ async function openWriter(
     identity: parts.file,
     ...(config.db_token === null ? {} : { token: config.db_token }),
   });
+  await parts.prepareDb?.(raw);
   await migrate(raw, migrations);
   const db = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
   const store = createStore(db.kind === 'remote' ? gatherReads(db) : db, await vaultFor(raw, config));

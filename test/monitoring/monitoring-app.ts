@@ -10,6 +10,7 @@ import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
 import { type HandClock, handClock, testConfig } from '../support/harness.js';
+import { fillMigrated } from '../support/migrated.js';
 
 export interface SimulatedNetwork {
   http(probe: HttpProbe): HttpAnswer | Promise<HttpAnswer>;
@@ -57,6 +58,7 @@ export async function monitoringApp(
     engine: 'inline',
     jobs: false,
     probe,
+    prepareDb: options.db === undefined ? fillMigrated : undefined,
     wrapDb: (db) => {
       counting = countingDb(options.wrapDb?.(db) ?? db);
       return counting;

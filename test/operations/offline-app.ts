@@ -5,9 +5,7 @@ import { ServiceError } from '../../src/core/errors.js';
 import type { Event, NewEvent } from '../../src/core/events.js';
 import type { Ctx } from '../../src/domain/context.js';
 import type { Operation } from '../../src/operation/operation.js';
-import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { clients } from '../../tools/clients/index.js';
@@ -15,6 +13,7 @@ import getSiteClient from '../../tools/sites/get-site-client-v1.js';
 import getSiteCosts from '../../tools/sites/get-site-costs-v1.js';
 import { tags } from '../../tools/tags/index.js';
 import { countingDb } from '../support/counting-db.js';
+import { fillMigrated } from '../support/migrated.js';
 
 const operations = new Map<string, Operation>(
   [...clients, ...tags, getSiteClient, getSiteCosts].map((operation) => [operation.id, operation]),
@@ -24,7 +23,7 @@ export const NOON = Date.UTC(2025, 5, 15, 12);
 
 export async function offlineApp() {
   const db = countingDb(await openDb(':memory:'));
-  await migrate(db, migrations);
+  await fillMigrated(db);
   const key = Buffer.alloc(32, 7);
   const vault = createVault([{ id: keyId(key), key }]);
   const store = createStore(db, vault);

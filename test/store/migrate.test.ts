@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/store/driver/db.js';
 import { type Migration, migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { migrations } from '../../src/store/migrations/index.js';
 import { tempFolder, tracked } from '../support/cleanup.js';
+import { fillMigrated } from '../support/migrated.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { manyMigrations } from './migrate-list.js';
 
@@ -146,4 +148,24 @@ describe('several processes at once', () => {
     await one.close();
     await two.close();
   });
+});
+
+it('the copy that other tests begin with is what the migrations leave', async () => {
+  /** Everything in a database, but when its schema was made and its random mark. */
+  const all = async (db: Db) => {
+    const schema = await db.all<{ type: string; name: string }>('SELECT type, name, tbl_name, sql FROM sqlite_schema');
+    const contents: Record<string, unknown> = {};
+    for (const { type, name } of schema) if (type === 'table') contents[name] = await db.all(`SELECT * FROM "${name}"`);
+    contents.migration = await rows(db);
+    contents.revision = await db.all('SELECT name, length(mark) AS length FROM revision');
+    const text = (each: object) => JSON.stringify(each);
+    return { schema: schema.map(text).sort(), contents };
+  };
+  const [made, copied] = await Promise.all([openDb(':memory:'), openDb(':memory:')]);
+  await migrate(made, migrations);
+  await fillMigrated(copied);
+  expect(await all(copied)).toEqual(await all(made));
+  expect(await migrate(copied, migrations)).toEqual({ from: migrations.at(-1)?.id, to: migrations.at(-1)?.id });
+  await made.close();
+  await copied.close();
 });

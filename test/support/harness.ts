@@ -19,6 +19,7 @@ import { createLog } from '../../src/telemetry/log.js';
 import { testConfig } from './config.js';
 import { type CountingDb, countingDb } from './counting-db.js';
 import { START } from './dates.js';
+import { fillMigrated } from './migrated.js';
 
 export { START, testConfig };
 
@@ -147,6 +148,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     probe: options.probe ?? localProbe(),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     copyDatabase: copyAndVerify,
+    prepareDb: config.db === ':memory:' ? fillMigrated : undefined,
     ...(options.pageFolder === undefined ? {} : { pageFolder: options.pageFolder }),
     wrapDb: (db: Db) => {
       counting = countingDb(db);

@@ -28,12 +28,11 @@ import { createDenials } from '../../src/store/access/denials.js';
 import { createKeys, type Keys } from '../../src/store/access/keys.js';
 import { createUsers, type Users } from '../../src/store/access/users.js';
 import type { Db } from '../../src/store/driver/db.js';
-import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
 import { hashToken, verifyPassword } from '../../src/store/vault/vault.js';
 
 import { testConfig } from './config.js';
+import { fillMigrated } from './migrated.js';
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -176,7 +175,7 @@ export async function startSurfaces(
   const { maxSessions, sessionSeal, maxBody, notReady = [], beforeHash, ...configChange } = change;
   const config = testConfig({ secret_key: null, ...configChange });
   const db = await openDb(':memory:');
-  await migrate(db, migrations);
+  await fillMigrated(db);
   const clock = new HandClock();
   const users = createUsers(db);
   const keys = createKeys(db);
