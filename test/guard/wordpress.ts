@@ -325,8 +325,16 @@ require_once ABSPATH . 'wp-settings.php';
 `;
 }
 
-/** Only what WordPress and the guard need, so that no setting of this machine matters. In PHP 7 JSON is an extension. */
+let loaded: string[] | undefined;
+
+/** Asked of PHP once. */
 function extensions(): string[] {
+  loaded ??= findExtensions();
+  return loaded;
+}
+
+/** Only what WordPress and the guard need, so that no setting of this machine matters. In PHP 7 JSON is an extension. */
+function findExtensions(): string[] {
   const folder = execFileSync(PHP, ['-r', 'echo ini_get("extension_dir");'], { encoding: 'utf8' });
   const names = ['mysqlnd', 'mysqli', 'tokenizer', 'ctype', 'mbstring', 'json'].filter((name) =>
     existsSync(join(folder, `${name}.so`)),

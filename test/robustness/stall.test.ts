@@ -144,7 +144,16 @@ function shapesFor(isList: boolean): [string, string][] {
   const lists = Object.keys(LISTS);
   const ofList = () => [inTurn(lists), inTurn(lists), inTurn(lists), inTurn(Object.keys(OTHERS))];
   const chosen = SOAK ? names : isList ? ofList() : [inTurn(names)];
-  return chosen.map((name) => [name, SHAPES[name]?.(sizeUpTo(MAX_BODY - FRAME)) ?? '']);
+  return chosen.map((name) => [name, SOAK ? valueOf(name) : inFullSize(name)]);
+}
+
+const valueOf = (name: string): string => SHAPES[name]?.(sizeUpTo(MAX_BODY - FRAME)) ?? '';
+const fullSize = new Map<string, string>();
+/** Written once: all values of the short run are of one size. */
+function inFullSize(name: string): string {
+  const value = fullSize.get(name) ?? valueOf(name);
+  fullSize.set(name, value);
+  return value;
 }
 
 function isList(schema: z.AnyZodObject, name: string): boolean {

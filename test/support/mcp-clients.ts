@@ -2,6 +2,7 @@
 
 import { PassThrough } from 'node:stream';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import { AjvJsonSchemaValidator as ModernValidators } from '@modelcontextprotocol/client/validators/ajv';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { StdioServerTransport as LegacyPipe } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -11,6 +12,7 @@ import {
   ResourceUpdatedNotificationSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator as LegacyValidators } from '@modelcontextprotocol/sdk/validation/ajv';
 import { StdioServerTransport as ModernPipe } from '@modelcontextprotocol/server/stdio';
 import type { Actor } from '../../src/core/actor.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
@@ -79,6 +81,27 @@ export interface Driver {
 
 const info = { name: 'test', version: '1' };
 
+interface Validators {
+  getValidator<T>(schema: object): (input: unknown) => T;
+}
+
+/** The client's own validators; each client compiles the output schemas of all tools, so they share what was compiled. */
+function shared<V>(own: V): V {
+  const { getValidator } = own as Validators;
+  const compiled = new Map<string, (input: unknown) => unknown>();
+  const known: Pick<Validators, 'getValidator'> = {
+    getValidator<T>(schema: object) {
+      const text = JSON.stringify(schema);
+      const validate = compiled.get(text) ?? getValidator.call(own, schema);
+      compiled.set(text, validate);
+      return validate as (input: unknown) => T;
+    },
+  };
+  return known as V;
+}
+const legacyValidators = shared(new LegacyValidators());
+const modernValidators = shared(new ModernValidators());
+
 export function textOf(result: CallToolResult, index = 0): string {
   const block = result.content[index];
   return block?.type === 'text' ? block.text : '';
@@ -119,7 +142,10 @@ async function connectLegacy(
   transport: Transport,
   { url, core, authorization, actor, answer, headers }: Target,
 ): Promise<Driver> {
-  const client = new LegacyClient(info, answer === undefined ? {} : { capabilities: { elicitation: {} } });
+  const client = new LegacyClient(info, {
+    jsonSchemaValidator: legacyValidators,
+    ...(answer === undefined ? {} : { capabilities: { elicitation: {} } }),
+  });
   if (answer !== undefined)
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer({ message: params.message }));
   const pipe = transport === 'stdio' ? pipes(core, actor ?? LOCAL) : undefined;
@@ -169,6 +195,7 @@ async function connectModern(
 ): Promise<Driver> {
   const client = new ModernClient(info, {
     versionNegotiation: { mode: { pin: '2026-07-28' } },
+    jsonSchemaValidator: modernValidators,
     ...(answer === undefined ? {} : { capabilities: { elicitation: {} } }),
   });
   if (answer !== undefined)
