@@ -6,7 +6,8 @@ import { brotliCompressSync } from 'node:zlib';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
-import { hashPassword, hashToken } from '../../src/store/vault/vault.js';
+import { hashToken } from '../../src/store/vault/vault.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -31,8 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Made once: it costs a quarter second of a core. */
-const hashed = hashPassword(PASSWORD);
+const hashed = cheapHash(PASSWORD);
 
 /** A user of the test's own, so that no test ends another's sessions. */
 let users = 0;
@@ -40,7 +40,7 @@ async function newUser(rights: ('read' | 'write')[] = ['read', 'write']): Promis
   const name = `ada-${++users}`;
   await app.service.store.users.add({
     name,
-    password_hash: await hashed,
+    password_hash: hashed,
     rights,
     now: app.clock.now(),
   });
@@ -167,7 +167,7 @@ describe('PUT /session/password', () => {
     try {
       const { store } = readOnly.service;
       const now = readOnly.clock.now();
-      await store.users.add({ name: 'ada', password_hash: await hashed, rights: ['read'], now });
+      await store.users.add({ name: 'ada', password_hash: hashed, rights: ['read'], now });
       const link = (await store.loginLinks.add('ada', now, now + HOUR)) ?? '';
       const closed = await readOnly.service.http();
       const json = { 'Content-Type': 'application/json' };
@@ -329,7 +329,7 @@ describe('a login', () => {
     app.clock.move(1);
     expect((await ask('POST /session', { body: { link: second } })).status).toBe(401);
     const third = await newLink(late);
-    await app.service.store.users.change(late, { password_hash: await hashed });
+    await app.service.store.users.change(late, { password_hash: hashed });
     expect((await ask('POST /session', { body: { link: third } })).status).toBe(401);
     expect(JSON.stringify(await app.db.all('SELECT * FROM login_link'))).not.toContain(third);
   });
@@ -391,7 +391,7 @@ describe('a change with the cookie', () => {
     try {
       const name = 'ada';
       const { store } = allowing.service;
-      await store.users.add({ name, password_hash: await hashed, rights: ['read', 'write'], now: 1 });
+      await store.users.add({ name, password_hash: hashed, rights: ['read', 'write'], now: 1 });
       const shared = await allowing.service.http();
       const send = (path: string, method: string, headers: Record<string, string>, body: unknown) =>
         shared.request(`${URL_}${path}`, {
@@ -459,7 +459,7 @@ describe('a session ends', () => {
   });
 
   it('when the password changes', async () => {
-    await app.service.store.users.change(name, { password_hash: await hashPassword('another one') });
+    await app.service.store.users.change(name, { password_hash: cheapHash('another one') });
     expect((await ask('GET /v2/sites', as(session))).status).toBe(401);
   });
 
@@ -467,7 +467,7 @@ describe('a session ends', () => {
     await app.service.store.users.remove(name);
     expect((await ask('GET /v2/sites', as(session))).status).toBe(401);
     const { store } = app.service;
-    await store.users.add({ name, password_hash: await hashed, rights: ['read'], now: 1 });
+    await store.users.add({ name, password_hash: hashed, rights: ['read'], now: 1 });
     expect(await whoIs(session)).toBe(false);
   });
 

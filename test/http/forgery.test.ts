@@ -9,7 +9,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
-import { hashPassword } from '../../src/store/vault/vault.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const executablePath = await findBrowser(null);
@@ -47,7 +47,7 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
     // The worst case: the browser is asked for a login, so that it has one to send along.
     app = await testApp({ sites: 3, config: { basic_challenge: true } });
     for (let i = 0; i < 3; i += 1) await app.connect(i);
-    const password_hash = await hashPassword(LOGIN.password);
+    const password_hash = cheapHash(LOGIN.password);
     const now = app.clock.now();
     await app.service.store.users.add({ name: LOGIN.username, password_hash, rights: ['read', 'write'], now });
     listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });

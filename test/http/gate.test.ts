@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/types.js';
 import { createJudge, type RequestOrigin } from '../../src/http/gate.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
-import { hashPassword } from '../../src/store/vault/vault.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { basic } from '../support/surfaces.js';
 
@@ -24,7 +24,7 @@ async function open(config: Partial<Config> = {}): Promise<Open> {
   await app.connect(1);
   const { users, keys } = app.service.store;
   const now = app.clock.now();
-  await users.add({ name: 'ada', password_hash: await hashPassword('pass'), rights: ['read', 'write'], now });
+  await users.add({ name: 'ada', password_hash: cheapHash('pass'), rights: ['read', 'write'], now });
   const key = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now } as const;
   const { token } = await keys.add(key);
   const listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });

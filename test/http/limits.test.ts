@@ -3,7 +3,7 @@
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
-import { hashPassword } from '../../src/store/vault/vault.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 let app: TestApp;
@@ -13,7 +13,7 @@ let token: string;
 beforeAll(async () => {
   app = await testApp({ sites: 1 });
   const { users, keys } = app.service.store;
-  await users.add({ name: 'ada', password_hash: await hashPassword('a password'), rights: ['read', 'write'], now: 0 });
+  await users.add({ name: 'ada', password_hash: cheapHash('a password'), rights: ['read', 'write'], now: 0 });
   token = (await keys.add({ scope: 'read_write', description: '', enabled: true, user_id: null, now: 0 })).token;
   http = await app.service.http();
 });

@@ -6,8 +6,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { expect } from 'vitest';
 import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
-import { hashPassword } from '../../src/store/vault/vault.js';
 import { buildPage } from '../../web/build.mjs';
+import { cheapHash } from '../support/cheap-hash.js';
 import { tempFolder } from '../support/cleanup.js';
 import type { TestApp } from '../support/harness.js';
 
@@ -59,7 +59,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
   const { url } = listener;
   app.service.setBaseUrl(url);
   const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ARGS });
-  const password_hash = await hashPassword(PASSWORD);
+  const password_hash = cheapHash(PASSWORD);
   const complaints: string[] = [];
   let users = 0;
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
-import { hashPassword } from '../../src/store/vault/vault.js';
 import { operations } from '../../tools/index.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const executablePath = await findBrowser(null);
@@ -20,7 +20,7 @@ let listener: HttpListener;
 beforeAll(async () => {
   app = await testApp({ sites: 1, realClock: true });
   await app.connect(0);
-  const password_hash = await hashPassword(LOGIN.password);
+  const password_hash = cheapHash(LOGIN.password);
   const rights: ('read' | 'write')[] = ['read', 'write'];
   await app.service.store.users.add({ name: LOGIN.username, password_hash, rights, now: Date.now() });
   listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });

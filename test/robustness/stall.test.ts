@@ -12,8 +12,8 @@ import { serveStdio } from '../../src/mcp/stdio.js';
 import { jsonSchema } from '../../src/operation/contract.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
-import { hashPassword } from '../../src/store/vault/vault.js';
 import { operations } from '../../tools/index.js';
+import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { LOCAL } from '../support/mcp-clients.js';
 import { SOAK } from './soak.js';
@@ -74,7 +74,7 @@ beforeAll(async () => {
   await app.call('add-tag', { name: 'one' });
   await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
   const { users, keys } = app.service.store;
-  await users.add({ name: 'ada', password_hash: await hashPassword('a password'), rights: ['read', 'write'], now: 0 });
+  await users.add({ name: 'ada', password_hash: cheapHash('a password'), rights: ['read', 'write'], now: 0 });
   login = `Basic ${Buffer.from('ada:a password').toString('base64')}`;
   token = await newToken(keys);
   http = await app.service.http();
