@@ -12,6 +12,8 @@ export default defineConfig({
     maxWorkers: 3,
     // The files of a worker share its modules: importing the product for each file anew takes half of the CPU time of a run.
     isolate: false,
+    // What was translated stays for the next run, by its content: half of the time of a run of a few files.
+    experimental: { fsModuleCache: true },
     // A shared machine may stall for seconds. In CI a failed test gets a second try, which the report shows; here it does not.
     retry: process.env.CI === 'true' ? 1 : 0,
     sequence: { sequencer: LongestFirst },

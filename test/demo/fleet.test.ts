@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
@@ -7,6 +8,7 @@ import { type Faults, type Fleet, type FleetOptions, startFleet } from '../../sr
 import { tracked } from '../support/cleanup.js';
 import { ALWAYS, START } from '../support/dates.js';
 import { ajax, call, callRaw, post, record, register, signedBody } from '../support/demo-client.js';
+import { bundledPrograms } from '../support/processes/bundle.js';
 
 const started: Fleet[] = [];
 
@@ -320,8 +322,8 @@ describe('control and process', () => {
   });
 
   test('runs as a process of its own and ends with its standard input', async () => {
-    const script = new URL('../../src/demo/process.ts', import.meta.url).pathname;
-    const child = tracked(spawn(process.execPath, ['--import', 'tsx', script, '{"sites":2,"password":"pw"}']));
+    const script = join(await bundledPrograms(), 'fleet.js');
+    const child = tracked(spawn(process.execPath, [script, '{"sites":2,"password":"pw"}']));
     const line = await new Promise<string>((done, fail) => {
       child.stdout.once('data', (chunk) => done(String(chunk)));
       child.once('exit', (code) => fail(new Error(`ended with ${code}`)));
@@ -336,8 +338,8 @@ describe('control and process', () => {
   }, 15_000);
 
   test('a wrong argument ends the process with words', async () => {
-    const script = new URL('../../src/demo/process.ts', import.meta.url).pathname;
-    const child = tracked(spawn(process.execPath, ['--import', 'tsx', script, '{"sites":"many"}']));
+    const script = join(await bundledPrograms(), 'fleet.js');
+    const child = tracked(spawn(process.execPath, [script, '{"sites":"many"}']));
     let said = '';
     child.stderr.on('data', (chunk) => {
       said += chunk;

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SOAK } from '../robustness/soak.js';
 import { tracked } from '../support/cleanup.js';
+import { bundledPrograms } from '../support/processes/bundle.js';
 
-const child = fileURLToPath(new URL('./driver-fuzz-child.ts', import.meta.url));
-
-function run(seed: number, milliseconds: number) {
+async function run(seed: number, milliseconds: number) {
+  const child = join(await bundledPrograms(), 'driver-fuzz-child.js');
   return new Promise<{ code: number | null; signal: string | null; out: string; err: string }>((done) => {
-    const process_ = tracked(spawn(process.execPath, ['--import', 'tsx', child, String(seed), String(milliseconds)]));
+    const process_ = tracked(spawn(process.execPath, [child, String(seed), String(milliseconds)]));
     let out = '';
     let err = '';
     process_.stdout.on('data', (chunk) => {
@@ -25,7 +25,7 @@ function run(seed: number, milliseconds: number) {
 it.each([1, SOAK ? Date.now() % 2 ** 31 : 2])(
   'random arguments, methods and orders neither abort the process nor give a wrong answer (seed %i)',
   async (seed) => {
-    const { code, signal, out, err } = await run(seed, 2000);
+    const { code, signal, out, err } = await run(seed, 1000);
     expect({ code, signal, err: err.slice(-500), out: code === 0 ? '' : out }).toEqual({
       code: 0,
       signal: null,

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/store/driver/db.js';
 import { type Migration, migrate } from '../../src/store/driver/migrate.js';
@@ -8,6 +7,7 @@ import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { tempFolder, tracked } from '../support/cleanup.js';
 import { fillMigrated } from '../support/migrated.js';
+import { bundledPrograms } from '../support/processes/bundle.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { manyMigrations } from './migrate-list.js';
 
@@ -105,10 +105,10 @@ for (const [name, open] of Object.entries(targets)) {
 
 /** Runs processes that begin at the same moment. */
 async function together(url: string, count: number): Promise<string[]> {
-  const child = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
+  const child = join(await bundledPrograms(), 'migrate-child.js');
   const start = String(Date.now() + 1500);
   const runs = Array.from({ length: count }, () => {
-    const process_ = tracked(spawn(process.execPath, ['--import', 'tsx', child, url, start]));
+    const process_ = tracked(spawn(process.execPath, [child, url, start]));
     let out = '';
     for (const stream of [process_.stdout, process_.stderr]) {
       stream.on('data', (chunk) => {

@@ -44,6 +44,8 @@ async function bundle(): Promise<string> {
       'monitor-runner': beside('monitor-runner.ts'),
       'tag-writer': beside('tag-writer.ts'),
       'failing-batch': beside('failing-batch.ts'),
+      'migrate-child': beside('../../store/migrate-child.ts'),
+      'driver-fuzz-child': beside('../../store/driver-fuzz-child.ts'),
     },
     outdir,
     ...OPTIONS,
