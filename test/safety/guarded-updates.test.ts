@@ -1,6 +1,7 @@
 /** Updates on sites that carry a guard: what works stays, what breaks the site does not, and no other site gets it. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Breakage } from '../../src/demo/faults.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
@@ -18,7 +19,7 @@ const one = { site_id_or_domain: 1 };
 
 /** The nth plugin of the first site, with a version on offer that breaks the site in this way. */
 async function bad(
-  breakage: 'fatal' | 'front' | 'login' | 'task' | 'white' | 'suspect',
+  breakage: Breakage,
   { watchdog = false, nth = 0 } = {},
 ): Promise<{ plugin: PluginState; before: string }> {
   const site = app.site(0);
@@ -147,6 +148,18 @@ describe('an update that breaks the site', () => {
     const answer = await app.safely('update-site-plugins', one);
     expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
     expect(answer.updated).toMatchObject([{ slug: next.slug }]);
+    await expectSettled();
+  });
+
+  it('in wp-admin only, which no page shows and the look itself sets off, is undone', async () => {
+    const { plugin, before } = await bad('admin', { watchdog: true });
+    // The child answers at the front address all the same. Each look meets the error at its end, the first ones while the guard still waits.
+    app.site(0).faults.latencyMs = (name) => (name === 'stats' && plugin.version === '99.0' ? 20 : 0);
+    // Time passes only between looks.
+    app.clock.sleep = async (ms) => app.clock.move(ms);
+    const answer = await app.call('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+    expect(plugin.version).toBe(before);
     await expectSettled();
   });
 
