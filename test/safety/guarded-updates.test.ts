@@ -256,6 +256,29 @@ describe('an update that is killed', () => {
   });
 });
 
+describe('an update that is killed before it has changed anything', () => {
+  it('is known not to have taken effect, once the site has shown the old version', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const { version: before, update } = plugin;
+    await sync(1);
+    site.faults.dieMidUpdate = true;
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      site.faults.maintenance = plugin.version === '99.0';
+      if (plugin.version === '99.0') Object.assign(plugin, { version: before, update });
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
+    expect(answer.errors[0].message).toMatch(/did not take effect/);
+    expect(answer.errors[0].message).not.toContain('unknown');
+    expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+    await expectSettled();
+  });
+});
+
 describe('an update that goes on after its gateway has given up', () => {
   /** Requests of Sitefleet until PHP is done: more than it makes in the 25 s that a silent site is waited for. */
   const LATE = 60;
