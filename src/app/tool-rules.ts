@@ -2,7 +2,7 @@
 
 import { ConfigError } from '../config/config.js';
 import type { Config } from '../config/types.js';
-import { closestNames } from '../mcp/closest-name.js';
+import { closestNames } from '../core/closest-names.js';
 import type { GroupedOperation } from '../operation/operation.js';
 
 /**

@@ -166,8 +166,8 @@ const imports = program
   .command('import')
   .description('take over sites from another dashboard, another Sitefleet, or a list');
 imports
-  .command('file', { isDefault: true, hidden: true })
-  .description('take over the sites of a file: a fleet file, or a list in CSV')
+  .command('file', { isDefault: true })
+  .description('take over the sites of a file: a fleet file, or a list in CSV; "import <file>" is enough')
   .argument('<file>', 'fleet.json, sites.csv, or - for stdin')
   .option('--dry-run', 'show what would come; change and contact nothing')
   .option('--parallel', 'on trial: sites are only read here until "import finish"')

@@ -5,9 +5,9 @@ export type Latency = number | readonly [min: number, max: number] | ((functionN
 
 /**
  * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only that page;
- * `task`: only wp-cron.php. `white`: the front page is empty. `suspect`: the front page is whole, and another one.
+ * `task`: only wp-cron.php. `admin`: only wp-admin and its admin-ajax.php. `white`: the front page is empty. `suspect`: the front page is whole, and another one.
  */
-export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'white' | 'suspect';
+export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'admin' | 'white' | 'suspect';
 
 /** What is wrong with a site right now. All off by default; may be changed at any time. */
 export interface Faults {

@@ -7,6 +7,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy, Toolset } from '../config/types.js';
 import type { Actor, Right } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
+import { closestNames } from '../core/closest-names.js';
 import { asServiceError, isOurFault, type ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { permissionError } from '../core/permission.js';
@@ -17,7 +18,6 @@ import { fitToBudget } from './budget.js';
 import { builtTools } from './built-tools.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
-import { closestNames } from './closest-name.js';
 import {
   asksPeople,
   ConfirmationQuestion,

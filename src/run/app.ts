@@ -88,7 +88,7 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     const actor = await auth.basic(info, 'run');
     const operation = byId.get(id);
     requireRight(actor, operation, readOnly);
-    if (operation === undefined) throw operationNotFound(id);
+    if (operation === undefined) throw operationNotFound(id, byId.keys());
     requireMethod(c.req.method, operation);
     // A read that contacts a site may be asked for by GET, to which browsers add the login that they remember.
     if (info.foreign && operation.engine) throw foreignPage();

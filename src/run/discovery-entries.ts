@@ -1,5 +1,6 @@
 /** Discovery entries: operations and categories as clients read them before a run (operations §2). */
 
+import { closestNames } from '../core/closest-names.js';
 import { ServiceError } from '../core/errors.js';
 import { TOOLSET_FACTS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 import type { JsonSchema } from '../operation/contract.js';
@@ -117,10 +118,15 @@ export function showCategory(entry: CategoryEntry, mount: string, fields: Fields
   return pick({ ...entry, _links: links }, fields);
 }
 
-export function operationNotFound(name: string): ServiceError {
+/** @param ids of all operations, to suggest the one that was meant */
+export function operationNotFound(name: string, ids: Iterable<string>): ServiceError {
+  const close = closestNames(name, [...ids]);
+  const meant =
+    close.length === 0
+      ? 'Names are case-sensitive, for example svc/list-sites-v1.'
+      : `Did you mean ${close.join(' or ')}?`;
   return new ServiceError('rest_ability_not_found', `There is no operation ${JSON.stringify(name.slice(0, 100))}.`, {
-    advice:
-      'Names are case-sensitive, for example svc/list-sites-v1. GET /wp-json/wp-abilities/v1/abilities lists them.',
+    advice: `${meant} GET /wp-json/wp-abilities/v1/abilities lists them.`,
   });
 }
 

@@ -55,7 +55,7 @@ export function createDiscovery({ operations, auth }: { operations: readonly Gro
       const early = await authorize(c);
       if (early !== undefined) return early;
       const entry = byName.get(name);
-      if (entry === undefined) throw operationNotFound(name);
+      if (entry === undefined) throw operationNotFound(name, byName.keys());
       const query = queryOf(c.req.url);
       return c.json(showOperation(entry, `${mountUrl(c, mount)}/abilities`, viewOf(query), fieldsOf(query)));
     },

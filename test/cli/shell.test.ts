@@ -241,6 +241,7 @@ describe('completion', () => {
     expect(complete('serve', '--p')).toBe('--port');
     expect(complete('call', 'count-s')).toBe('count-sites-v1');
     expect(complete('import', 'main')).toBe('mainwp');
+    expect(complete('import', 'file', '--d')).toBe('--dry-run');
   });
 });
 

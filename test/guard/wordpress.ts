@@ -3,7 +3,7 @@
  * Everything lies in one temporary folder; several sites share the database server and WordPress' own code.
  */
 
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PHP } from '../support/php.js';
+import { FPM, socketOf, startFpm } from './fpm.js';
 
 const CORE = '/usr/share/wordpress';
 const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
@@ -140,7 +141,7 @@ export class WordPress {
   readonly #copied: boolean;
   readonly #workers: number;
   readonly #log: string;
-  #server: ReturnType<typeof spawn> | undefined;
+  #servers: ChildProcess[] = [];
 
   constructor(
     core: string,
@@ -233,24 +234,33 @@ export class WordPress {
     const folders = [this.core, realpathSync(this.content), this.#folder].join(':');
     const settings = [...limits, ...cache, ...(confined ? [`open_basedir=${folders}`] : [])];
     const args = ['-n', ...extensions(), ...settings.flatMap((one) => ['-d', one])];
-    this.#server = spawn(PHP, [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
-      env: { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) },
-      stdio: 'ignore',
-      detached: true,
-      ...USER,
-    });
-    await until(() => listens(this.#port), 'PHP');
+    const env = { ...process.env, TEST_SITE: this.#folder, PHP_CLI_SERVER_WORKERS: String(this.#workers) };
+    const place = { folder: this.#folder, root: this.core, port: this.#port, workers: this.#workers };
+    this.#servers =
+      FPM === ''
+        ? [
+            spawn(PHP, [...args, '-S', `127.0.0.1:${this.#port}`, '-t', this.core], {
+              env,
+              stdio: 'ignore',
+              detached: true,
+              ...USER,
+            }),
+          ]
+        : startFpm({ ...place, args, env, user: USER });
+    const places = FPM === '' ? [this.#port] : [this.#port, socketOf(this.#folder)];
+    await until(async () => (await Promise.all(places.map(listens))).every(Boolean), 'PHP');
   }
 
   /** Ends PHP and all its workers at once, whatever they are doing. */
   stop(): void {
-    const pid = this.#server?.pid;
-    this.#server = undefined;
-    try {
-      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-    } catch {
-      // It has ended by itself.
+    for (const { pid } of this.#servers) {
+      try {
+        if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
     }
+    this.#servers = [];
   }
 
   /** Writes a file below wp-content, as the user that PHP runs as. */
@@ -354,9 +364,10 @@ function freePort(): Promise<number> {
   });
 }
 
-function listens(port: number): Promise<boolean> {
+/** A port of loopback, or a socket by its path. */
+function listens(place: number | string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = typeof place === 'string' ? connect(place) : connect(place, '127.0.0.1');
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
   });

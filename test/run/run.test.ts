@@ -349,6 +349,16 @@ describe('errors (operations §1.7)', () => {
     'no operation at %s',
     async (path) => expect((await call(path)).body.code).toBe('rest_ability_not_found'),
   );
+
+  it('and names the operation that was meant', async () => {
+    for (const path of [
+      '/abilities/svc/lookThings/run',
+      '/abilities/svc/Look-things-v1',
+      '/abilities/svc/look-thing-v1-v1/run',
+    ])
+      expect((await call(path)).body.data.advice).toMatch(/^Did you mean svc\/look-things-v1\b/);
+    expect((await call('/abilities/svc/nothing-v1')).body.data.advice).toContain('svc/list-sites-v1');
+  });
 });
 
 describe('discovery (operations §2)', () => {

@@ -1,6 +1,7 @@
 /** Updates on sites that carry a guard: what works stays, what breaks the site does not, and no other site gets it. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Breakage } from '../../src/demo/faults.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
@@ -18,7 +19,7 @@ const one = { site_id_or_domain: 1 };
 
 /** The nth plugin of the first site, with a version on offer that breaks the site in this way. */
 async function bad(
-  breakage: 'fatal' | 'front' | 'login' | 'task' | 'white' | 'suspect',
+  breakage: Breakage,
   { watchdog = false, nth = 0 } = {},
 ): Promise<{ plugin: PluginState; before: string }> {
   const site = app.site(0);
@@ -150,6 +151,18 @@ describe('an update that breaks the site', () => {
     await expectSettled();
   });
 
+  it('in wp-admin only, which no page shows and the look itself sets off, is undone', async () => {
+    const { plugin, before } = await bad('admin', { watchdog: true });
+    // The child answers at the front address all the same. Each look meets the error at its end, the first ones while the guard still waits.
+    app.site(0).faults.latencyMs = (name) => (name === 'stats' && plugin.version === '99.0' ? 20 : 0);
+    // Time passes only between looks.
+    app.clock.sleep = async (ms) => app.clock.move(ms);
+    const answer = await app.call('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+    expect(plugin.version).toBe(before);
+    await expectSettled();
+  });
+
   it('by switching its plugin off is undone, and the plugin is on again', async () => {
     const site = app.site(0);
     const plugin = app.offer(site);
@@ -238,6 +251,29 @@ describe('an update that is killed', () => {
     expect(answer.errors[0].message).toContain('Sitefleet put that back');
     expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
     expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
+    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+    await expectSettled();
+  });
+});
+
+describe('an update that is killed before it has changed anything', () => {
+  it('is known not to have taken effect, once the site has shown the old version', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const { version: before, update } = plugin;
+    await sync(1);
+    site.faults.dieMidUpdate = true;
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      site.faults.maintenance = plugin.version === '99.0';
+      if (plugin.version === '99.0') Object.assign(plugin, { version: before, update });
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
+    expect(answer.errors[0].message).toMatch(/did not take effect/);
+    expect(answer.errors[0].message).not.toContain('unknown');
+    expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
     await expectSettled();
   });

@@ -70,6 +70,14 @@ describe('the guard of a site', () => {
       armed: [],
     });
 
+    // An older one protects all the same.
+    Object.assign(app.site(0).guard ?? {}, { version: '1.0.0' });
+    expect(await app.call('get-site-guard', one)).toMatchObject({
+      can_protect: true,
+      problems: [expect.stringMatching(new RegExp(`older than ${plan.version}: install-site-guard-v1`))],
+    });
+    Object.assign(app.site(0).guard ?? {}, { version: plan.version });
+
     const preview = await app.call('remove-site-guard', { ...one, dry_run: true });
     expect(preview).toMatchObject({ installed: true, snapshots: 0 });
     expect(await app.call('remove-site-guard', { ...one, confirm: true })).toMatchObject({ removed: true });

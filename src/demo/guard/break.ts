@@ -42,6 +42,8 @@ export function brokenAnswer(site: DemoSite, path: string, isCall: boolean): Ans
       return path === 'wp-login.php' ? fatal(site, broken) : null;
     case 'task':
       return path === 'wp-cron.php' ? fatal(site, broken) : null;
+    case 'admin':
+      return path.startsWith('wp-admin/') ? fatal(site, broken) : null;
     case 'white':
       return front ? page(200, '') : null;
     case 'suspect':

@@ -217,6 +217,8 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
       const part = await settleFailed(run, item);
       result.errors.push(...(part?.errors ?? []));
       if (part !== null) continue;
+      if (item.error.code === 'svc_site_offline' && run.guard !== null && item.snapshot !== null)
+        item.error = failure(run, item, 'svc_update_failed', unchanged(item), []);
     }
     if (!together) {
       await note(run, item, { step: 'disarm' });
@@ -237,6 +239,11 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   }
   run.open = [];
   return result;
+}
+
+/** What the guard has found at the end, where the site could not be read after the update. */
+function unchanged({ old_version }: SafeItem): string {
+  return `The connection broke while the update ran. The site has ${siteWord(old_version)} still, byte for byte, so the update did not take effect.`;
 }
 
 /** Items of a process that died say nothing about themselves, nor do those after which the site could not be read. */

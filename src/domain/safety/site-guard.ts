@@ -1,6 +1,7 @@
 /** The guard of one site: what is known of it, installing it through the child plugin, and removing it. */
 
 import { randomBytes } from 'node:crypto';
+import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
@@ -48,12 +49,13 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
     ...(hello === null ? [] : problemsOf(hello)),
     ...(silent ? ['It did not answer the last look.'] : []),
   ];
+  const renewal = hello === null ? [] : renewalOf(hello, (await ctx.guards.plugin()).version);
   return {
     site_id: siteId,
     installed: row === undefined ? null : row.present > 0,
     version: hello?.guard ?? null,
     can_protect: row === undefined ? null : hello !== null && problems.length === 0,
-    problems,
+    problems: [...problems, ...renewal],
     multisite: hello?.multisite ?? null,
     free_bytes: hello?.free_bytes ?? null,
     login_allowed: hello?.login ?? null,
@@ -75,6 +77,14 @@ function problemsOf({ file_mods, writable }: GuardHello): string[] {
     ...(writable.plugins ? [] : ['The folder of the plugins cannot be written.']),
     ...(writable.themes ? [] : ['The folder of the themes cannot be written.']),
   ];
+}
+
+const VERSIONS = new Intl.Collator('en', { numeric: true });
+
+/** An older guard protects, too, as well as it knew then. */
+function renewalOf({ guard }: GuardHello, ours: string): string[] {
+  if (VERSIONS.compare(guard, ours) >= 0) return [];
+  return [`Its version ${siteWord(guard)} is older than ${ours}: install-site-guard-v1 renews it.`];
 }
 
 export interface InstallPlan {
