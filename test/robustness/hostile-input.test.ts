@@ -44,7 +44,16 @@ const RESTLESS = new Set([
   'sqlite_sequence',
 ]);
 
+/** The last digest, and how many rows its connection, the only one, had changed by then. */
+let last = { db: null as Db | null, changes: -1, digest: '' };
+
 async function digest(db: Db): Promise<string> {
+  const changes = Number((await db.one('SELECT total_changes() AS n'))?.n);
+  if (last.db !== db || last.changes !== changes) last = { db, changes, digest: await digestOf(db) };
+  return last.digest;
+}
+
+async function digestOf(db: Db): Promise<string> {
   const tables = await db.all(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'site!_search%' ESCAPE '!' ORDER BY name",
   );
