@@ -144,14 +144,14 @@ function shapesFor(isList: boolean): [string, string][] {
   const lists = Object.keys(LISTS);
   const ofList = () => [inTurn(lists), inTurn(lists), inTurn(lists), inTurn(Object.keys(OTHERS))];
   const chosen = SOAK ? names : isList ? ofList() : [inTurn(names)];
-  return chosen.map((name) => [name, SOAK ? valueOf(name) : inFullSize(name)]);
+  return chosen.map((name) => [name, SOAK ? writtenAs(name) : inFullSize(name)]);
 }
 
-const valueOf = (name: string): string => SHAPES[name]?.(sizeUpTo(MAX_BODY - FRAME)) ?? '';
+const writtenAs = (name: string): string => SHAPES[name]?.(sizeUpTo(MAX_BODY - FRAME)) ?? '';
 const fullSize = new Map<string, string>();
 /** Written once: all values of the short run are of one size. */
 function inFullSize(name: string): string {
-  const value = fullSize.get(name) ?? valueOf(name);
+  const value = fullSize.get(name) ?? writtenAs(name);
   fullSize.set(name, value);
   return value;
 }
