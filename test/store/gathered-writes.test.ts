@@ -1,0 +1,115 @@
+/** Batches that are ready together are stored together, and stay each other's strangers: what they answer, and how they fail. */
+
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Db, StorageError, sql } from '../../src/store/driver/db.js';
+import { gatherWrites } from '../../src/store/driver/gathered-writes.js';
+import { openDb } from '../../src/store/driver/open.js';
+import { tempFolder } from '../support/cleanup.js';
+import { type CountingDb, countingDb } from '../support/counting-db.js';
+
+describe('batches that are ready together', () => {
+  let counted: CountingDb;
+  let reader: Db;
+  let db: Db;
+  let failing: StorageError | null;
+  beforeEach(async () => {
+    const url = `file:${join(tempFolder('gathered-writes'), 'a.db')}`;
+    const real = await openDb(url, { mode: 'writer' });
+    failing = null;
+    const faulty: Db = {
+      ...countingDb(real),
+      batch: (statements) => (failing === null ? real.batch(statements) : Promise.reject(failing)),
+    };
+    counted = countingDb(faulty);
+    db = gatherWrites(counted);
+    await db.script('CREATE TABLE t (n INTEGER PRIMARY KEY, note TEXT)');
+    reader = await openDb(url, { mode: 'reader' });
+    counted.reset();
+  });
+  afterEach(async () => {
+    await reader.close();
+    await db.close();
+  });
+  const insert = (n: number) => sql('INSERT INTO t (n) VALUES (?)', n);
+  const stored = async () => (await reader.all('SELECT n FROM t ORDER BY n')).map(({ n }) => n);
+
+  it('share a transaction, in their order, and each gets its own results', async () => {
+    const results = await Promise.all([
+      db.batch([insert(1), insert(2)]),
+      db.batch([]),
+      db.batch([sql("UPDATE t SET note = 'seen'")]),
+      // Begun a few steps of the same turn later.
+      Promise.resolve().then(() => db.batch([insert(3), sql('SELECT n, note FROM t ORDER BY n')])),
+    ]);
+    expect(results.map((each) => each.map(({ changes, lastId }) => [changes, lastId]))).toEqual([
+      [
+        [1, 1],
+        [1, 2],
+      ],
+      [],
+      [[2, 0]],
+      [
+        [1, 3],
+        [0, 0],
+      ],
+    ]);
+    expect(results[3]?.[1]?.rows).toEqual([
+      { n: 1, note: 'seen' },
+      { n: 2, note: 'seen' },
+      { n: 3, note: null },
+    ]);
+    expect(counted.counts).toEqual({ calls: 1, statements: 5 });
+  });
+
+  it('are answered when others can read them', async () => {
+    const seen = await Promise.all([1, 2, 3].map((n) => db.batch([insert(n)]).then(stored)));
+    expect(seen).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+      [1, 2, 3],
+    ]);
+  });
+
+  it('share several transactions when there are many', async () => {
+    await Promise.all(Array.from({ length: 45 }, (_, n) => db.batch([insert(n)])));
+    expect(await stored()).toEqual(Array.from({ length: 45 }, (_, n) => n));
+    expect(counted.counts.calls).toBe(3);
+  });
+
+  it('fail alone, and whole', async () => {
+    const outcomes = await Promise.allSettled([
+      db.batch([insert(1)]),
+      db.batch([insert(2), insert(1)]),
+      db.batch([insert(3), sql('INSERT INTO nowhere VALUES (1)')]),
+      db.batch([insert(4)]),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled', value: [{ changes: 1, lastId: 1 }] },
+      { status: 'rejected', reason: { name: 'StorageError', kind: 'unique' } },
+      { status: 'rejected', reason: { name: 'StorageError' } },
+      { status: 'fulfilled', value: [{ changes: 1, lastId: 4 }] },
+    ]);
+    expect(await stored()).toEqual([1, 4]);
+  });
+
+  it('fail together where each would wait for the same lock again', async () => {
+    failing = new StorageError('busy', 'database is locked');
+    const outcomes = await Promise.allSettled([db.batch([insert(1)]), db.batch([insert(2)])]);
+    expect(outcomes).toEqual([
+      { status: 'rejected', reason: failing },
+      { status: 'rejected', reason: failing },
+    ]);
+    expect(counted.counts.calls).toBe(1);
+    failing = null;
+    await db.batch([insert(3)]);
+    expect(await stored()).toEqual([3]);
+  });
+
+  it('are stored before the database is closed', async () => {
+    const waiting = [db.batch([insert(1)]), db.batch([insert(2), insert(1)]), db.batch([insert(3)])];
+    const [outcomes] = await Promise.all([Promise.allSettled(waiting), db.close()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await stored()).toEqual([1, 3]);
+  });
+});
