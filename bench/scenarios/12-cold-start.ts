@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { compare, type Slice } from '../lib/ab.js';
 import { INITIALIZE, INITIALIZED, message } from '../lib/mcp-wire.js';
 import { memoryOf } from '../lib/process.js';
-import { type Measure, measureOf, type Scenario } from '../lib/scenario.js';
+import { figure, type Measure, measureOf, type Scenario } from '../lib/scenario.js';
+import { rounded } from '../lib/stats.js';
 import { type StdioCommand, StdioProcess, stdioBare, stdioOurs } from '../lib/stdio.js';
 
 export const scenario: Scenario = {
@@ -37,6 +38,10 @@ export const scenario: Scenario = {
         'ms',
       ),
     ];
+    const first: number[] = [];
+    for (let round = 0; round < rounds; round++) first.push(await listedAfter(ours));
+    const each = `each of ${first.map(rounded).join(', ')}`;
+    measures.push(figure('ms from initialize answered to the first tools/list answered', { atMost: 15 }, first, each));
     const memory = { rounds: quick ? 3 : 5, calibrate: false };
     measures.push(
       measureOf(
@@ -89,6 +94,18 @@ function listed(command: StdioCommand): Slice {
     await server.close();
     return ms;
   };
+}
+
+/** Milliseconds of the first `tools/list` of a process that has answered `initialize`. */
+async function listedAfter(command: StdioCommand): Promise<number> {
+  const server = new StdioProcess(command);
+  await server.request(INITIALIZE, 0);
+  server.notify(INITIALIZED);
+  const began = performance.now();
+  await server.request(message('legacy', 1, 'tools/list'), 1);
+  const ms = performance.now() - began;
+  await server.close();
+  return ms;
 }
 
 /** MB when `initialize` is answered, or `after` milliseconds later. */

@@ -28,6 +28,7 @@ export const scenario: Scenario = {
     while ((await before.rest('GET', `/v2/jobs/${job_id}`)).status !== 'completed') await pause(100);
     // What follows a first sync: a look for abandoned items at each site.
     await pause(quick ? 30_000 : 60_000);
+    const afterWork = shareOf(before.pid);
     const login = { user: before.user, password: before.password, api_key: before.api_key };
     await before.close();
 
@@ -49,6 +50,12 @@ export const scenario: Scenario = {
     return [
       figure('CPU of serve at rest after its first minute, ms a second', { atMost: 5 }, loads, told(loads)),
       figure('memory of serve at rest, MB (PSS)', { atMost: 120 }, shares, told(shares)),
+      figure(
+        'the same after it synced all of them for the first time',
+        null,
+        [afterWork],
+        quick ? '30 s after' : '60 s after',
+      ),
       figure(
         'resident memory of stdio beside it after a few reads, MB',
         { atMost: 110 },
