@@ -1,6 +1,6 @@
 /** The programs that tests start in processes of their own, bundled from the sources once per worker. */
 
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
@@ -30,8 +30,11 @@ async function bundle(): Promise<string> {
   const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const parent = inject('programs');
   mkdirSync(parent, { recursive: true });
-  const outdir = mkdtempSync(join(parent, 'bundle-'));
-  writeFileSync(join(outdir, 'package.json'), '{"type":"module"}');
+  const root = mkdtempSync(join(parent, 'bundle-'));
+  writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+  // Looked for as beside the sources.
+  symlinkSync(beside('../../../guard'), join(root, 'guard'));
+  const outdir = join(root, 'src', 'app');
   await build({
     entryPoints: {
       cli: source('cli.ts'),
