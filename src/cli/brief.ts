@@ -5,8 +5,8 @@ import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import type { Brief } from '../domain/fleet/brief.js';
 import { createLog } from '../telemetry/log.js';
+import { localActor } from './local-actor.js';
 import { print, printJson } from './output.js';
-import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';
 
 export async function showBrief(config: Config, options: { since?: string; json?: boolean }): Promise<void> {

@@ -11,10 +11,10 @@ import type { Progress } from '../core/progress.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { createLog } from '../telemetry/log.js';
 import { answerText } from './answer-text.js';
+import { localActor } from './local-actor.js';
 import { printOperationHelp, printOperations, shortName } from './operation-help.js';
 import { print, printJson, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';
-import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';
 
 export interface CallOptions {

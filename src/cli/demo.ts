@@ -18,10 +18,10 @@ import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import type { Story, Told } from './demo-story.js';
 import { type Credentials, firstStartOf } from './first-start.js';
+import { localActor } from './local-actor.js';
 import { print, printJson, say, tableText } from './output.js';
 import { progressBar } from './progress.js';
 import { endpoints } from './serve.js';
-import { localActor } from './stdio.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 
 /** The login link of a demo lasts as long as a day of trying it out. */

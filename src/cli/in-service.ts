@@ -6,7 +6,7 @@ import type { Config } from '../config/types.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
 import { createLog } from '../telemetry/log.js';
-import { localActor } from './stdio.js';
+import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';
 import { assertWritable } from './writable.js';
 

@@ -6,8 +6,8 @@ import type { Config } from '../config/types.js';
 import type { Ctx } from '../domain/context.js';
 import { listOutbox, previewMail } from '../domain/mail/mail.js';
 import { createLog } from '../telemetry/log.js';
+import { localActor } from './local-actor.js';
 import { print, printJson, printTable, say } from './output.js';
-import { localActor } from './stdio.js';
 import { stopSignal } from './stop.js';
 
 const LISTED = 50;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Service } from '../app/service.js';
 import type { Log } from '../core/log.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
-import { localActor } from './stdio.js';
+import { localActor } from './local-actor.js';
 
 /** A line of the log when an alert would reach nobody. */
 export async function warnWhenSilent(service: Service, log: Log): Promise<void> {

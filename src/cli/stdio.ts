@@ -3,11 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createService, openMcp, type Service } from '../app/service.js';
 import type { Config } from '../config/types.js';
-import type { Actor } from '../core/actor.js';
 import { systemClock } from '../core/clock.js';
 import { serveStdio } from '../mcp/stdio.js';
 import { toolChoice, withToolChoice } from '../mcp/tool-choice.js';
 import { createLog } from '../telemetry/log.js';
+import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';
 import { assertWritable } from './writable.js';
 
@@ -17,11 +17,6 @@ const GREETING_MS = 150;
 const SETTLED_MS = 2_000;
 /** How often it is looked whether the schedule is to be run here. */
 const LOOK_MS = 30_000;
-
-/** The actor of the local shell. It is trusted, within READ_ONLY and TOOLSETS: it may read the database file anyway. */
-export function localActor(via: 'mcp' | 'cli'): Actor {
-  return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via, denied_sites: [] };
-}
 
 /** Answers the greeting before anything is opened: an assistant that starts us waits for it. */
 export async function stdio(config: Config, chosen: { toolsets?: string; readonly?: boolean } = {}): Promise<void> {

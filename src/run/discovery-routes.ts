@@ -22,8 +22,12 @@ const READ_METHODS = ['GET', 'HEAD'] as const;
 
 /** Handlers of the four discovery routes. `mount` is the path above `…/abilities`. */
 export function createDiscovery({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
-  const entries = operationEntries(operations);
-  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  // Made with the first request: the schemas of all operations take time and memory that most servers never need.
+  let made: Map<string, OperationEntry> | undefined;
+  const byName = () => {
+    made ??= new Map(operationEntries(operations).map((entry) => [entry.name, entry]));
+    return made;
+  };
   const categories = categoryEntries();
 
   /** Checks login and method of a discovery request. Returns the response to an OPTIONS request. */
@@ -47,15 +51,15 @@ export function createDiscovery({ operations, auth }: { operations: readonly Gro
       const view = viewOf(query);
       const fields = fieldsOf(query);
       const root = `${mountUrl(c, mount)}/abilities`;
-      const found = entries.filter((entry) => matches(entry, filters));
+      const found = [...byName().values()].filter((entry) => matches(entry, filters));
       return collectionResponse(c, found, root, (entry: OperationEntry) => showOperation(entry, root, view, fields));
     },
 
     async operation(c: RunContext, mount: string, name: string): Promise<Response> {
       const early = await authorize(c);
       if (early !== undefined) return early;
-      const entry = byName.get(name);
-      if (entry === undefined) throw operationNotFound(name, byName.keys());
+      const entry = byName().get(name);
+      if (entry === undefined) throw operationNotFound(name, byName().keys());
       const query = queryOf(c.req.url);
       return c.json(showOperation(entry, `${mountUrl(c, mount)}/abilities`, viewOf(query), fieldsOf(query)));
     },

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localActor } from '../../src/cli/stdio.js';
+import { localActor } from '../../src/cli/local-actor.js';
 import { assertWritable } from '../../src/cli/writable.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
