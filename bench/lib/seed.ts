@@ -77,9 +77,6 @@ export async function seedFleet(db: Db, options: SeedOptions): Promise<void> {
     await seedBatch(db, random, { first, last, plugins, url });
     onProgress?.(last, sites);
   }
-  // Without this the planner's statistics are those of empty tables.
-  // A libSQL server takes no such statement from a client.
-  if (db.kind === 'embedded') await db.run('ANALYZE');
 }
 
 async function seedCatalogue(db: Db, sites: number): Promise<void> {
