@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // For two cores: a third of the time of a file goes by waiting, mostly for processes that it started.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // The files of a worker share its modules: importing the product for each file anew takes half of the CPU time of a run.
     isolate: false,
     // What was translated stays for the next run, by its content: half of the time of a run of a few files.
