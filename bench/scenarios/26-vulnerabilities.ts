@@ -20,6 +20,7 @@ const READ_GOAL_S = 60;
 const MEMORY_GOAL_MB = 200;
 const SEARCH_GOAL_MS = 5;
 const LIST_GOAL_MS = 40;
+const UPDATES_GOAL_MS = 20;
 
 const QUESTIONS: readonly object[] = [
   { vulnerable: true },
@@ -157,7 +158,13 @@ export const scenario: Scenario = {
         `list-vulnerabilities, ${fleet}, against ${LIST_GOAL_MS} ms`,
         { atMost: 1 },
         [list / LIST_GOAL_MS],
-        `${list.toFixed(0)} ms; the brief ${brief.toFixed(0)} ms, 200 updates with what they fix ${updates.toFixed(1)} ms`,
+        `${list.toFixed(0)} ms; the brief ${brief.toFixed(0)} ms`,
+      ),
+      figure(
+        `200 updates with what they fix, ${fleet}, against ${UPDATES_GOAL_MS} ms`,
+        { atMost: 1 },
+        [updates / UPDATES_GOAL_MS],
+        `${updates.toFixed(1)} ms`,
       ),
     ];
   },
