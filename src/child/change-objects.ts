@@ -89,8 +89,7 @@ const PARTS = [
 /** Text of an entry by its path; '' where there is none. Lists are joined. */
 export function textAt(meta: unknown, path: string, max: number): string {
   let value = meta;
-  if (!path.includes('.')) value = get(meta, path);
-  else for (const key of path.split('.')) value = get(value, key);
+  for (const key of path.split('.')) value = get(value, key);
   // Most entries have two or three of the hundred keys that are looked for.
   if (value === undefined) return '';
   const text = Array.isArray(value) ? value.slice(0, 20).map((one) => plainText(one, max)) : [plainText(value, max)];

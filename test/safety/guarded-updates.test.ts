@@ -235,29 +235,8 @@ describe('an update that breaks the site', () => {
 });
 
 describe('an update that is killed', () => {
-  it('and left the site in maintenance is undone, and the version is not held back', async () => {
-    const site = app.site(0);
-    const plugin = app.offer(site);
-    const before = plugin.version;
-    await sync(1);
-    site.faults.dieMidUpdate = true;
-    const { changed } = site;
-    site.changed = (slug) => {
-      changed.call(site, slug);
-      site.faults.maintenance = plugin.version === '99.0';
-    };
-    const answer = await app.safely('update-site-plugins', one);
-    expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
-    expect(answer.errors[0].message).toContain('Sitefleet put that back');
-    expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
-    expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
-    expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
-    await expectSettled();
-  });
-});
-
-describe('an update that is killed before it has changed anything', () => {
-  it('is known not to have taken effect, once the site has shown the old version', async () => {
+  /** Runs an update that PHP dies of, with the site in maintenance; `meanwhile` is what had happened to the new version. */
+  async function killed(meanwhile: (plugin: PluginState, old: Partial<PluginState>) => void = () => undefined) {
     const site = app.site(0);
     const plugin = app.offer(site);
     const { version: before, update } = plugin;
@@ -267,15 +246,26 @@ describe('an update that is killed before it has changed anything', () => {
     site.changed = (slug) => {
       changed.call(site, slug);
       site.faults.maintenance = plugin.version === '99.0';
-      if (plugin.version === '99.0') Object.assign(plugin, { version: before, update });
+      if (plugin.version === '99.0') meanwhile(plugin, { version: before, update });
     };
     const answer = await app.safely('update-site-plugins', one);
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_failed' }] });
-    expect(answer.errors[0].message).toMatch(/did not take effect/);
-    expect(answer.errors[0].message).not.toContain('unknown');
     expect([plugin.version, site.faults.maintenance]).toEqual([before, false]);
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
     await expectSettled();
+    return { plugin, before, message: answer.errors[0].message };
+  }
+
+  it('and left the site in maintenance is undone, and the version is not held back', async () => {
+    const { plugin, before, message } = await killed();
+    expect(message).toContain('Sitefleet put that back');
+    expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
+  });
+
+  it('before it has changed anything is known not to have taken effect', async () => {
+    const { message } = await killed(Object.assign);
+    expect(message).toMatch(/did not take effect/);
+    expect(message).not.toContain('unknown');
   });
 });
 

@@ -49,7 +49,9 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
     ...(hello === null ? [] : problemsOf(hello)),
     ...(silent ? ['It did not answer the last look.'] : []),
   ];
-  const renewal = hello === null ? [] : renewalOf(hello, (await ctx.guards.plugin()).version);
+  // Under a running server its own files may be gone: then nothing is said of a newer guard.
+  const ours = hello === null ? null : await ctx.guards.plugin().catch(() => null);
+  const renewal = hello === null || ours === null ? [] : renewalOf(hello, ours.version);
   return {
     site_id: siteId,
     installed: row === undefined ? null : row.present > 0,
