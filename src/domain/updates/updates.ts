@@ -91,7 +91,11 @@ export async function listUpdates(
   const fixes = await fixesOf(ctx, items);
   return {
     updates: items.map((offer, at) =>
-      Object.assign(offerEntry(offer), { site_status: offer.site_status as SiteRow['status'] }, fixesMember(fixes.get(at))),
+      Object.assign(
+        offerEntry(offer),
+        { site_status: offer.site_status as SiteRow['status'] },
+        fixesMember(fixes.get(at)),
+      ),
     ),
     summary,
     page,
